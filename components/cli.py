@@ -1,0 +1,133 @@
+"""``hearsight``: the one face of it all. Each verb is a thin cover over a library function.
+
+Nothing heavy is imported before a verb needs it, so ``--help`` is quick. Errors a person can mend are one line on
+standard error and exit code 2; when standard output is not a terminal, results are JSON lines.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Turn web pages into described, spoken, de-duplicated image sets, and train and compare models on them.",
+)
+Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]
+
+
+@app.command()
+def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
+    """Run one stage for one dataset (what `dvc repro` calls)."""
+    from components.core.graph import find_root
+    from components.core.process import die_with_ancestor
+    from components.core.runner import run_stage, summary
+
+    die_with_ancestor("dvc")
+    _print(summary(run_stage(find_root(), stage, dataset)))
+
+
+@app.command()
+def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
+    """Hold a stage's output to its manifest, its schema and its expectations."""
+    from components.check import check as check_boundary
+    from components.core.graph import find_root
+    from components.core.process import die_with_ancestor
+
+    die_with_ancestor("dvc")
+    gate = check_boundary(find_root(), dataset, stage)
+    _print({"checked": f"{dataset}/{stage}", "expectations": gate.expectations, "gate": str(gate.path)})
+
+
+@app.command()
+def explain(what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")]) -> None:
+    """Tell a record's life through the stages, from the ledger."""
+    from components.core.explain import explain as explain_record
+    from components.core.graph import find_root, load_graph
+
+    lives = explain_record(load_graph(find_root()), what)
+    if sys.stdout.isatty():
+        for life in lives:
+            typer.echo(life.text())
+    else:
+        for life in lives:
+            typer.echo(json.dumps(life.plain(), ensure_ascii=False))
+
+
+@app.command()
+def lineage(
+    target: Annotated[str, typer.Argument(help="A registered model (name@alias or name/version), a weights file, or dvc.lock.")],
+) -> None:
+    """Walk from a model to the pages it came from, by digests; refuse when one does not match."""
+    from components.core.graph import find_root
+    from components.core.lineage import lineage as walk
+
+    _table([step.plain() for step in walk(find_root(), target)])
+
+
+@app.command()
+def data(serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False) -> None:
+    """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
+    from components.core.graph import find_root
+    from components.crawl.packages import fetch_packages
+
+    root = find_root()
+    for name, facts in fetch_packages(root).items():
+        _print({"package": name, **facts})
+    if serve:
+        from components.crawl.sample_web import serve as serve_web
+
+        serve_web(root)
+
+
+def _print(line: Mapping[str, Any]) -> None:
+    if sys.stdout.isatty():
+        typer.echo("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
+    else:
+        typer.echo(json.dumps(line, ensure_ascii=False, default=str))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    return str(value)
+
+
+def _table(rows: Iterable[Mapping[str, Any]]) -> None:
+    rows = list(rows)
+    if not sys.stdout.isatty():
+        for row in rows:
+            typer.echo(json.dumps(row, ensure_ascii=False, default=str))
+        return
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    widths = {name: max(len(name), *(len(_plain(row.get(name, ""))) for row in rows)) for name in names}
+    typer.echo("  ".join(name.ljust(widths[name]) for name in names))
+    for row in rows:
+        typer.echo("  ".join(_plain(row.get(name, "")).ljust(widths[name]) for name in names))
+
+
+def main() -> None:
+    """The console script."""
+    from components.core.errors import HearsightError
+
+    try:
+        app(standalone_mode=True)
+    except HearsightError as error:
+        typer.echo(f"hearsight: {error}", err=True)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        # The reader (head, say) has seen enough.
+        raise SystemExit(0) from None
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path.cwd()))
+    main()

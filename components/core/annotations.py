@@ -1,0 +1,131 @@
+"""Dear results, cached by the content they describe, the model, and the annotator's version.
+
+A parse, a label list, an image feature or a spoken caption depends on nothing but its payload and the model, so it
+outlives every change of thresholds, shards or splits. One SQLite file an annotator (write-ahead log: a killed
+writer loses its open transaction and nothing else; several workers may write).
+Not in scope: what is computed (``components/providers``) and sharing a store between machines.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from components.core.errors import HearsightError
+from components.core.files import disk_error
+
+BATCH = 64
+"""Results held before they are committed: what a kill can cost."""
+
+
+@runtime_checkable
+class Annotator(Protocol):
+    """Computes one dear result from one payload, the same whatever it computed before."""
+
+    name: str
+    """What it makes, e.g. ``parse.en``."""
+    version: int
+    """Raised by hand whenever the code changes what it computes; a test holds it to that."""
+    model: str
+    """The model's name and version."""
+    codec: str
+    """``json``, ``array`` (numpy) or ``bytes``."""
+
+    def compute(self, payload: Any) -> Any:
+        """The result for one payload. Loads its model at the first call."""
+
+
+class AnnotationStore:
+    """The caches of every annotator under one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.computed: dict[str, int] = {}
+        """How many results each annotator really computed, by name: nothing in a warm run."""
+
+    def annotate(self, annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> dict[str, Any]:
+        """The result for each payload, computed only where the store has none.
+
+        Args:
+            annotator: what computes.
+            payloads: content digest → payload, or a function giving it (called only when it must be computed).
+
+        Raises:
+            HearsightError: the store cannot be read or written (disk full, not a database).
+        """
+        encode, decode = CODECS[annotator.codec]
+        path = self.folder / f"{annotator.name}-v{annotator.version}-{_slug(annotator.model)}.sqlite"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(_open(path)) as base:
+                found = {key: decode(blob) for key, blob in _read(base, path, list(payloads))}
+                missing = iter([key for key in payloads if key not in found])
+                while batch := list(islice(missing, BATCH)):
+                    rows = []
+                    for key in batch:
+                        payload = payloads[key]
+                        blob = encode(annotator.compute(payload() if callable(payload) else payload))
+                        rows.append((key, blob, zlib.crc32(blob)))
+                        # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
+                        found[key] = decode(blob)
+                    with base:
+                        base.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
+                    self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
+        except OSError as error:
+            raise disk_error(error, path) from error
+        except sqlite3.Error as error:
+            mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
+            raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
+        return {key: found[key] for key in payloads}
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    base = sqlite3.connect(path, timeout=120)
+    base.execute("PRAGMA journal_mode=WAL")
+    base.execute("CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID")
+    return base
+
+
+def _read(base: sqlite3.Connection, path: Path, keys: list[str]) -> Iterator[tuple[str, bytes]]:
+    for chunk in _chunks(keys, 500):
+        marks = ",".join("?" * len(chunk))
+        for key, blob, crc in base.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk):
+            if zlib.crc32(blob) != crc:
+                raise HearsightError(f"the cached result {key} is damaged", where=path, mend="remove that file: it will be computed again")
+            yield key, blob
+
+
+def _chunks(items: list[str], size: int) -> Iterable[list[str]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _slug(text: str) -> str:
+    return "".join(char if char.isalnum() or char in ".-" else "_" for char in text)
+
+
+def _to_array(value: Any) -> bytes:
+    import numpy as np
+
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(value), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _from_array(blob: bytes) -> Any:
+    import numpy as np
+
+    return np.load(io.BytesIO(blob), allow_pickle=False)
+
+
+CODECS: dict[str, tuple[Callable[[Any], bytes], Callable[[bytes], Any]]] = {
+    "json": (lambda value: json.dumps(value, sort_keys=True).encode(), json.loads),
+    "array": (_to_array, _from_array),
+    "bytes": (bytes, bytes),
+}

@@ -1,0 +1,84 @@
+"""The shard cache: a step's result under the digest of everything it depends on.
+
+An entry is a folder that appears whole, by a rename, or not at all; its files are verified on every use, and a
+damaged entry is computed again. So a killed run loses the shards in flight and nothing else, and a changed
+parameter recomputes just what depends on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from components.core.digests import canonical_json, digest_value, sha256_file
+from components.core.files import disk_error, fsync_folder
+
+ENTRY = "entry.json"
+
+
+class ShardCache:
+    """Content-keyed folders under ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, step: str, key: object, fill: Callable[[Path], None]) -> tuple[Path, bool]:
+        """The entry of ``key``, filled by ``fill(folder)`` unless it is there.
+
+        Args:
+            step: the step's name, for people who look at the folder.
+            key: JSON-able; all that the result depends on.
+            fill: writes the entry's files into the folder it is given.
+
+        Returns:
+            The entry's folder, and whether it was there already.
+
+        Raises:
+            HearsightError: the disk is full or not writable; no entry is left behind.
+        """
+        final = self.folder / step / digest_value(key)[:32]
+        if self._is_whole(final):
+            return final, True
+        shutil.rmtree(final, ignore_errors=True)
+        temporary = final.with_name(f"{final.name}.tmp-{os.getpid()}")
+        shutil.rmtree(temporary, ignore_errors=True)
+        try:
+            temporary.mkdir(parents=True)
+            fill(temporary)
+            files = {}
+            for path in sorted(path for path in temporary.rglob("*") if path.is_file()):
+                with path.open("rb") as handle:
+                    os.fsync(handle.fileno())
+                files[str(path.relative_to(temporary))] = sha256_file(path)
+            (temporary / ENTRY).write_text(canonical_json(files))
+            fsync_folder(temporary)
+            try:
+                temporary.rename(final)
+            except OSError:
+                # Another run computed the same thing meanwhile; equal keys have equal bytes, so theirs serves.
+                if not self._is_whole(final):
+                    raise
+            fsync_folder(final.parent)
+        except OSError as error:
+            raise disk_error(error, final) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return final, False
+
+    def sweep(self) -> None:
+        """Remove what killed processes left half written."""
+        for path in self.folder.glob("*/*.tmp-*"):
+            pid = path.name.rpartition("-")[2]
+            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+                shutil.rmtree(path, ignore_errors=True)
+
+    @staticmethod
+    def _is_whole(folder: Path) -> bool:
+        try:
+            files = json.loads((folder / ENTRY).read_text())
+            return all(sha256_file(folder / name) == digest for name, digest in files.items())
+        except (OSError, ValueError, AttributeError):
+            return False

@@ -1,0 +1,125 @@
+"""The engine maps a function over work items in other processes; what a stage computes does not depend on it.
+
+``LocalEngine`` is the default: forked workers that die with their parent, and whose own death costs one retry of
+the item they held. Another engine (a Ray cluster) is any class with the same ``run``; items and results are
+picklable and the function is a module-level one, so nothing else has to change.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Protocol
+
+from components.core.errors import HearsightError
+from components.core.process import die_with_parent
+
+ATTEMPTS = 3
+"""How often an item is tried before its worker's death counts as the item's fault."""
+
+
+class Engine(Protocol):
+    """Where work runs."""
+
+    name: str
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield ``(index, work(items[index]))`` as results come, in any order."""
+
+
+class LocalEngine:
+    """Worker processes on this machine.
+
+    Args:
+        workers: how many; 0 takes one for each core this process may use.
+    """
+
+    name = "local"
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers or len(os.sched_getaffinity(0))
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """See :class:`Engine`. Raises what ``work`` raised; HearsightError when an item kills its workers."""
+        waiting = list(range(len(items)))[::-1]
+        attempts = [0] * len(items)
+        crew: dict[Connection, _Worker] = {}
+        try:
+            while waiting or any(worker.item is not None for worker in crew.values()):
+                while waiting and len(crew) < min(self.workers, len(items)):
+                    worker = _Worker(work, items)
+                    crew[worker.pipe] = worker
+                for worker in crew.values():
+                    if worker.item is None and waiting:
+                        attempts[index := waiting.pop()] += 1
+                        worker.give(index)
+                for pipe in wait([w.pipe for w in crew.values() if w.item is not None]):
+                    worker = crew[pipe]  # type: ignore[index]
+                    index, worker.item = worker.item, None
+                    assert index is not None
+                    try:
+                        good, result = worker.pipe.recv()
+                    except (EOFError, ConnectionResetError, OSError):
+                        # Killed from outside (out of memory, say): a fresh worker takes the item again.
+                        crew.pop(worker.pipe).stop()
+                        if attempts[index] >= ATTEMPTS:
+                            raise HearsightError(
+                                f"its worker died {ATTEMPTS} times (exit {worker.process.exitcode})",
+                                where=f"work item {index}",
+                                mend="look for a lack of memory (dmesg), use fewer workers, and run again",
+                            ) from None
+                        waiting.append(index)
+                        continue
+                    if not good:
+                        raise result
+                    yield index, result
+        finally:
+            for worker in crew.values():
+                worker.stop()
+
+
+class _Worker:
+    """One forked process and the pipe to it."""
+
+    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any]) -> None:
+        context = multiprocessing.get_context("fork")
+        self.pipe, far_end = context.Pipe()
+        self.item: int | None = None
+        self.process: BaseProcess = context.Process(target=_serve, args=(far_end, work, items, os.getpid()), daemon=False)
+        self.process.start()
+        far_end.close()
+
+    def give(self, index: int) -> None:
+        self.item = index
+        try:
+            self.pipe.send(index)
+        except (BrokenPipeError, OSError):
+            pass  # It died while idle: the next receive says so.
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], parent: int) -> None:
+    die_with_parent(parent)
+    while True:
+        try:
+            index = pipe.recv()
+        except EOFError:
+            os._exit(0)
+        try:
+            answer = (True, work(items[index]))
+        except BaseException as error:  # noqa: BLE001 - everything goes back to the parent, which raises it
+            if not isinstance(error, HearsightError):
+                error.add_note("in a worker:\n" + traceback.format_exc())
+            answer = (False, error)
+        try:
+            pipe.send(answer)
+        except Exception as error:  # noqa: BLE001 - the answer could not be pickled; its text always can
+            pipe.send((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))

@@ -1,0 +1,30 @@
+"""The one exception a user is meant to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class HearsightError(Exception):
+    """Something a person can mend: what is wrong, where, and how to mend it, in one line.
+
+    The command line prints it without a traceback and exits with 2. Anything else that is raised is a defect
+    of Hearsight and keeps its traceback.
+    """
+
+    def __init__(self, what: str, *, where: str | Path = "", mend: str = "") -> None:
+        self.what, self.where, self.mend = what, str(where), mend
+        super().__init__(what, str(where), mend)
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        cure = f" — {self.mend}" if self.mend else ""
+        return " ".join(f"{place}{self.what}{cure}".split())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive the default pickling, and workers send errors back pickled.
+        return (_rebuild, (self.what, self.where, self.mend))
+
+
+def _rebuild(what: str, where: str, mend: str) -> HearsightError:
+    return HearsightError(what, where=where, mend=mend)

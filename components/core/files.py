@@ -1,0 +1,76 @@
+"""Writing files so that a killed process never leaves half of one under its final name."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from components.core.errors import HearsightError
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make renames inside ``folder`` durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def publish(path: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then sync it and rename it into place.
+
+    Raises:
+        HearsightError: the disk is full or not writable; the temporary file is removed, ``path`` is as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    try:
+        write(temporary)
+        with temporary.open("rb") as handle:
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+        fsync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise disk_error(error, path) from error
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def publish_bytes(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path`` atomically and durably; errors as for :func:`publish`."""
+    publish(path, lambda temporary: _write_all(temporary, data))
+
+
+def _write_all(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give ``source`` a second name, or a second copy where the file system cannot.
+
+    The bytes under either name are never edited in place by Hearsight; a reader verifies digests all the same.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    publish(target, lambda temporary: _link(source, temporary))
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def disk_error(error: OSError, path: Path) -> HearsightError:
+    """What to tell a person about a failed write."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return HearsightError(
+            "no space is left on the disk", where=path, mend="free some and run the same command again; finished shards are kept"
+        )
+    return HearsightError(f"cannot be written ({error.strerror})", where=path, mend="mend the permissions or the disk and run again")

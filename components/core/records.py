@@ -1,0 +1,131 @@
+"""The record's type at each boundary: one Arrow schema a stage, units in the field's metadata.
+
+A stage adds columns to what it was given, so a record can be followed by its ``key`` from the crawl to the
+scores. Shards hold exactly these columns in this order.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+STR, I32, I64, F32, F64 = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64()
+
+
+def _field(name: str, kind: pa.DataType, unit: str = "", *, nullable: bool = False) -> pa.Field:
+    return pa.field(name, kind, nullable=nullable, metadata={"unit": unit} if unit else None)
+
+
+def _extend(schema: pa.Schema, *fields: pa.Field) -> pa.Schema:
+    return pa.schema([*schema, *fields])
+
+
+CANDIDATE = pa.schema(
+    [
+        _field("key", STR, "16 hex digits"),
+        _field("page_url", STR),
+        _field("image_url", STR),
+        _field("alt", STR),
+        _field("position", I32, "order of the image on its page, from 0"),
+        _field("host", STR),
+        _field("language", STR, "ISO 639-1"),
+        _field("format", STR, "by content: JPEG, PNG, GIF, WEBP"),
+        _field("width", I32, "px"),
+        _field("height", I32, "px"),
+        _field("bytes", I64, "B"),
+        _field("image_sha256", STR),
+        _field("phash", STR, "64-bit perceptual hash, 16 hex digits"),
+        _field("media", STR, "tar shard / member"),
+    ]
+)
+FILTERED = _extend(
+    CANDIDATE,
+    _field("text", STR, "alt after boiler-plate cropping"),
+    _field("labels", pa.list_(pa.struct([_field("label", STR), _field("confidence", F32, "0..1")]))),
+)
+CAPTION = _extend(
+    FILTERED,
+    _field("caption", STR),
+    _field(
+        "steps",
+        pa.list_(pa.struct([_field("step", STR), _field("before", STR), _field("after", STR), _field("reason", STR)])),
+    ),
+    _field("types", pa.list_(STR), "resolved concepts"),
+)
+GROUPED = _extend(CAPTION, _field("group", STR, "smallest key among its near-duplicates"))
+SPLIT = _extend(GROUPED, _field("split", STR, "train, validation or test"))
+UTTERANCE = pa.schema(
+    [
+        _field("key", STR, "<record key>.<n>"),
+        _field("record", STR),
+        _field("caption", STR),
+        _field("split", STR),
+        _field("group", STR),
+        _field("image_sha256", STR),
+        _field("image_media", STR, "tar shard / member"),
+        _field("voice", STR),
+        _field("rate", F32, "1 = the voice's own"),
+        _field("pitch", F32, "semitones"),
+        _field("gain", F32, "dB"),
+        _field("seconds", F32, "s"),
+        _field("audio_sha256", STR),
+        _field("media", STR, "tar shard / member, 16 kHz mono FLAC"),
+    ]
+)
+MODEL = pa.schema(
+    [
+        _field("key", STR, "<kind>-<seed>"),
+        _field("kind", STR, "captioner or dual_encoder"),
+        _field("seed", I32),
+        _field("weights", STR, "path inside the boundary"),
+        _field("weights_sha256", STR),
+        _field("parameters", I64),
+        _field("steps", I32, "optimiser steps"),
+        _field("best_epoch", I32),
+        _field("validation", F64, "the selection metric"),
+    ]
+)
+SCORED = pa.schema(
+    [
+        _field("key", STR),
+        _field("model", STR),
+        _field("kind", STR),
+        _field("seed", I32),
+        _field("output", STR, "the caption written, or empty"),
+        _field("references", pa.list_(STR)),
+        _field("rank_speech_to_image", I32, "1 = best", nullable=True),
+        _field("rank_image_to_speech", I32, "1 = best", nullable=True),
+        _field("cider", F64, "x1, not x10 of a hundred", nullable=True),
+    ]
+)
+FIGURE = pa.schema(
+    [
+        _field("key", STR),
+        _field("title", STR),
+        _field("path", STR, "path inside the boundary"),
+        _field("sha256", STR),
+    ]
+)
+LEDGER = pa.schema(
+    [
+        _field("kind", STR, "page, image, record, utterance or model"),
+        _field("key", STR),
+        _field("verdict", STR, "kept or dropped"),
+        _field("rule", STR, "empty when kept"),
+        _field("value", STR),
+        _field("threshold", STR),
+        _field("detail", STR),
+    ]
+)
+
+BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
+    "crawl": ("CANDIDATE", CANDIDATE),
+    "filter": ("FILTERED", FILTERED),
+    "hypernymize": ("CAPTION", CAPTION),
+    "dedup": ("GROUPED", GROUPED),
+    "split": ("SPLIT", SPLIT),
+    "synthesize": ("UTTERANCE", UTTERANCE),
+    "train": ("MODEL", MODEL),
+    "evaluate": ("SCORED", SCORED),
+    "report": ("FIGURE", FIGURE),
+}
+"""The record's name and schema at each stage's output."""

@@ -1,0 +1,75 @@
+"""Shards: parquet tables and tar files of media, written so that equal content gives equal bytes."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from components.core.errors import HearsightError
+from components.core.files import publish
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write one parquet shard atomically.
+
+    The codec, the row-group size and the absence of writer-side statistics of time are fixed here, so the bytes
+    depend on the rows alone (and on the locked pyarrow).
+    """
+    publish(path, lambda temporary: pq.write_table(table, temporary, compression="zstd", row_group_size=8192))
+
+
+def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """Read one parquet shard.
+
+    Raises:
+        HearsightError: the file is missing or is not a readable parquet file.
+    """
+    try:
+        return pq.read_table(path, columns=columns, use_threads=False, partitioning=None)
+    except FileNotFoundError:
+        raise HearsightError("is missing", where=path, mend="run the stage before this one again") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise HearsightError(f"is not a whole parquet shard ({error})", where=path, mend="run its stage again") from None
+
+
+def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
+    """Write media as a WebDataset-style tar, members in name order, with no clock, owner or mode in the headers."""
+
+    def fill(temporary: Path) -> None:
+        with tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar:
+            for name in sorted(members):
+                header = tarfile.TarInfo(name)
+                header.size = len(members[name])
+                tar.addfile(header, io.BytesIO(members[name]))
+
+    publish(path, fill)
+
+
+class TarReader:
+    """Random access to one tar's members; the index is read once, the data on demand."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with tarfile.open(path, "r:") as tar:
+                self._index = {member.name: (member.offset_data, member.size) for member in tar}
+        except (tarfile.TarError, OSError) as error:
+            raise HearsightError(f"is not a whole tar shard ({error})", where=path, mend="run its stage again") from None
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def read(self, member: str) -> bytes:
+        """The bytes of ``member``; raises HearsightError when the tar has no such member."""
+        try:
+            offset, size = self._index[member]
+        except KeyError:
+            raise HearsightError(f"has no member '{member}'", where=self.path, mend="run its stage again") from None
+        with self.path.open("rb") as handle:
+            handle.seek(offset)
+            return handle.read(size)
