@@ -48,7 +48,9 @@ def check(stage: Annotated[str, typer.Argument(help="The stage whose output to c
 
 
 @app.command()
-def explain(what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")]) -> None:
+def explain(
+    what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")],
+) -> None:
     """Tell a record's life through the stages, from the ledger."""
     from components.core.explain import explain as explain_record
     from components.core.graph import find_root, load_graph
@@ -74,14 +76,35 @@ def lineage(
 
 
 @app.command()
-def data(serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False) -> None:
+def show(dataset: Dataset = "english") -> None:
+    """Print a finished run: its funnel, its scores, and where to look."""
+    from components.core.boundary import Boundary
+    from components.core.graph import find_root, load_graph
+
+    root = find_root()
+    report = Boundary(load_graph(root).output("report", dataset))
+    typer.echo(report.file("summary.txt").read_text())
+    typer.echo("where to look")
+    for what, place in (
+        ("report", report.path / "report.html"),
+        ("checks (Data Docs)", root / "reports" / "data_docs"),
+        ("experiments and models", "make ui, then http://127.0.0.1:5000"),
+    ):
+        typer.echo(f"  {what}: {place}")
+
+
+@app.command()
+def data(
+    serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False,
+) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
     from components.core.graph import find_root
+    from components.core.progress import progress
     from components.crawl.packages import fetch_packages
 
     root = find_root()
-    for name, facts in fetch_packages(root).items():
-        _print({"package": name, **facts})
+    fetched = fetch_packages(root, progress)
+    _print({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
     if serve:
         from components.crawl.sample_web import serve as serve_web
 

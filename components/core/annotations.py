@@ -89,7 +89,9 @@ class AnnotationStore:
 def _open(path: Path) -> sqlite3.Connection:
     base = sqlite3.connect(path, timeout=120)
     base.execute("PRAGMA journal_mode=WAL")
-    base.execute("CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID")
+    base.execute(
+        "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
+    )
     return base
 
 
@@ -98,7 +100,9 @@ def _read(base: sqlite3.Connection, path: Path, keys: list[str]) -> Iterator[tup
         marks = ",".join("?" * len(chunk))
         for key, blob, crc in base.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk):
             if zlib.crc32(blob) != crc:
-                raise HearsightError(f"the cached result {key} is damaged", where=path, mend="remove that file: it will be computed again")
+                raise HearsightError(
+                    f"the cached result {key} is damaged", where=path, mend="remove that file: it will be computed again"
+                )
             yield key, blob
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 PACKAGES = ("components", "flows")
@@ -27,7 +27,7 @@ def module_file(root: Path, module: str) -> Path | None:
     return None
 
 
-@lru_cache(maxsize=None)
+@cache
 def imports_of(root: Path, path: Path) -> frozenset[str]:
     """The project's modules that the file at ``path`` imports anywhere in it, functions included."""
     package = path.parent.relative_to(root).parts

@@ -55,12 +55,12 @@ class LocalEngine:
                     crew[worker.pipe] = worker
                 for worker in crew.values():
                     if worker.item is None and waiting:
-                        attempts[index := waiting.pop()] += 1
-                        worker.give(index)
+                        following = waiting.pop()
+                        attempts[following] += 1
+                        worker.give(following)
                 for pipe in wait([w.pipe for w in crew.values() if w.item is not None]):
                     worker = crew[pipe]  # type: ignore[index]
-                    index, worker.item = worker.item, None
-                    assert index is not None
+                    index = worker.take()
                     try:
                         good, result = worker.pipe.recv()
                     except (EOFError, ConnectionResetError, OSError):
@@ -100,6 +100,12 @@ class _Worker:
         except (BrokenPipeError, OSError):
             pass  # It died while idle: the next receive says so.
 
+    def take(self) -> int:
+        """The item this worker held; it holds none from now on."""
+        assert self.item is not None
+        index, self.item = self.item, None
+        return index
+
     def stop(self) -> None:
         self.process.kill()
         self.process.join()
@@ -115,11 +121,11 @@ def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], p
             os._exit(0)
         try:
             answer = (True, work(items[index]))
-        except BaseException as error:  # noqa: BLE001 - everything goes back to the parent, which raises it
+        except BaseException as error:
             if not isinstance(error, HearsightError):
                 error.add_note("in a worker:\n" + traceback.format_exc())
             answer = (False, error)
         try:
             pipe.send(answer)
-        except Exception as error:  # noqa: BLE001 - the answer could not be pickled; its text always can
+        except Exception as error:
             pipe.send((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,13 +66,15 @@ def explain(graph: Graph, what: str) -> list[Life]:
         HearsightError: no finished stage knows it.
     """
     lives: dict[str, Life] = {}
+    # A ledger's detail names addresses among other words; the one asked for must stand there whole.
+    whole = rf"(^|\s){re.escape(what)}(\s|$)"
     for boundary in _finished(graph):
         ledger = boundary.ledger()
         keys = ledger["key"]
         if "://" in what:
             named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(boundary, what)))
             # The ledger knows addresses of what never became a record.
-            chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring(ledger["detail"], what)))
+            chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
         else:
             chosen = pc.starts_with(keys, what) if len(what) >= 6 else pc.equal(keys, what)
         known = [key for key in lives if key not in (what,)]
@@ -83,14 +86,20 @@ def explain(graph: Graph, what: str) -> list[Life]:
             life = lives.setdefault(row["key"], Life(row["key"], row["kind"]))
             life.events.append(
                 Event(
-                    boundary.name,
-                    *(row[name] for name in ("verdict", "rule", "value", "threshold", "detail")),
+                    boundary=boundary.name,
+                    verdict=row["verdict"],
+                    rule=row["rule"],
+                    value=row["value"],
+                    threshold=row["threshold"],
+                    detail=row["detail"],
                     facts=facts.get(row["key"], {}),
                 )
             )
     if not lives:
         raise HearsightError(
-            f"no finished stage knows '{what}'", where=graph.root / "data", mend="give a key of a ledger, or a URL that was crawled"
+            f"no finished stage knows '{what}'",
+            where=graph.root / "data",
+            mend="give a key of a ledger, or a URL that was crawled",
         )
     return list(lives.values())
 

@@ -73,4 +73,6 @@ def disk_error(error: OSError, path: Path) -> HearsightError:
         return HearsightError(
             "no space is left on the disk", where=path, mend="free some and run the same command again; finished shards are kept"
         )
-    return HearsightError(f"cannot be written ({error.strerror})", where=path, mend="mend the permissions or the disk and run again")
+    return HearsightError(
+        f"cannot be written ({error.strerror})", where=path, mend="mend the permissions or the disk and run again"
+    )

@@ -56,7 +56,9 @@ class Graph:
     def require(self, stage: str, dataset: str) -> None:
         """Raise HearsightError unless ``dataset`` takes ``stage``."""
         if stage not in self.stages:
-            raise HearsightError(f"there is no stage '{stage}'", where=self.root / "dvc.yaml", mend=_did_you_mean(stage, self.stages))
+            raise HearsightError(
+                f"there is no stage '{stage}'", where=self.root / "dvc.yaml", mend=_did_you_mean(stage, self.stages)
+            )
         if dataset not in self.chain.get(stage, {}):
             takers = list(self.chain.get(stage, {}))
             raise HearsightError(

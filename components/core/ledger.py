@@ -18,14 +18,20 @@ KEPT, DROPPED = "kept", "dropped"
 
 def kept(key: str, *, kind: str = "record", detail: str = "") -> dict[str, str]:
     """A ledger row for what goes on to the next stage."""
-    return dict(kind=kind, key=key, verdict=KEPT, rule="", value="", threshold="", detail=detail)
+    return {"kind": kind, "key": key, "verdict": KEPT, "rule": "", "value": "", "threshold": "", "detail": detail}
 
 
 def dropped(key: str, rule: str, value: Any, threshold: Any, *, kind: str = "record", detail: str = "") -> dict[str, str]:
     """A ledger row for what stops here: the rule, what it measured, and what it allows."""
-    return dict(
-        kind=kind, key=key, verdict=DROPPED, rule=rule, value=spell(value), threshold=spell(threshold), detail=detail
-    )
+    return {
+        "kind": kind,
+        "key": key,
+        "verdict": DROPPED,
+        "rule": rule,
+        "value": spell(value),
+        "threshold": spell(threshold),
+        "detail": detail,
+    }
 
 
 def spell(value: Any) -> str:

@@ -96,7 +96,9 @@ def read_manifest(folder: Path) -> Manifest:
         content["files"] = [FileEntry(**entry) for entry in content["files"]]
         manifest = Manifest(**content)
     except (ValueError, TypeError, KeyError) as error:
-        raise HearsightError(f"is not a manifest ({error})", where=path, mend=f"it was changed by hand: {again} --force") from None
+        raise HearsightError(
+            f"is not a manifest ({error})", where=path, mend=f"it was changed by hand: {again} --force"
+        ) from None
     if manifest.to_bytes() != raw:
         raise HearsightError("is not in the form it was written in", where=path, mend=f"it was changed by hand: {again} --force")
     return manifest

@@ -75,7 +75,9 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
     place = f"{where}.{key}"
     rest = f" (and {more} more)" if more else ""
     if first["type"] == "extra_forbidden":
-        return HearsightError(f"is not a setting{rest}", where=place, mend=_did_you_mean(key.split(".")[-1], _names(kind, first["loc"])))
+        return HearsightError(
+            f"is not a setting{rest}", where=place, mend=_did_you_mean(key.split(".")[-1], _names(kind, first["loc"]))
+        )
     if first["type"] == "missing":
         return HearsightError(f"is missing{rest}", where=place, mend=_help(kind, first["loc"]))
     return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, mend=_help(kind, first["loc"]))

@@ -8,7 +8,6 @@ looked after here, so a stage holds nothing but its own idea.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +26,7 @@ from components.core.engine import Engine
 from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import FileEntry, Manifest, ShardEntry
 from components.core.params import Settings
+from components.core.progress import progress
 from components.core.records import BOUNDARIES
 from components.core.shards import TarReader, read_table, write_table, write_tar
 from components.core.work import ShardOut, Task
@@ -117,7 +117,9 @@ class Stage:
         results: list[ShardRef] = []
         for spec, folder in zip(specs, self._run(partial(workfloor.run_shard, function), specs, step), strict=True):
             table, media = folder / "table.parquet", folder / "media.tar"
-            ref = ShardRef(spec.shard, table, sha256_file(table), folder / "ledger.parquet", media if media.exists() else None, True)
+            ref = ShardRef(
+                spec.shard, table, sha256_file(table), folder / "ledger.parquet", media if media.exists() else None, True
+            )
             results.append(ref)
             if publish:
                 link_or_copy(ref.path, self.out / "shards" / f"{ref.name}.parquet")
@@ -146,16 +148,16 @@ class Stage:
         return self._run(partial(workfloor.run_job, function), specs, step)
 
     def _base(self, function: Callable[..., Any], step: str, params: Settings | Mapping[str, Any], shared: Any) -> dict[str, Any]:
-        return dict(
-            step=f"{self.name}.{step}" if step != self.name else step,
-            code=code_digest(self.root, function.__module__),
-            params=params,
-            shared=shared,
-            state=self.state,
-            work=self.work,
-            dataset=self.dataset,
-            inputs={name: boundary.path for name, boundary in self.inputs.items()},
-        )
+        return {
+            "step": f"{self.name}.{step}" if step != self.name else step,
+            "code": code_digest(self.root, function.__module__),
+            "params": params,
+            "shared": shared,
+            "state": self.state,
+            "work": self.work,
+            "dataset": self.dataset,
+            "inputs": {name: boundary.path for name, boundary in self.inputs.items()},
+        }
 
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str) -> list[Path]:
         ShardCache(self.state / "cache").sweep()
@@ -195,11 +197,8 @@ class Stage:
         self.metrics.append((name, float(value), step))
 
     def progress(self, iterable: Iterable[Any], total: int | None = None, desc: str = "") -> Iterator[Any]:
-        """Pass ``iterable`` through a progress bar: live on a terminal, a line every half minute in a log."""
-        from tqdm import tqdm
-
-        live = sys.stderr.isatty()
-        yield from tqdm(iterable, total=total, desc=desc, unit="", mininterval=0.2 if live else 30, leave=True, dynamic_ncols=live)
+        """See :func:`components.core.progress.progress`."""
+        return progress(iterable, total, desc)
 
     def from_cache(self) -> dict[str, str]:
         """step → how many of its pieces came from the cache."""
@@ -208,7 +207,9 @@ class Stage:
     def finish(self) -> Manifest:
         """List everything written in the manifest and publish it: from here on the output is finished."""
         shards = [self._shard_entry(name) for name in sorted(set(self._written))]
-        files = [FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))]
+        files = [
+            FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))
+        ]
         manifest = Manifest(self.name, BOUNDARIES[self.name][0], shards, files, self._counts(shards))
         manifest.write(self.out)
         return manifest
@@ -218,7 +219,9 @@ class Stage:
         tar = self.out / "media" / f"{name}.tar"
         media = dict(members=len(TarReader(tar)), **_measure(tar)) if tar.exists() else None
         rows = read_table(table).num_rows
-        return ShardEntry(name, rows, **_measure(table), ledger=dict(rows=read_table(ledger).num_rows, **_measure(ledger)), media=media)
+        return ShardEntry(
+            name, rows, **_measure(table), ledger=dict(rows=read_table(ledger).num_rows, **_measure(ledger)), media=media
+        )
 
     def _counts(self, shards: Sequence[ShardEntry]) -> dict[str, Any]:
         counts: dict[str, Any] = {}

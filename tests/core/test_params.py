@@ -96,7 +96,13 @@ def test_any_text_as_a_params_file_is_read_or_refused_in_one_line(text):
             assert "\n" not in str(error)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda c: st.lists(c, max_size=3) | st.dictionaries(st.text(max_size=8), c, max_size=4), max_leaves=8))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda c: st.lists(c, max_size=3) | st.dictionaries(st.text(max_size=8), c, max_size=4),
+        max_leaves=8,
+    )
+)
 def test_any_block_is_taken_or_refused_in_one_line(block):
     try:
         parse_settings(Params, yaml.safe_load(yaml.safe_dump(block)), "here")

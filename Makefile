@@ -1,0 +1,48 @@
+# Two commands set up, run the main job and pass the tests: `make demo` and `make test`.
+.DEFAULT_GOAL := help
+PYTHON ?= python3.11
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+export DVC_NO_ANALYTICS := 1
+.PHONY: help setup data demo test test-slow lint flow ui lock clean
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.ready ## make the environment in .venv from the lock
+.venv/.ready: requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet uv==0.13.8
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --requirements requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+data: setup ## fetch the sample's packages of real pages and pictures (a second call fetches nothing)
+	hearsight data
+
+demo: data ## run the whole pipeline on the sample web, and say where to look
+	dvc repro
+	@hearsight show
+
+test: setup ## run the tests (no network, no GPU, minutes)
+	pytest
+
+test-slow: setup ## run the slow tests as well (kills on the sample, schedules)
+	pytest -m "slow or not slow"
+
+lint: setup ## style, types and import rules
+	ruff check . && ruff format --check . && mypy && lint-imports
+
+flow: data ## run the pipeline as a Prefect flow, with no server at hand
+	python -m flows.pipeline
+
+ui: setup ## open MLflow on port 5000 (experiments, models)
+	mlflow ui --backend-store-uri sqlite:///mlflow.db --port 5000
+
+lock: setup ## resolve pyproject.toml into requirements.lock again
+	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --extra dev pyproject.toml -o requirements.lock
+	sed -i 's/+cpu$$//' requirements.lock
+
+clean: ## remove what runs made (the fetched packages and the fetch store stay)
+	rm -rf data/english data/paper reports .hearsight .dvc/cache .dvc/tmp mlflow.db mlartifacts

@@ -1,0 +1,126 @@
+"""The contract between a stage's parts: what holds the same name in different places must be there in all of them.
+
+Stages of dvc.yaml = packages with ``Params`` and ``run`` = schemas = blocks of params.yaml = suites = gates, and the
+code a stage declares as its dependency covers what it imports. Read from the files alone: nothing is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.core.codeprint import reached_files
+from components.core.graph import NOT_STAGES, Graph, load_graph
+from components.core.records import BOUNDARIES
+
+SHARED = frozenset({"core", "models", "metrics", "providers", "serve"})
+"""Packages of components that are no stages."""
+
+
+def problems(root: Path) -> list[str]:
+    """Every breach of the contract, one line each, the file at fault named first; empty when it holds."""
+    graph = load_graph(root)
+    pipeline = yaml.safe_load((root / "dvc.yaml").read_text())["stages"]
+    return [
+        *_packages(root, graph),
+        *_stage_parts(root, graph),
+        *_suites(root, graph),
+        *_chain(root, graph),
+        *_gates(root, graph),
+        *_wiring(root, graph, pipeline),
+    ]
+
+
+def _packages(root: Path, graph: Graph) -> Iterator[str]:
+    for folder in sorted(path for path in (root / "components").iterdir() if path.is_dir() and not path.name.startswith("_")):
+        if folder.name not in SHARED | NOT_STAGES | set(graph.stages):
+            yield f"dvc.yaml: has no stage '{folder.name}' though components/{folder.name} is there"
+
+
+def _stage_parts(root: Path, graph: Graph) -> Iterator[str]:
+    for stage in graph.stages:
+        path = root / "components" / stage / "__init__.py"
+        name = path.relative_to(root)
+        if not path.is_file():
+            yield f"{name}: is missing though dvc.yaml has the stage '{stage}'"
+            continue
+        tree = ast.parse(path.read_bytes())
+        defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        for part in sorted({"Params", "run"} - defined):
+            yield f"{name}: does not define {part}"
+        if not ast.get_docstring(tree):
+            yield f"{name}: has no docstring"
+        if stage not in BOUNDARIES:
+            yield f"components/core/records.py: BOUNDARIES has no schema for '{stage}'"
+        if stage not in graph.chain:
+            yield f"params.yaml: chain has no '{stage}', so no dataset takes it"
+
+
+def _suites(root: Path, graph: Graph) -> Iterator[str]:
+    suites = {path.stem for path in (root / "expectations").glob("*.json")}
+    for stage in graph.stages:
+        if stage not in suites:
+            yield f"expectations/{stage}.json: is missing though dvc.yaml has the stage '{stage}'"
+    for suite in sorted(suites - set(graph.stages)):
+        yield f"expectations/{suite}.json: is of no stage of dvc.yaml"
+
+
+def _chain(root: Path, graph: Graph) -> Iterator[str]:
+    for stage, takers in graph.chain.items():
+        if stage not in graph.stages:
+            yield f"params.yaml: chain.{stage} is no stage of dvc.yaml"
+        for dataset, wired in takers.items():
+            if stage not in (graph.params.get(dataset) or {}):
+                yield f"params.yaml: {dataset}.{stage} is missing though the chain takes it"
+            for name, value in (wired or {}).items():
+                source, _, of = str(value).partition("/")
+                if source not in graph.chain.get(of, {}):
+                    yield f"params.yaml: chain.{stage}.{dataset}.{name} names '{value}', which nothing makes"
+    for dataset in graph.datasets:
+        for stage in graph.params.get(dataset) or {}:
+            if dataset not in graph.chain.get(stage, {}):
+                yield f"params.yaml: {dataset}.{stage} is set though the chain does not take it"
+
+
+def _gates(root: Path, graph: Graph) -> Iterator[str]:
+    gates: dict[str, Any] = graph.params.get("gates") or {}
+    wanted = {f"{dataset}-{stage}": (dataset, stage) for stage, takers in graph.chain.items() for dataset in takers}
+    for name, (dataset, stage) in wanted.items():
+        if gates.get(name) != {"dataset": dataset, "boundary": stage}:
+            yield f"params.yaml: gates.{name} is missing or does not say dataset {dataset}, boundary {stage}"
+    for name in sorted(set(gates) - set(wanted)):
+        yield f"params.yaml: gates.{name} is of no stage of the chain"
+
+
+def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
+    for stage, entry in pipeline.items():
+        body = entry.get("do", entry)
+        deps = [str(dep) for dep in body.get("deps", [])]
+        declared = [root / dep for dep in deps if dep.startswith(("components/", "flows/"))]
+        if stage not in NOT_STAGES:
+            if f"data/${{key}}/{stage}" not in body.get("outs", []):
+                yield f"dvc.yaml: {stage} does not give out data/${{key}}/{stage}"
+            if body.get("cmd") != f"hearsight run {stage} --dataset ${{key}}":
+                yield f"dvc.yaml: {stage} is not run by 'hearsight run {stage} --dataset ${{key}}'"
+            if f"${{key}}.{stage}" not in body.get("params", []):
+                yield f"dvc.yaml: {stage} does not depend on the parameters ${{key}}.{stage}"
+            yield from _inputs(graph, stage, deps)
+        if "meta" not in body:
+            yield f"dvc.yaml: {stage} has no meta for the flows"
+        for path in reached_files(root, f"components.{stage}"):
+            if not any(path == code or code in path.parents for code in declared):
+                if path.parent == root / "components":
+                    continue  # the package's own docstring
+                yield f"dvc.yaml: {stage} imports {path.relative_to(root)} but does not depend on it"
+
+
+def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
+    for name in sorted({name for wired in graph.chain.get(stage, {}).values() for name in wired or {}}):
+        if not any(dep.startswith(f"data/${{item.{name}}}/") for dep in deps):
+            yield f"dvc.yaml: {stage} does not depend on its input '{name}'"
+    if graph.chain.get(stage) and any(graph.chain[stage].values()) and "reports/gates/${item.input}.json" not in deps:
+        yield f"dvc.yaml: {stage} does not wait for the gate of its input"

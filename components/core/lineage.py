@@ -1,0 +1,317 @@
+"""Walks from a model to the pages it came from, by digests alone, and refuses when one of them does not match.
+
+In scope: reading MLflow and the files of the project, and holding one against the other. Nothing is written. What a
+run id or a name says is never trusted: a run is found by the digest of what it made, its name must carry that digest,
+and its own records (manifest, lineage, datasets, parents) must agree. Out of scope: single records (``explain``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from components.core.digests import digest_value, sha256_bytes, sha256_file
+from components.core.errors import HearsightError
+from components.core.tracking import TAG, connect, dataset_of, run_name
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+AGAIN = "run `dvc repro -f -s {stage}@{dataset}` to make and record it again"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the way: who made this output, from what, with which code and parameters."""
+
+    stage: str
+    """Empty for an input from outside (a snapshot of the web): there the walk ends."""
+    dataset: str
+    digest: str
+    run: str = ""
+    run_id: str = ""
+    commit: str = ""
+    """``+`` at the end: the working tree had changes that are in no commit."""
+    params: str = ""
+    code: str = ""
+    flow_run: str = ""
+    parents: tuple[str, ...] = ()
+    on_disk: str = ""
+    """``same``, ``newer`` (another recorded output lies there now) or ``absent``."""
+    model: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """As a flat JSON-able line."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+            if value not in ("", ())
+        }
+
+
+def lineage(root: Path, target: str) -> list[Step]:
+    """The steps from ``target`` back to the crawl's snapshot, nearest first.
+
+    Args:
+        target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or of a ``dvc.lock``
+            (then every step it locks).
+
+    Raises:
+        HearsightError: the target is unknown, or a digest does not match: says which, and where.
+    """
+    walk = Walk(root, connect(root))
+    path = Path(target)
+    if path.suffix == ".lock":
+        return walk.from_lock(path)
+    return walk.from_model(target, path)
+
+
+class Walk:
+    """One walk: the client, and what was verified on the way."""
+
+    def __init__(self, root: Path, client: MlflowClient) -> None:
+        self.root, self.client = root, client
+        self.experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+
+    def from_model(self, target: str, path: Path) -> list[Step]:
+        """From a registered version, or from a weights file."""
+        version = self._of_weights(path) if path.is_file() else self._of_name(target)
+        name = f"{version.name}/{version.version}"
+        digest, weights = version.tags.get(f"{TAG}output_digest", ""), version.tags.get(f"{TAG}weights_sha256", "")
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            raise HearsightError(
+                f"the model's tag output_digest is {digest!r}, no digest", where=name, mend="restore the tag, or train again"
+            )
+        self._verify_weights(version, name, weights)
+        steps = self._back(digest, f"model {name}")
+        if version.run_id != steps[0].run_id and version.run_id not in {
+            run.info.run_id for run in self._runs("output_digest", digest)
+        }:
+            raise HearsightError(
+                f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}",
+                where=name,
+                mend="train again",
+            )
+        return [Step(**{**asdict(steps[0]), "model": name}), *steps[1:]]
+
+    def _of_name(self, target: str) -> Any:
+        from mlflow.exceptions import MlflowException
+
+        name, _, alias = target.partition("@")
+        try:
+            if alias:
+                return self.client.get_model_version_by_alias(name, alias)
+            name, _, number = target.rpartition("/")
+            if name and number.isdigit():
+                return self.client.get_model_version(name, number)
+        except MlflowException:
+            pass
+        known = sorted(f"{model.name}@{alias}" for model in self.client.search_registered_models() for alias in model.aliases)
+        mend = f"known are: {', '.join(known)}" if known else "run `dvc repro` to train one"
+        raise HearsightError("is no registered model, weights file or dvc.lock", where=target, mend=mend)
+
+    def _of_weights(self, path: Path) -> Any:
+        weights = sha256_file(path)
+        found = self.client.search_model_versions(f"tags.`{TAG}weights_sha256` = '{weights}'")
+        if not found:
+            raise HearsightError(
+                f"no registered model has these weights (sha256 {weights[:12]}…)", where=path, mend="were they changed by hand?"
+            )
+        return max(found, key=lambda version: int(version.version))
+
+    def _verify_weights(self, version: Any, name: str, weights: str) -> None:
+        """The model's artifact must be the file its tag speaks of."""
+        import mlflow
+
+        wanted = version.tags.get(f"{TAG}weights", "")
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=f"models:/{name}", dst_path=scratch))
+            except Exception as error:  # every store raises its own
+                line = " ".join(str(error).split())[:200]
+                raise HearsightError(
+                    f"the model's files cannot be read ({line})", where=name, mend="restore mlartifacts, or train again"
+                ) from None
+            found = [sha256_file(file) for file in sorted(folder.rglob(wanted)) if file.is_file()] if wanted else []
+        if weights not in found:
+            was = found[0][:12] if found else "missing"
+            raise HearsightError(
+                f"the weights artifact does not match: sha256 {was}…, tag weights_sha256 {weights[:12]}…",
+                where=name,
+                mend="train again",
+            )
+
+    def from_lock(self, path: Path) -> list[Step]:
+        """From ``dvc.lock`` to the run of each output it holds, each verified, nearest first."""
+        try:
+            stages: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+        except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+            raise HearsightError(
+                f"cannot be read as a dvc.lock ({error})", where=path, mend="run `dvc repro`, or restore it with git"
+            ) from None
+        locked: dict[tuple[str, str], set[str]] = {}
+        for entry in stages.values():
+            for dep in entry.get("deps", []):
+                if found := re.fullmatch(r"data/([^/]+)/([^/]+)/manifest\.json", dep["path"]):
+                    locked.setdefault((found[1], found[2]), set()).add(dep["md5"])
+        steps: dict[tuple[str, str], Step] = {}
+        for (dataset, stage), sums in locked.items():
+            where = f"{path}: data/{dataset}/{stage}/manifest.json"
+            if len(sums) > 1:
+                raise HearsightError(
+                    "is locked with two different md5 sums", where=where, mend="run `dvc repro` until it is clean"
+                )
+            md5 = next(iter(sums))
+            runs = [r for r in self._runs("manifest_md5", md5) if _tag(r, "dataset") == dataset and _tag(r, "stage") == stage]
+            if not runs:
+                raise HearsightError(
+                    f"no finished run made md5 {md5[:8]}", where=where, mend=AGAIN.format(stage=stage, dataset=dataset)
+                )
+            steps[dataset, stage] = self._step(runs[0], _tag(runs[0], "output_digest"))
+        self._hang_together(steps, path)
+        return sorted(steps.values(), key=lambda step: -self._depth(step, steps))
+
+    def _hang_together(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
+        for step in steps.values():
+            for parent in step.parents:
+                name, _, digest = parent.partition(" ")
+                dataset, _, stage = name.partition("/")
+                other = steps.get((dataset, stage))
+                if other and other.digest != digest:
+                    raise HearsightError(
+                        f"{step.run} was made from {name} {digest[:8]}, not from the locked {other.digest[:8]}",
+                        where=path,
+                        mend="run `dvc repro`",
+                    )
+
+    def _depth(self, step: Step, steps: Mapping[tuple[str, str], Step]) -> int:
+        names = [tuple(parent.split(" ")[0].partition("/")[::2]) for parent in step.parents]
+        return 1 + max((self._depth(steps[n], steps) for n in names if n in steps), default=0)  # type: ignore[index]
+
+    def _back(self, digest: str, child: str) -> list[Step]:
+        """Breadth first from one output to everything it came from."""
+        seen: dict[str, Step] = {}
+        ahead = deque([("", digest, child)])
+        while ahead:
+            name, digest, child = ahead.popleft()
+            if digest in seen:
+                continue
+            if name and "/" not in name:
+                seen[digest] = Step("", name, digest)
+                continue
+            runs = self._runs("output_digest", digest)
+            if not runs:
+                what = name or "its train output"
+                mend = AGAIN.format(stage=name.split("/")[1], dataset=name.split("/")[0]) if name else "train again"
+                raise HearsightError(
+                    f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", mend=mend
+                )
+            step = seen[digest] = self._step(runs[0], digest)
+            if name and name != f"{step.dataset}/{step.stage}":
+                raise HearsightError(
+                    f"{child} names {name} {digest[:8]}, but that was made as {step.dataset}/{step.stage}", where=step.run
+                )
+            ahead.extend((*parent.split(" "), step.run) for parent in step.parents)  # type: ignore[misc]
+        return list(seen.values())
+
+    def _runs(self, tag: str, value: str) -> list[Run]:
+        """Finished runs by a tag, the newest first."""
+        query = f"tags.`{TAG}{tag}` = '{value}' and attributes.status = 'FINISHED'"
+        return list(self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"]))
+
+    def _step(self, run: Run, digest: str) -> Step:
+        """A run as a step, once everything it says of itself agrees."""
+        stage, dataset, name = _tag(run, "stage"), _tag(run, "dataset"), run.info.run_name
+        where = f"run {name} ({run.info.run_id[:8]})"
+        if name != run_name(stage, digest):
+            raise HearsightError(
+                f"its name does not carry its output's digest: it made {run_name(stage, digest)}",
+                where=where,
+                mend="rename it back",
+            )
+        parents = [dataset_of(parent) for parent in json.loads(_tag(run, "parents") or "[]")]
+        logged = {(i.dataset.name, json.loads(i.dataset.source)["digest"]) for i in run.inputs.dataset_inputs}
+        if logged != set(parents):
+            odd = sorted(f"{boundary} {value[:8]}" for boundary, value in logged ^ set(parents))
+            raise HearsightError(
+                f"its tag parents and its datasets do not match: {', '.join(odd)}", where=where, mend="restore the tag"
+            )
+        self._verify_records(run, digest, set(parents), where)
+        commit = run.data.tags.get("mlflow.source.git.commit", "")
+        return Step(
+            stage,
+            dataset,
+            digest,
+            run=name,
+            run_id=run.info.run_id,
+            commit=commit[:12] + ("+" if _tag(run, "dirty") == "yes" and commit else ""),
+            params=_tag(run, "params_sha256"),
+            code=_tag(run, "code_sha256"),
+            flow_run=_tag(run, "flow_run"),
+            parents=tuple(f"{boundary} {value}" for boundary, value in parents),
+            on_disk=self._on_disk(dataset, stage, digest),
+        )
+
+    def _verify_records(self, run: Run, digest: str, parents: set[tuple[str, str]], where: str) -> None:
+        """The run's own copies of manifest.json and lineage.json against its tags."""
+        import mlflow
+
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                folder = Path(
+                    mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="boundary", dst_path=scratch)
+                )
+                manifest, told = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
+            except Exception as error:  # every store raises its own
+                line = " ".join(str(error).split())[:200]
+                raise HearsightError(
+                    f"its copy of the boundary's records cannot be read ({line})", where=where, mend="run its stage again"
+                ) from None
+        checks = {
+            "output_digest": (digest, sha256_bytes(manifest)),
+            "manifest_md5": (_tag(run, "manifest_md5"), hashlib.md5(manifest, usedforsecurity=False).hexdigest()),
+            "params_sha256": (_tag(run, "params_sha256"), digest_value(told["params"])),
+            "code_sha256": (_tag(run, "code_sha256"), told["code_sha256"]),
+            "parents": (sorted(parents), sorted(dataset_of(parent) for parent in told["parents"])),
+        }
+        for tag, (said, found) in checks.items():
+            if said != found:
+                raise HearsightError(
+                    f"its tag {tag} does not match what it logged: {_short(said)} and {_short(found)}",
+                    where=where,
+                    mend="restore it",
+                )
+
+    def _on_disk(self, dataset: str, stage: str, digest: str) -> str:
+        path = self.root / "data" / dataset / stage / "manifest.json"
+        if not path.is_file():
+            return "absent"
+        found = sha256_file(path)
+        if found == digest:
+            return "same"
+        # Another output may lie there by now; one that no run made was put there by hand.
+        if not self._runs("output_digest", found):
+            raise HearsightError(
+                f"does not match: sha256 {found[:12]}…, made by no recorded run (the walk expects {digest[:12]}…)",
+                where=path,
+                mend=AGAIN.format(stage=stage, dataset=dataset),
+            )
+        return "newer"
+
+
+def _tag(run: Run, name: str) -> str:
+    return str(run.data.tags.get(f"{TAG}{name}", ""))
+
+
+def _short(value: object) -> str:
+    return f"{value[:12]}…" if isinstance(value, str) else str(value)[:80]

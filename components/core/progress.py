@@ -1,0 +1,17 @@
+"""Progress a person can watch: a live bar on a terminal, a line every half minute in a log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def progress(iterable: Iterable[T], total: int | None = None, desc: str = "") -> Iterator[T]:
+    """Pass ``iterable`` through a progress bar on standard error."""
+    from tqdm import tqdm
+
+    live = sys.stderr.isatty()
+    yield from tqdm(iterable, total=total, desc=desc, unit="", mininterval=0.2 if live else 30, dynamic_ncols=live)

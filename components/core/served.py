@@ -1,0 +1,64 @@
+"""How MLflow loads a Hearsight model from its weights and configuration: ``mlflow.pyfunc.load_model`` ends here.
+
+Takes frozen image features and MFCCs, as the networks do; making those from files is the providers' work.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BEAM = 4
+
+
+class ServedCaptioner:
+    """Image features → captions."""
+
+    def __init__(self, loaded: Any) -> None:
+        self.loaded = loaded
+
+    def predict(self, features: np.ndarray, params: Mapping[str, Any] | None = None) -> list[str]:
+        """One caption a picture; ``features`` is pictures × regions × image features, float32."""
+        torch, decoding = importlib.import_module("torch"), importlib.import_module("components.models.decoding")
+        beam = int((params or {}).get("beam", BEAM))
+        pictures = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
+        return [self.loaded.text(decoding.beam_search(self.loaded.model, one, beam=beam).words) for one in pictures]
+
+
+class ServedDualEncoder:
+    """Speech or image features → embeddings whose dot products are similarities."""
+
+    def __init__(self, loaded: Any) -> None:
+        self.loaded = loaded
+
+    def predict(self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
+        """Embeddings of what is given, under the same names.
+
+        Args:
+            inputs: ``images``: pictures × image features; ``speech``: clips × coefficients × frames, with
+                ``lengths``: the frames of each clip.
+        """
+        torch = importlib.import_module("torch")
+        given = {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in inputs.items()}
+        with torch.no_grad():
+            made = {}
+            if "images" in given:
+                made["images"] = self.loaded.model.embed_images(given["images"]).numpy()
+            if "speech" in given:
+                made["speech"] = self.loaded.model.embed_speech(given["speech"], given["lengths"]).numpy()
+        return made
+
+
+def _load_pyfunc(data_path: str) -> ServedCaptioner | ServedDualEncoder:
+    """MLflow's entry point: the folder that held the weights in the train boundary."""
+    # Named at run time: every stage depends on the core, and none shall depend on the networks through it.
+    loading = importlib.import_module("components.models.loading")
+    kind = json.loads((Path(data_path) / loading.CONFIG).read_text(encoding="utf-8"))["kind"]
+    if kind == "captioner":
+        return ServedCaptioner(loading.load_captioner(Path(data_path)))
+    return ServedDualEncoder(loading.load_dual_encoder(Path(data_path)))

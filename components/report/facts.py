@@ -1,0 +1,149 @@
+"""The figures of a run, gathered from manifests, ledgers, shards and scores."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.core.boundary import Boundary
+from components.core.stage import Stage
+
+PAPER_PASS = {
+    ("filter", "image"): "< 35 % pass the image rules",
+    ("filter", "text"): "≈ 3 % pass the text rules",
+    ("filter", "overlap"): "≈ 40 % pass the label overlap; .2 % of all candidates are left here",
+    ("hypernymize", "rewrite"): "≈ 80 % survive the rewriting",
+    ("hypernymize", "concepts"): "≈ 55 % have only concepts counted > 100 times",
+}
+"""The paper's own pass rates (Conceptual Captions section 3), by stage and what the rules look at."""
+PAPER_TABLE_3 = [
+    ("train", 3_318_333, 51_201, 10.3, 4.5, 9.0),
+    ("validation", 28_355, 13_063, 10.3, 4.6, 9.0),
+    ("test", 22_530, 11_731, 10.1, 4.5, 9.0),
+]
+"""Conceptual Captions table 3: split, examples, unique tokens, tokens a caption: mean, sd, median."""
+PER_RECORD = ("crawl", "filter", "hypernymize", "dedup", "split")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One stage of one dataset in the funnel."""
+
+    dataset: str
+    stage: str
+    entered: int
+    left: int
+    rules: dict[str, int]
+    """rule → records dropped by it, most first."""
+
+    @property
+    def share(self) -> float:
+        """The share of what entered that is left."""
+        return self.left / self.entered if self.entered else 0.0
+
+
+@dataclass
+class Facts:
+    """All a report tells."""
+
+    dataset: str
+    funnel: list[Line] = field(default_factory=list)
+    pages: dict[str, Any] = field(default_factory=dict)
+    dropped: dict[str, dict[str, list[dict[str, str]]]] = field(default_factory=dict)
+    """``dataset/stage`` → rule → examples with key, text, value, threshold."""
+    statistics: list[tuple[str, int, int, float, float, float]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    rewritten: list[dict[str, Any]] = field(default_factory=list)
+    voices: dict[str, int] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    scores: dict[str, Any] = field(default_factory=dict)
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    """Pictures of the test split with the caption written and the references: bytes under ``picture``."""
+    curves: list[dict[str, Any]] = field(default_factory=list)
+
+
+def gather(stage: Stage) -> Facts:
+    """Read the inputs of a report stage."""
+    facts = Facts(stage.dataset)
+    inputs = stage.inputs
+    texts = {r["key"]: r["alt"] for r in inputs["crawl"].table(["key", "alt"]).to_pylist()}
+    for boundary in inputs.values():
+        name = boundary.path.name
+        if name in PER_RECORD and boundary.name not in facts.dropped:
+            facts.funnel.append(_line(boundary))
+            facts.dropped[boundary.name] = _examples(boundary, texts, stage.params.examples)
+    order = {name: index for index, name in enumerate(PER_RECORD)}
+    facts.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
+    facts.pages = inputs["crawl"].manifest.counts.get("page", {})
+    _captions(facts, inputs["split"])
+    speech = inputs["synthesize"].table(["voice", "seconds"])
+    facts.voices = dict(sorted(Counter(speech["voice"].to_pylist()).items()))
+    facts.seconds = speech["seconds"].to_pylist()
+    evaluated = inputs["input"]
+    facts.scores = json.loads(evaluated.file("scores.json").read_text())
+    _outputs(facts, evaluated, inputs["split"], inputs["crawl"], stage.params.sheet)
+    facts.curves = _curves(inputs["train"])
+    return facts
+
+
+def _line(boundary: Boundary) -> Line:
+    counts = boundary.manifest.counts.get("record", {"kept": 0, "dropped": {}})
+    rules = dict(sorted(counts["dropped"].items(), key=lambda item: (-item[1], item[0])))
+    dataset, stage = boundary.name.split("/")
+    return Line(dataset, stage, counts["kept"] + sum(rules.values()), counts["kept"], rules)
+
+
+def _examples(boundary: Boundary, texts: dict[str, str], most: int) -> dict[str, list[dict[str, str]]]:
+    by_rule: dict[str, list[dict[str, str]]] = {}
+    for row in boundary.ledger().to_pylist():
+        if row["verdict"] == "dropped" and row["kind"] == "record":
+            shown = by_rule.setdefault(row["rule"], [])
+            if len(shown) < most:
+                shown.append({**row, "text": texts.get(row["key"], "")})
+    return dict(sorted(by_rule.items()))
+
+
+def _captions(facts: Facts, split: Boundary) -> None:
+    rows = split.table(["split", "caption", "alt", "text", "steps"]).to_pylist()
+    for name in ("train", "validation", "test"):
+        tokens = [row["caption"].lower().split() for row in rows if row["split"] == name]
+        lengths = [len(words) for words in tokens]
+        if lengths:
+            unique = len({word for words in tokens for word in words})
+            facts.statistics.append(
+                (name, len(lengths), unique, statistics.mean(lengths), statistics.pstdev(lengths), statistics.median(lengths))
+            )
+            facts.lengths += lengths
+    # The most rewritten first: they say most about what the rules do.
+    facts.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
+
+
+def _outputs(facts: Facts, evaluated: Boundary, split: Boundary, crawl: Boundary, most: int) -> None:
+    media = {row["key"]: row["media"] for row in split.table(["key", "media"]).to_pylist()}
+    written = [row for row in evaluated.table().to_pylist() if row["kind"] == "captioner" and row["key"] in media]
+    seeds = {row["seed"] for row in written}
+    chosen = [row for row in written if row["seed"] == min(seeds, default=0)]
+    for row in chosen[:: max(1, len(chosen) // most)][:most]:
+        facts.outputs.append({**row, "picture": crawl.read_media(media[row["key"]])})
+
+
+def _curves(train: Boundary) -> list[dict[str, Any]]:
+    import csv
+
+    rows = []
+    for model in train.table().to_pylist():
+        path = train.file(f"models/{model['key']}/history.csv")
+        for line in csv.DictReader(path.read_text().splitlines()):
+            rows.append({"model": model["key"], "kind": model["kind"], **{k: float(v) for k, v in line.items() if _is_number(v)}})
+    return rows
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        float(text or "")
+    except ValueError:
+        return False
+    return True

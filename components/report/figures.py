@@ -1,0 +1,145 @@
+"""The report's figures, drawn so that equal facts give equal bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from components.report.facts import Facts
+
+INK, SOFT, WARM = "#1f3a4d", "#7fa6bd", "#c8553d"
+
+
+def draw_all(facts: Facts) -> Iterator[tuple[str, str, bytes]]:
+    """Yield ``(key, title, PNG)`` for each figure there is something to draw for."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    makers: list[tuple[str, str, Callable[[Facts], Any], object]] = [
+        ("funnel", "Records left after each stage", _funnel, facts.funnel),
+        ("rules", "What each rule dropped", _rules, facts.funnel),
+        ("lengths", "Words a caption", _lengths, facts.lengths),
+        ("speech", "Seconds an utterance", _speech, facts.seconds),
+        ("curves", "Validation metric by epoch", _curves, facts.curves),
+        ("retrieval", "Speech–image retrieval beside chance", _retrieval, facts.scores.get("dual_encoder")),
+        ("outputs", "Captions written for held-out pictures", _outputs, facts.outputs),
+    ]
+    for key, title, make, wanted in makers:
+        if wanted:
+            yield key, title, _png(make(facts))
+
+
+def _png(figure: Any) -> bytes:
+    from matplotlib import pyplot
+
+    buffer = io.BytesIO()
+    # No software or date stamp: the same facts must give the same bytes.
+    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+    pyplot.close(figure)
+    return buffer.getvalue()
+
+
+def _axes(width: float = 8, height: float = 4.2) -> tuple[Any, Any]:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(width, height))
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _funnel(facts: Facts) -> Any:
+    lines = [line for line in facts.funnel if line.dataset == facts.dataset]
+    figure, axes = _axes(8, 0.6 * len(lines) + 1.4)
+    names = [f"into {lines[0].stage}"] + [f"after {line.stage}" for line in lines]
+    values = [lines[0].entered] + [line.left for line in lines]
+    axes.barh(names[::-1], values[::-1], color=SOFT)
+    for index, value in enumerate(values[::-1]):
+        axes.text(value, index, f" {value:,}", va="center", color=INK)
+    axes.set_xlabel("records")
+    return figure
+
+
+def _rules(facts: Facts) -> Any:
+    pairs = [
+        (f"{line.dataset} · {line.stage} · {rule}", count, line.dataset == facts.dataset)
+        for line in facts.funnel
+        for rule, count in line.rules.items()
+    ]
+    figure, axes = _axes(8, 0.22 * len(pairs) + 1.2)
+    axes.barh([p[0] for p in pairs][::-1], [p[1] for p in pairs][::-1], color=[INK if p[2] else SOFT for p in pairs][::-1])
+    axes.set_xscale("symlog")
+    axes.tick_params(axis="y", labelsize=7)
+    axes.set_xlabel("records dropped (log scale)")
+    return figure
+
+
+def _lengths(facts: Facts) -> Any:
+    figure, axes = _axes()
+    axes.hist(facts.lengths, bins=range(1, max(facts.lengths) + 2), color=SOFT, edgecolor="white", align="left")
+    axes.set_xlabel("words")
+    axes.set_ylabel("captions")
+    return figure
+
+
+def _speech(facts: Facts) -> Any:
+    figure, axes = _axes()
+    axes.hist(facts.seconds, bins=30, color=SOFT, edgecolor="white")
+    axes.axvline(3.5, color=WARM, linestyle="--", linewidth=1)
+    axes.text(3.5, axes.get_ylim()[1] * 0.95, " crop of the paper, 3.5 s", color=WARM, va="top")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("utterances")
+    return figure
+
+
+def _curves(facts: Facts) -> Any:
+    from matplotlib import pyplot
+
+    kinds = sorted({row["kind"] for row in facts.curves})
+    figure, grid = pyplot.subplots(1, len(kinds), figsize=(5 * len(kinds), 3.6), squeeze=False)
+    for axes, kind in zip(grid[0], kinds, strict=True):
+        axes.spines[["top", "right"]].set_visible(False)
+        for model in sorted({row["model"] for row in facts.curves if row["kind"] == kind}):
+            points = [(row["epoch"], row["validation"]) for row in facts.curves if row["model"] == model and "validation" in row]
+            axes.plot(*zip(*points, strict=True), label=model)
+        axes.set_title(kind.replace("_", " "))
+        axes.set_xlabel("epoch")
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _retrieval(facts: Facts) -> Any:
+    figure, axes = _axes()
+    scores = facts.scores["dual_encoder"]
+    ks = [1, 5, 10]
+    for offset, (direction, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
+        middle = [scores["mean"][direction][f"R@{k}"] for k in ks]
+        at = [index + (offset - 0.5) * 0.3 for index in range(len(ks))]
+        axes.bar(at, middle, 0.28, color=colour, label=direction.replace("_", " "))
+        for seed in scores["seeds"].values():
+            intervals = [seed[direction].get(f"R@{k}_interval") for k in ks]
+            for x, interval in zip(at, intervals, strict=True):
+                if interval:
+                    axes.plot([x, x], interval, color=WARM, linewidth=1)
+    chance = [scores["chance"][f"R@{k}"] for k in ks]
+    axes.plot(range(len(ks)), chance, "k_", markersize=60, label="chance, k/N")
+    axes.set_xticks(range(len(ks)), [f"R@{k}" for k in ks])
+    axes.legend(frameon=False)
+    return figure
+
+
+def _outputs(facts: Facts) -> Any:
+    from matplotlib import pyplot
+    from PIL import Image
+
+    columns = 4
+    rows = -(-len(facts.outputs) // columns)
+    figure, grid = pyplot.subplots(rows, columns, figsize=(3 * columns, 3.3 * rows), squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    for axes, item in zip(grid.flat, facts.outputs, strict=False):
+        image = Image.open(io.BytesIO(item["picture"])).convert("RGBA")
+        axes.imshow(Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB"))
+        reference = item["references"][0] if item["references"] else ""
+        axes.set_title(f"model: {item['output']}\npage: {reference}", fontsize=7, wrap=True)
+    return figure

@@ -1,0 +1,101 @@
+"""The report as a page, as Markdown, as a plot's table, and as the lines a run ends with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from components.report.facts import PAPER_TABLE_3, Facts
+
+PAPER = {
+    "crawl": "5 B images, 1 B English pages",
+    "filter": ".2 % of all candidates pass image, text and overlap rules",
+    "hypernymize": "≈ 80 % survive the rewriting, ≈ 55 % of those the concept counts",
+    "split": "3.37 M captions in all",
+}
+KS = (1, 5, 10)
+
+
+def html(facts: Facts, figures: list[dict[str, Any]]) -> str:
+    """The page people open; figures are files beside it."""
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True)
+    return environment.get_template("report.html").render(
+        facts=facts,
+        figures=figures,
+        paper=PAPER,
+        table3=PAPER_TABLE_3,
+        counts={f"{line.dataset}/{line.stage}": line.rules for line in facts.funnel},
+        note=size_note(facts),
+        score_rows=score_rows(facts.scores),
+    )
+
+
+def size_note(facts: Facts) -> str:
+    """How much the scores can carry, said plainly."""
+    tested = next((row[1] for row in facts.statistics if row[0] == "test"), 0)
+    trained = next((row[1] for row in facts.statistics if row[0] == "train"), 0)
+    return (
+        f"A small run: {trained} training and {tested} test captions. The figures tell whether the models beat chance and a "
+        "constant caption here, not how good the method is; the paper's scores are on another scale and another test set."
+    )
+
+
+def score_rows(scores: dict[str, Any]) -> list[tuple[str, str]]:
+    """The scores as (name, text) rows: captioners beside the constant caption, retrieval beside chance."""
+    rows: list[tuple[str, str]] = []
+    if captioner := scores.get("captioner"):
+        for name in captioner["mean"]:
+            seeds = ", ".join(_short(seed[name]) for seed in captioner["seeds"].values())
+            constant = captioner["constant"].get(name)
+            beside = f"; best constant caption {_short(constant)}" if constant is not None else ""
+            rows.append((f"captioner {name}", f"{_short(captioner['mean'][name])} (seeds {seeds}{beside})"))
+        rows.append(("the best constant caption", captioner["constant"].get("caption", "")))
+    if retriever := scores.get("dual_encoder"):
+        for direction in ("speech_to_image", "image_to_speech"):
+            for k in KS:
+                parts = []
+                for seed in retriever["seeds"].values():
+                    interval = seed[direction].get(f"R@{k}_interval")
+                    spread = f" [{_short(interval[0])}, {_short(interval[1])}]" if interval else ""
+                    parts.append(_short(seed[direction][f"R@{k}"]) + spread)
+                mean = _short(retriever["mean"][direction][f"R@{k}"])
+                chance = _short(retriever["chance"][f"R@{k}"])
+                rows.append((f"{direction.replace('_', ' ')} R@{k}", f"{mean} (seeds {', '.join(parts)}; chance {chance})"))
+    return rows
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def funnel_csv(facts: Facts) -> str:
+    """Records left after each stage, for DVC's plots."""
+    lines = ["dataset,stage,entered,records"]
+    lines += [f"{line.dataset},{line.dataset} {line.stage},{line.entered},{line.left}" for line in facts.funnel]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(facts: Facts) -> str:
+    """The report without its pictures, for a terminal, a pull request or a flow's artefact."""
+    lines = [f"# Hearsight report: {facts.dataset}", "", "| dataset | stage | entered | left | passed |", "|---|---|--:|--:|--:|"]
+    lines += [f"| {x.dataset} | {x.stage} | {x.entered:,} | {x.left:,} | {100 * x.share:.1f} % |" for x in facts.funnel]
+    lines += ["", "| dataset/stage | rule | dropped |", "|---|---|--:|"]
+    lines += [f"| {x.dataset}/{x.stage} | {rule} | {n:,} |" for x in facts.funnel for rule, n in x.rules.items()]
+    lines += ["", "| split | examples | unique tokens | mean | sd | median |", "|---|--:|--:|--:|--:|--:|"]
+    lines += [f"| {s[0]} | {s[1]:,} | {s[2]:,} | {s[3]:.1f} | {s[4]:.1f} | {s[5]:.1f} |" for s in facts.statistics]
+    lines += ["", size_note(facts), "", "| score | value |", "|---|---|"]
+    lines += [f"| {name} | {value} |" for name, value in score_rows(facts.scores)]
+    return "\n".join(lines) + "\n"
+
+
+def summary(facts: Facts) -> str:
+    """What a run prints at its end: the funnel, the scores, and how little they prove."""
+    width = max(len(f"{x.dataset} {x.stage}") for x in facts.funnel)
+    lines = ["funnel" + " " * (width - 4) + "entered     left   passed   most dropped by"]
+    for x in facts.funnel:
+        top = ", ".join(f"{rule} {n}" for rule, n in list(x.rules.items())[:3])
+        lines.append(f"  {f'{x.dataset} {x.stage}':<{width}} {x.entered:8,} {x.left:8,} {100 * x.share:7.1f} %  {top}")
+    lines += ["", "scores"] + [f"  {name}: {value}" for name, value in score_rows(facts.scores)]
+    return "\n".join([*lines, "", size_note(facts)]) + "\n"

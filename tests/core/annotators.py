@@ -1,0 +1,47 @@
+"""Which code each annotator computes with: recorded beside its version in annotators.json.
+
+``python -m tests.core.annotators`` records the present state, after a version was raised (or nothing but comments moved).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from components.core.codeprint import code_digest
+from tests.support import PROJECT
+
+RECORD = Path(__file__).with_suffix(".json")
+
+
+def annotators(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield ``(name of the class, version, digest of the code it reaches)`` for each annotator of the project."""
+    for path in sorted((root / "components").rglob("*.py")):
+        if path.parent.name == "core":
+            continue
+        module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.parse(path.read_bytes()).body:
+            if not isinstance(node, ast.ClassDef) or any(ast.unparse(base) == "Protocol" for base in node.bases):
+                continue
+            if any(isinstance(item, ast.FunctionDef) and item.name == "compute" for item in node.body):
+                yield f"{module}.{node.name}", _version(node), code_digest(root, module)
+
+
+def _version(node: ast.ClassDef) -> int:
+    for item in node.body:
+        if isinstance(item, (ast.Assign, ast.AnnAssign)):
+            targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+            if any(isinstance(t, ast.Name) and t.id == "version" for t in targets) and item.value is not None:
+                return int(ast.literal_eval(item.value))
+    raise AssertionError(f"the annotator {node.name} states no version")
+
+
+def present(root: Path = PROJECT) -> dict[str, dict[str, object]]:
+    """The annotators as they are now."""
+    return {name: {"version": version, "code": digest} for name, version, digest in annotators(root)}
+
+
+if __name__ == "__main__":
+    RECORD.write_text(json.dumps(present(), indent=1, sort_keys=True) + "\n")

@@ -1,0 +1,84 @@
+"""A stage's parts stand together: take any one away and the contract names the file, in seconds."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from components.core.contract import problems
+from tests.support import PROJECT
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for name in ("components", "flows", "expectations"):
+        shutil.copytree(PROJECT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    return tmp_path
+
+
+def edit(path: Path, change: Callable[[dict], None]) -> None:
+    content = yaml.safe_load(path.read_text())
+    change(content)
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+
+
+STAGES = list(yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"])
+WORK = [stage for stage in STAGES if stage != "check"]
+
+
+def test_the_contract_holds():
+    assert problems(PROJECT) == []
+
+
+@pytest.mark.parametrize("stage", WORK)
+def test_a_missing_suite_is_named(copy, stage):
+    (copy / "expectations" / f"{stage}.json").unlink()
+    assert any(line.startswith(f"expectations/{stage}.json:") for line in problems(copy))
+
+
+@pytest.mark.parametrize("stage", WORK)
+def test_a_missing_package_is_named(copy, stage):
+    shutil.rmtree(copy / "components" / stage)
+    assert any(line.startswith(f"components/{stage}/__init__.py:") for line in problems(copy))
+
+
+@pytest.mark.parametrize("part", ["Params", "run"])
+@pytest.mark.parametrize("stage", WORK)
+def test_a_missing_part_of_a_package_is_named(copy, stage, part):
+    path = copy / "components" / stage / "__init__.py"
+    path.write_text(path.read_text().replace(f"class {part}(", "class Other(").replace(f"def {part}(", "def other("))
+    assert f"components/{stage}/__init__.py: does not define {part}" in problems(copy)
+
+
+@pytest.mark.parametrize("stage", WORK)
+def test_a_stage_missing_from_dvc_yaml_is_named(copy, stage):
+    edit(copy / "dvc.yaml", lambda content: content["stages"].pop(stage))
+    assert any(line.startswith("dvc.yaml:") and stage in line for line in problems(copy))
+
+
+@pytest.mark.parametrize("stage", WORK)
+def test_missing_parameters_are_named(copy, stage):
+    edit(copy / "params.yaml", lambda content: content["english"].pop(stage))
+    assert f"params.yaml: english.{stage} is missing though the chain takes it" in problems(copy)
+
+
+@pytest.mark.parametrize("stage", WORK)
+def test_a_missing_gate_is_named(copy, stage):
+    edit(copy / "params.yaml", lambda content: content["gates"].pop(f"english-{stage}"))
+    assert any(line.startswith(f"params.yaml: gates.english-{stage}") for line in problems(copy))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_code_that_is_imported_but_not_declared_is_named(copy, stage):
+    def forget(content: dict) -> None:
+        body = content["stages"][stage].get("do", content["stages"][stage])
+        body["deps"] = [dep for dep in body["deps"] if dep != "components/core"]
+
+    edit(copy / "dvc.yaml", forget)
+    assert any(line.startswith(f"dvc.yaml: {stage} imports components/core/") for line in problems(copy))

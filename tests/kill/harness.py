@@ -1,0 +1,165 @@
+"""Runs a project's stages, kills them at chosen moments, and compares what they leave with an uninterrupted run."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import yaml
+
+from tests.support import PROJECT
+
+ENVIRONMENT = {**os.environ, "DVC_NO_ANALYTICS": "1", "HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": ""}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project of the test's own: the real code, expectations and dvc.yaml, with its own parameters and data."""
+
+    root: Path
+
+    @property
+    def params(self) -> dict:
+        return yaml.safe_load((self.root / "params.yaml").read_text())
+
+    @property
+    def stages(self) -> list[str]:
+        """The stages of the english chain, in order."""
+        chain = self.params["chain"]
+        return [s for s in yaml.safe_load((self.root / "dvc.yaml").read_text())["stages"] if "english" in chain.get(s, {})]
+
+    def command(self, *words: str) -> subprocess.Popen[bytes]:
+        log = (self.root / "log.txt").open("ab")
+        return subprocess.Popen(words, cwd=self.root, env={**ENVIRONMENT, "HEARSIGHT_ROOT": str(self.root)}, stdout=log, stderr=log)
+
+    def run(self, *words: str) -> None:
+        if self.command(*words).wait():
+            raise AssertionError(f"{' '.join(words)} failed:\n" + (self.root / "log.txt").read_text()[-3000:])
+
+    def open_gate(self, stage: str) -> None:
+        """Stand in for the check's gate: checks have tests of their own, and cost seconds each."""
+        gate = self.root / "reports" / "gates" / "english" / f"{stage}.json"
+        gate.parent.mkdir(parents=True, exist_ok=True)
+        gate.write_text("{}\n")
+
+    def manifest(self, stage: str) -> bytes:
+        return (self.root / "data" / "english" / stage / "manifest.json").read_bytes()
+
+    def cache_entries(self) -> dict[str, int]:
+        """Finished cache entries and when each was written (ns)."""
+        return {str(p): p.stat().st_mtime_ns for p in (self.root / ".hearsight" / "cache").glob("*/*/entry.json")}
+
+    def half_written(self) -> bool:
+        """Whether some shard or file is being written at this moment."""
+        state, out = self.root / ".hearsight" / "cache", self.root / "data" / "english"
+        return any(state.glob("*/*.tmp-*/*")) or any(out.rglob(".*.tmp"))
+
+    def inside_an_epoch(self) -> bool:
+        """Whether a training job has saved a checkpoint and is in a later epoch."""
+        return any((self.root / ".hearsight" / "work" / "english" / "train").rglob("*.ckpt"))
+
+
+def make_project(root: Path, params: dict, extra: Callable[[Path], None] = lambda root: None) -> Project:
+    """A git and DVC repository at ``root`` with the project's code and the given parameters."""
+    root.mkdir(parents=True)
+    for name in ("components", "expectations", "flows"):
+        shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("dvc.yaml", ".dvcignore", ".gitignore"):
+        shutil.copy(PROJECT / name, root / name)
+    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    extra(root)
+    quiet = {"cwd": root, "check": True, "capture_output": True, "env": ENVIRONMENT}
+    subprocess.run(["git", "init", "-q"], **quiet)  # type: ignore[call-overload]
+    subprocess.run(["dvc", "init", "-q"], **quiet)  # type: ignore[call-overload]
+    return Project(root)
+
+
+def uninterrupted(project: Project) -> dict[str, float]:
+    """Run every stage once; returns the seconds each took."""
+    took = {}
+    for stage in project.stages:
+        start = time.monotonic()
+        project.run("hearsight", "run", stage, "--dataset", "english")
+        took[stage] = time.monotonic() - start
+    return took
+
+
+def family(process: psutil.Process) -> Iterator[tuple[str, psutil.Process]]:
+    """The living processes of a run by the part they play: parent (dvc), runner (hearsight) and its workers."""
+    yield "parent", process
+    runner = None
+    for child in process.children(recursive=True):
+        try:
+            line = " ".join(child.cmdline())
+        except psutil.Error:
+            continue
+        if "hearsight run" in line:
+            yield ("runner" if runner is None else "worker"), child
+            runner = runner or child
+
+
+def kill_at(project: Project, stage: str, target: str, moment: Callable[[], bool], patience: float) -> bool:
+    """Start ``stage`` under dvc, kill -9 its ``target`` once ``moment`` has come, and see that no orphan is left.
+
+    Returns:
+        Whether the kill struck before the run ended.
+    """
+    process = project.command("dvc", "repro", "--single-item", f"{stage}@english")
+    root = psutil.Process(process.pid)
+    deadline = time.monotonic() + patience
+    struck = False
+    while process.poll() is None and time.monotonic() < deadline:
+        parts: dict[str, psutil.Process] = {}
+        for part, member in family(root):
+            parts.setdefault(part, member)
+        if target in parts and moment():
+            everyone = [root, *root.children(recursive=True)]
+            parts[target].send_signal(signal.SIGKILL)
+            struck = True
+            if target != "worker":
+                process.wait(timeout=60)
+                _, left = psutil.wait_procs(everyone, timeout=10)
+                assert not [p for p in left if p.is_running() and p.status() != psutil.STATUS_ZOMBIE], "orphans outlived the kill"
+            break
+        time.sleep(0.005)
+    process.wait(timeout=600)
+    return struck
+
+
+def moments(project: Project, stage: str, target: str, took: float, seed: int) -> Callable[[], bool]:
+    """When to strike: a seeded delay, or the first moment of a write or of a later epoch after it."""
+    source = random.Random(f"{seed}/{stage}/{target}")
+    start = time.monotonic()
+    delay = source.uniform(0.1, 0.7) * took
+    if stage == "train" and target != "parent":
+        return lambda: project.inside_an_epoch() and time.monotonic() - start > delay
+    if target == "runner":
+        return project.half_written
+    return lambda: time.monotonic() - start > 1.5 + delay
+
+
+def torment(project: Project, took: dict[str, float], seed: int) -> dict[str, list[str]]:
+    """Kill every stage's runner, parent and worker in turn, then let it finish; returns what was struck.
+
+    Raises:
+        AssertionError: a finished cache entry was computed again.
+    """
+    struck: dict[str, list[str]] = {}
+    for stage in project.stages:
+        for target in ("runner", "parent", "worker"):
+            before = project.cache_entries()
+            if kill_at(project, stage, target, moments(project, stage, target, took[stage], seed), took[stage] + 20):
+                struck.setdefault(stage, []).append(target)
+            after = project.cache_entries()
+            assert {name: after.get(name) for name in before} == before, "a finished shard was written again"
+        project.run("dvc", "repro", "--single-item", f"{stage}@english")
+        project.open_gate(stage)
+    return struck
