@@ -22,7 +22,7 @@ def draw_all(facts: Facts) -> Iterator[tuple[str, str, bytes]]:
         ("lengths", "Words a caption", _lengths, facts.lengths),
         ("speech", "Seconds an utterance", _speech, facts.seconds),
         ("curves", "Validation metric by epoch", _curves, facts.curves),
-        ("retrieval", "Speech–image retrieval beside chance", _retrieval, facts.scores.get("dual_encoder")),
+        ("retrieval", "Speech–image retrieval beside chance", _retrieval, facts.scores["retrieval"]["models"]),
         ("outputs", "Captions written for held-out pictures", _outputs, facts.outputs),
     ]
     for key, title, make, wanted in makers:
@@ -110,20 +110,15 @@ def _curves(facts: Facts) -> Any:
 
 def _retrieval(facts: Facts) -> Any:
     figure, axes = _axes()
-    scores = facts.scores["dual_encoder"]
-    ks = [1, 5, 10]
-    for offset, (direction, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
-        middle = [scores["mean"][direction][f"R@{k}"] for k in ks]
-        at = [index + (offset - 0.5) * 0.3 for index in range(len(ks))]
-        axes.bar(at, middle, 0.28, color=colour, label=direction.replace("_", " "))
-        for seed in scores["seeds"].values():
-            intervals = [seed[direction].get(f"R@{k}_interval") for k in ks]
-            for x, interval in zip(at, intervals, strict=True):
-                if interval:
-                    axes.plot([x, x], interval, color=WARM, linewidth=1)
-    chance = [scores["chance"][f"R@{k}"] for k in ks]
-    axes.plot(range(len(ks)), chance, "k_", markersize=60, label="chance, k/N")
-    axes.set_xticks(range(len(ks)), [f"R@{k}" for k in ks])
+    scores = facts.scores["retrieval"]
+    depths = list(scores["chance"])
+    for offset, (way, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
+        found = [scores["mean"][way][depth] for depth in depths]
+        at = [index + (offset - 0.5) * 0.3 for index in range(len(depths))]
+        error = [[one["value"] - one["low"] for one in found], [one["high"] - one["value"] for one in found]]
+        axes.bar(at, [one["value"] for one in found], 0.28, yerr=error, ecolor=WARM, color=colour, label=way.replace("_", " "))
+    axes.plot(range(len(depths)), [scores["chance"][depth] for depth in depths], "k_", markersize=60, label="chance")
+    axes.set_xticks(range(len(depths)), [depth.replace("r_at_", "R@") for depth in depths])
     axes.legend(frameon=False)
     return figure
 

@@ -13,7 +13,8 @@ PAPER = {
     "hypernymize": "≈ 80 % survive the rewriting, ≈ 55 % of those the concept counts",
     "split": "3.37 M captions in all",
 }
-KS = (1, 5, 10)
+WAYS = ("speech_to_image", "image_to_speech")
+DEPTHS = {"r_at_1": "R@1", "r_at_5": "R@5", "r_at_10": "R@10"}
 
 
 def html(facts: Facts, figures: list[dict[str, Any]]) -> str:
@@ -44,25 +45,23 @@ def size_note(facts: Facts) -> str:
 
 def score_rows(scores: dict[str, Any]) -> list[tuple[str, str]]:
     """The scores as (name, text) rows: captioners beside the constant caption, retrieval beside chance."""
+    captions, retrieval = scores["captions"], scores["retrieval"]
     rows: list[tuple[str, str]] = []
-    if captioner := scores.get("captioner"):
-        for name in captioner["mean"]:
-            seeds = ", ".join(_short(seed[name]) for seed in captioner["seeds"].values())
-            constant = captioner["constant"].get(name)
-            beside = f"; best constant caption {_short(constant)}" if constant is not None else ""
-            rows.append((f"captioner {name}", f"{_short(captioner['mean'][name])} (seeds {seeds}{beside})"))
-        rows.append(("the best constant caption", captioner["constant"].get("caption", "")))
-    if retriever := scores.get("dual_encoder"):
-        for direction in ("speech_to_image", "image_to_speech"):
-            for k in KS:
-                parts = []
-                for seed in retriever["seeds"].values():
-                    interval = seed[direction].get(f"R@{k}_interval")
-                    spread = f" [{_short(interval[0])}, {_short(interval[1])}]" if interval else ""
-                    parts.append(_short(seed[direction][f"R@{k}"]) + spread)
-                mean = _short(retriever["mean"][direction][f"R@{k}"])
-                chance = _short(retriever["chance"][f"R@{k}"])
-                rows.append((f"{direction.replace('_', ' ')} R@{k}", f"{mean} (seeds {', '.join(parts)}; chance {chance})"))
+    for name, mean in captions["mean"].items():
+        seeds = ", ".join(_short(model[name]) for model in captions["models"].values())
+        rows.append(
+            (f"captioner {name}", f"{_short(mean)} (seeds {seeds}); best constant caption {_short(captions['constant'][name])}")
+        )
+    rows.append(("the best constant caption", f"“{captions['constant']['caption']}”, chosen on train"))
+    for way in WAYS:
+        for depth in DEPTHS:
+            found = retrieval["mean"][way][depth]
+            seeds = ", ".join(_short(model[way][depth]["value"]) for model in retrieval["models"].values())
+            interval = f"95 % interval {_short(found['low'])}–{_short(found['high'])}"
+            chance = f"chance {_short(retrieval['chance'][depth])}"
+            rows.append(
+                (f"{way.replace('_', ' ')} {DEPTHS[depth]}", f"{_short(found['value'])} ({interval}; seeds {seeds}); {chance}")
+            )
     return rows
 
 

@@ -1,0 +1,279 @@
+"""The polite fetcher: asks the web what the store cannot answer yet, and puts every answer there.
+
+A few connections a host, a delay between requests to it, robots.txt first, redirects one recorded hop at a time, time and
+size limits, retries by the class of failure, addresses of private networks refused. What is fetched does not
+depend on the order of the answers. Not in scope: which URLs are wanted (``walk``) and what they mean (``records``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, Literal
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.http_exceptions import HttpProcessingError
+from yarl import URL
+
+from components.core.errors import HearsightError
+from components.core.params import Settings
+from components.crawl.answers import Answers, NotFetched
+from components.crawl.robots import MAX_BYTES as ROBOTS_BYTES
+from components.crawl.store import FetchStore
+from components.crawl.urls import host_of, is_private
+from components.crawl.warc import Entry, described
+
+Role = Literal["page", "image", "robots"]
+Progress = Callable[..., Iterable[Any]]
+RETRY_STATUS = (429, 500, 502, 503, 504)
+ERROR_BODY = 64 * 1024
+"""Bytes kept of the body of an answer that is not 200."""
+GONE = 25
+"""Connection failures in a row, with no success between, that mean the network is gone."""
+CHUNK = 2000
+"""URLs that are in hand at a time."""
+_DROP_HEADERS = ("content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive")
+
+
+class FetchSettings(Settings):
+    """How the fetcher behaves."""
+
+    per_host: int
+    """Requests in flight to one host."""
+    connections: int
+    """Requests in flight in all."""
+    delay: float
+    """Seconds between the starts of two requests to one host; a robots.txt may ask for more."""
+    connect_timeout: float
+    """Seconds to get a connection."""
+    timeout: float
+    """Seconds for one request, its body included."""
+    retries: int
+    """How often a timeout, a lost connection or a 429/5xx answer is asked about again."""
+    backoff: float
+    """Seconds before the first retry; doubled for each further one."""
+    max_page_bytes: int
+    """Bytes of a page, decompressed; a larger one is dropped."""
+    max_image_bytes: int
+    """Bytes of an image; a larger one is dropped."""
+    user_agent: str
+    """The robot's product token, which robots.txt rules go by."""
+    contact: str
+    """A URL or mail address where the crawl's owner is reached; sent with every request."""
+    allow_private: bool
+    """Whether addresses of private networks may be asked."""
+
+
+class PrivateAddress(OSError):
+    """A name that resolves into a private network."""
+
+
+class PublicResolver(AbstractResolver):
+    """Resolves names as the system does, and refuses those with an address that is not public.
+
+    The check is on the very addresses the connection will use, so a name cannot answer twice in two ways.
+    """
+
+    def __init__(self) -> None:
+        from aiohttp import ThreadedResolver
+
+        self._system = ThreadedResolver()
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
+        """The addresses of ``host``; raises PrivateAddress."""
+        found = await self._system.resolve(host, port, family)
+        for answer in found:
+            if is_private(answer["host"]):
+                raise PrivateAddress(f"{host} is at {answer['host']}")
+        return found
+
+    async def close(self) -> None:
+        """Let go of the system's resolver."""
+        await self._system.close()
+
+
+class _Host:
+    """Politeness towards one host."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self.gate = asyncio.Semaphore(settings.per_host)
+        self.free_at = 0.0
+
+    async def turn(self, delay: float) -> None:
+        """Wait until the next request may start."""
+        now = asyncio.get_running_loop().time()
+        start = max(now, self.free_at)
+        self.free_at = start + delay
+        if start > now:
+            await asyncio.sleep(start - now)
+
+
+class Fetcher:
+    """Fills a store with what is asked for. A context manager; it has its own event loop."""
+
+    def __init__(self, store: FetchStore, settings: FetchSettings, *, proxy: str = "", progress: Progress | None = None) -> None:
+        self.store, self.settings = store, settings
+        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private)
+        self.requests = 0
+        """Requests sent."""
+        self._proxy = proxy or None
+        self._progress = progress or (lambda items, **_: items)
+        self._hosts: dict[str, _Host] = {}
+        self._flying: dict[str, asyncio.Future[Entry]] = {}
+        self._failures = 0
+        self._runner = asyncio.Runner()
+        self._session: aiohttp.ClientSession | None = None
+
+    def __enter__(self) -> Fetcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self._session is not None:
+                self._runner.run(self._session.close())
+        finally:
+            self._runner.close()
+            self.store.sync()
+
+    def ensure(self, urls: Collection[str], role: Role, hosts: Collection[str] | None = None, desc: str = "") -> None:
+        """Ask until the store can tell the outcome of each of ``urls``; errors of the web are answers too.
+
+        Raises:
+            HearsightError: the disk is full, or the network went away (what was fetched is kept).
+        """
+        wanted = [url for url in urls if self._needs(url, hosts)]
+        if not wanted:
+            return
+        try:
+            for start in range(0, len(wanted), CHUNK):
+                part = spread(wanted[start : start + CHUNK])
+                self._runner.run(self._all(part, role, hosts, desc))
+        finally:
+            self.store.sync()
+
+    def _needs(self, url: str, hosts: Collection[str] | None) -> bool:
+        try:
+            self.answers.outcome(url, hosts)
+        except NotFetched:
+            return True
+        return False
+
+    async def _all(self, urls: Sequence[str], role: Role, hosts: Collection[str] | None, desc: str) -> None:
+        self._open()
+        tasks = [asyncio.ensure_future(self._one(url, role, hosts)) for url in urls]
+        try:
+            for task in self._progress(asyncio.as_completed(tasks), total=len(tasks), desc=desc or f"fetching {role}s"):
+                await task
+        finally:
+            for running in tasks:
+                running.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _open(self) -> None:
+        if self._session is None:
+            own = None if self._proxy or self.settings.allow_private else PublicResolver()
+            connector = aiohttp.TCPConnector(limit=self.settings.connections, resolver=own)
+            agent = f"{self.settings.user_agent}/0.1" + (f" (+{self.settings.contact})" if self.settings.contact else "")
+            self._session = aiohttp.ClientSession(
+                connector=connector, headers={"User-Agent": agent, "Accept-Encoding": "gzip, deflate"}, trust_env=False
+            )
+
+    async def _one(self, url: str, role: Role, hosts: Collection[str] | None) -> None:
+        while True:
+            try:
+                self.answers.outcome(url, hosts)
+                return
+            except NotFetched as missing:
+                need, kind = missing.url, ("robots" if missing.robots else role)
+            if need not in self._flying:
+                self._flying[need] = asyncio.ensure_future(self._ask(need, kind))
+            # Shielded: one of several who wait may be cancelled, the request is not theirs alone.
+            await asyncio.shield(self._flying[need])
+            self._flying.pop(need, None)
+
+    async def _ask(self, url: str, role: Role) -> Entry:
+        """One URL, asked until it answers or the retries are used up; the result is in the store."""
+        host = self._hosts.setdefault(host_of(url), _Host(self.settings))
+        async with host.gate:
+            wait = self.settings.backoff
+            for attempt in range(self.settings.retries + 1):
+                delay = self.settings.delay if role == "robots" else max(self.settings.delay, self.answers.rules(url).delay)
+                await host.turn(delay)
+                entry, body, headers, reason, pause = await self._request(url, role)
+                again = entry.failure in ("timeout", "connection") or entry.status in RETRY_STATUS
+                if not again or attempt == self.settings.retries:
+                    break
+                await asyncio.sleep(min(max(wait, pause), self.settings.timeout))
+                wait *= 2
+        self._failures = self._failures + 1 if entry.failure == "connection" else 0
+        placed = self.store.add(entry, body, headers, reason)
+        if self._failures >= GONE:
+            raise HearsightError(
+                f"the network is gone: {self._failures} connections failed in a row, the last to {host_of(url)}",
+                where=self.store.folder,
+                mend="check the network and run the stage again; what was fetched is kept",
+            )
+        return placed
+
+    async def _request(self, url: str, role: Role) -> tuple[Entry, bytes, list[tuple[str, str]], str, float]:
+        """One request: (entry, body, headers, reason phrase, seconds the host asks us to wait)."""
+        assert self._session is not None
+        limit = {"page": self.settings.max_page_bytes, "image": self.settings.max_image_bytes, "robots": ROBOTS_BYTES}[role]
+        times = aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=self.settings.connect_timeout)
+        self.requests += 1
+        try:
+            address = URL(url, encoded=True)
+            async with self._session.get(address, allow_redirects=False, proxy=self._proxy, timeout=times) as answer:
+                headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _DROP_HEADERS]
+                sent: dict[str, str] = {}
+                for name, value in headers:
+                    sent.setdefault(name.lower(), value)
+                entry = Entry(url, answer.status, **described(sent))
+                pause = float(sent.get("retry-after", "")) if sent.get("retry-after", "").isdigit() else 0.0
+                if answer.status != 200:
+                    body = await _read(answer, ERROR_BODY)
+                    return entry, body[:ERROR_BODY], headers, answer.reason or "", pause
+                if role == "page" and not readable(entry.type):
+                    return Entry(url, 0, "not_html", entry.type[:80], entry.type), b"", [], "", 0.0
+                if role == "page" and entry.type.startswith("image/"):
+                    limit = self.settings.max_image_bytes
+                body = await _read(answer, limit)
+                if len(body) > limit and role != "robots":
+                    return Entry(url, 0, "too_large", f"over {limit} bytes", entry.type), b"", [], "", 0.0
+                return entry, body[:limit], headers, answer.reason or "", 0.0
+        except TimeoutError:
+            return Entry(url, 0, "timeout", f"over {self.settings.timeout:g} s"), b"", [], "", 0.0
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
+            cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+            if isinstance(cause, PrivateAddress):
+                return Entry(url, 0, "private_address", str(cause)), b"", [], "", 0.0
+            # The same words for every way to lose a connection: which one it was is chance, and ledgers hold none.
+            return Entry(url, 0, "connection", "refused or lost"), b"", [], "", 0.0
+
+
+async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
+    """The body, or a little more than ``limit`` bytes of it."""
+    pieces, size = [], 0
+    async for piece in answer.content.iter_chunked(65536):
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
+            break
+    return b"".join(pieces)
+
+
+def readable(content_type: str) -> bool:
+    """Whether a page request should read the body: HTML, unknown, or an image that somebody linked as a page."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind in ("", "text/html", "application/xhtml+xml", "application/octet-stream") or kind.startswith("image/")
+
+
+def spread(urls: Iterable[str]) -> list[str]:
+    """``urls`` with hosts taking turns, so that a slow host holds up none of the others."""
+    by_host: dict[str, list[str]] = {}
+    for url in urls:
+        by_host.setdefault(host_of(url), []).append(url)
+    return [url for turn in zip_longest(*by_host.values()) for url in turn if url is not None]

@@ -1,0 +1,194 @@
+"""Pages read: the images with their alt-text, and the links (row C1 of the mission).
+
+Everything a page can hold is accepted: broken entities, unclosed tags, wrong charsets, relative and ``data:``
+addresses, ``srcset`` and ``<picture>``, lazy loading. Nothing here raises and nothing here touches the network;
+whether an image is worth keeping is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html as entities
+import re
+from dataclasses import dataclass
+
+from components.crawl.urls import absolute
+
+LAZY = ("data-src", "data-original", "data-lazy-src")
+DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
+_META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I)
+_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{2,40})""", re.I)
+_ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+# What browsers read when a page says these (WHATWG Encoding Standard, section 4.2).
+_AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One ``<img>`` of a page."""
+
+    image_url: str | None
+    """The absolute address of its largest version; None when it has none that can be fetched."""
+    alt: str
+    """The alt-text: entities decoded, white space folded, possibly empty."""
+    position: int
+    """Its order among the page's ``<img>``, from 0."""
+    source: str
+    """The address as the page spells it, cut to 200 characters (a ``data:`` URI is a whole picture)."""
+    data_uri: bool = False
+    """Its only picture is inside the page."""
+    has_alt: bool = True
+    """False when the attribute is missing, which is not the same as an empty one."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a crawl wants to know of a page."""
+
+    candidates: list[Candidate]
+    links: list[str]
+    """Absolute addresses in document order, each once; none when the page asks not to be followed."""
+    noindex: bool
+    """The page asks robots, in a meta tag, to keep it or its images out of collections."""
+
+
+def decode(data: bytes, charset_hint: str | None = None) -> str:
+    """A page's text: byte-order mark, then ``charset_hint`` (the HTTP header), then what the page says, then UTF-8.
+
+    What does not decode becomes U+FFFD, except that a page of no stated charset that is not UTF-8 is read as
+    Windows-1252, as browsers do.
+    """
+    for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
+        if data.startswith(mark):
+            return data[len(mark) :].decode(name, "replace")
+    said = _META_CHARSET.search(data[:4096]) or _XML_ENCODING.search(data[:200])
+    for stated in (charset_hint, said.group(1).decode("ascii") if said else None):
+        codec = _codec(stated)
+        if codec:
+            return _SURROGATES.sub("\ufffd", data.decode(codec, "replace"))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+def _codec(name: str | None) -> str | None:
+    try:
+        found = codecs.lookup((name or "").strip("\"' \t"))
+    except (LookupError, ValueError):
+        return None
+    # Python also registers codecs that are no charsets (rot13, zlib) and that would raise.
+    if not getattr(found, "_is_text_encoding", True) or found.name in ("idna", "punycode", "undefined", "unicode_escape"):
+        return None
+    return _AS_BROWSERS_DO.get(found.name, found.name)
+
+
+def fold(text: str) -> str:
+    """Text on one line: what is left of entities escaped twice is decoded, white space folded, controls removed."""
+    if "&" in text and _ENTITY.search(text):
+        text = entities.unescape(text)
+    return " ".join(_CONTROLS.sub("", _SURROGATES.sub("\ufffd", text)).split())
+
+
+def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None) -> Page:
+    """The images, links and wishes of one page; never raises, whatever ``html`` holds."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    text = _SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
+    # A NUL ends a C string somewhere below, and the HTML standard replaces it anyway.
+    tree = LexborHTMLParser(text.replace("\x00", "\ufffd"))
+    base: str = page_url
+    for node in tree.css("base[href]"):
+        base = absolute(str(node.attributes.get("href") or ""), page_url) or page_url
+        break
+    wishes: set[str] = set()
+    for node in tree.css("meta[name][content]"):
+        if (node.attributes.get("name") or "").lower() in ("robots", "hearsight"):
+            wishes |= {word.strip().lower() for word in (node.attributes.get("content") or "").split(",")}
+    candidates = [_candidate(node, position, base) for position, node in enumerate(tree.css("img"))]
+    links: dict[str, None] = {}
+    if not wishes & {"nofollow", "none"}:
+        for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
+            if "nofollow" in (node.attributes.get("rel") or "").lower().split():
+                continue
+            target = absolute(node.attributes.get("href") or node.attributes.get("src") or "", base)
+            if target:
+                links[target] = None
+    return Page(candidates, list(links), bool(wishes & {"noindex", "none", "noimageindex"}))
+
+
+def image_candidates(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[Candidate]:
+    """Every ``<img>`` of a page, in document order."""
+    return read_page(html, page_url, charset_hint).candidates
+
+
+def links(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[str]:
+    """The addresses a page links to, in document order, each once."""
+    return read_page(html, page_url, charset_hint).links
+
+
+def _candidate(node: object, position: int, base: str) -> Candidate:
+    attributes: dict[str, str | None] = node.attributes  # type: ignore[attr-defined]
+    alt = attributes.get("alt")
+    offers: list[tuple[int, float, str]] = []
+    for name in ("src", *LAZY):
+        if (attributes.get(name) or "").strip():
+            offers.append((0, 1.0, (attributes.get(name) or "").strip()))
+    for name in ("srcset", "data-srcset"):
+        offers += parse_srcset(attributes.get(name) or "")
+    parent = node.parent  # type: ignore[attr-defined]
+    if parent is not None and parent.tag == "picture":
+        for source in parent.css("source[srcset]"):
+            if (source.attributes.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
+                offers += parse_srcset(source.attributes.get("srcset") or "")
+    spelled = offers[0][2] if offers else ""
+    # A data: URI beside a real address is a placeholder for lazy loading.
+    usable = [(width, density, url) for width, density, raw in offers if (url := absolute(raw, base))]
+    best = max(usable, key=lambda offer: offer[:2], default=None)  # the first of equals, so ``src`` first
+    return Candidate(
+        image_url=best[2] if best else None,
+        alt=fold(alt or ""),
+        position=position,
+        source=spelled[:200],
+        data_uri=best is None and spelled[:5].lower() == "data:",
+        has_alt=alt is not None,
+    )
+
+
+def parse_srcset(text: str) -> list[tuple[int, float, str]]:
+    """The offers of a ``srcset``: (width in px or 0, density or 1, address as spelled), in order.
+
+    Follows the HTML standard's splitting (4.8.4.2.1): an address runs to white space and may hold commas; one that
+    ends in a comma has no descriptor. Offers with descriptors that make no sense are left out.
+    """
+    offers: list[tuple[int, float, str]] = []
+    rest = text
+    while rest := rest.lstrip(" \t\r\n\f,"):
+        match = re.match(r"[^ \t\r\n\f]+", rest)
+        if match is None:
+            break
+        url, rest = match.group(), rest[match.end() :]
+        descriptor = ""
+        if url.endswith(","):
+            url = url.rstrip(",")
+        else:
+            descriptor, _, rest = rest.partition(",")
+        size = _descriptor(descriptor.split())
+        if size and url:
+            offers.append((*size, url))
+    return offers
+
+
+def _descriptor(words: list[str]) -> tuple[int, float] | None:
+    width, density = 0, 1.0
+    for word in words:
+        value, unit = word[:-1], word[-1]
+        if unit == "w" and value.isascii() and value.isdigit() and len(value) < 7:
+            width = int(value)
+        elif unit == "x" and re.fullmatch(r"\d{1,4}(\.\d{1,6})?", value, re.ASCII):
+            density = float(value)
+        elif unit != "h":
+            return None
+    return width, density

@@ -1,0 +1,199 @@
+"""The sample's material: Debian packages fetched by the machine's own ``apt-get download`` and unpacked, not installed.
+
+Each package is fetched once: its checksum and version are kept in ``data/packages/checksums.json``, and a later call only
+compares. Not in scope: serving them (``sample_web``) and packages with voices or word nets, which other stages use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from components.core.digests import sha256_file
+from components.core.errors import HearsightError
+from components.core.files import disk_error, fsync_folder, publish_bytes
+
+PACKAGES = ("gimp-help-en", "python-skimage-doc", "grass-doc", "freedombox-doc-en", "tuxpaint-stamps-default")
+DOWNLOAD_SECONDS = 1800
+MARK = ".unpacked"
+"""Written last into an unpacked package: the sha256 of the archive it came from."""
+Progress = Callable[..., Iterable[Any]]
+IN_CONTAINER = (
+    "build and run the container: `docker build -f infra/Containerfile.data -t hearsight-data infra` and "
+    '`docker run --rm -v "$PWD:/project" hearsight-data`'
+)
+
+
+def fetch_packages(root: Path, progress: Progress, packages: Sequence[str] = PACKAGES) -> list[str]:
+    """See that every package is fetched and unpacked under ``data/packages``; returns the names that had to be fetched.
+
+    Args:
+        root: the project's root.
+        progress: ``Stage.progress`` or anything like it.
+
+    Raises:
+        HearsightError: no Debian tools, no network, no disk, or a package apt does not know.
+    """
+    home = root / "data" / "packages"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with _alone(home):
+            known = _checksums(home)
+            missing = [name for name in packages if not _whole(home, name, known.get(name))]
+            for name in progress(missing, total=len(missing), desc="fetching packages") if missing else []:
+                known[name] = _fetch(home, name, known.get(name))
+                publish_bytes(home / "checksums.json", (json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
+    except OSError as error:
+        raise disk_error(error, home) from error
+    return missing
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    with (home / "lock").open("a+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # a second caller waits, and then finds everything there
+        yield
+
+
+def _checksums(home: Path) -> dict[str, dict[str, Any]]:
+    path = home / "checksums.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        print(f"{path}: is not JSON, so the packages are fetched again", flush=True)
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _whole(home: Path, name: str, entry: Any) -> bool:
+    """Whether a package is there as recorded; says so in one line when it was there and is not any more."""
+    if not isinstance(entry, dict) or not {"deb", "sha256", "bytes", "version"} <= entry.keys():
+        return False
+    deb, unpacked = home / "debs" / str(entry["deb"]), home / "unpacked" / name
+    try:
+        if deb.stat().st_size != entry["bytes"] or sha256_file(deb) != entry["sha256"]:
+            print(f"{deb}: is not the archive that was fetched (its checksum differs), so it is fetched again", flush=True)
+            return False
+        return (unpacked / MARK).read_text(encoding="utf-8").strip() == entry["sha256"]
+    except (OSError, UnicodeDecodeError):
+        print(f"{name}: is not whole under {home}, so it is made good", flush=True)
+        return False
+
+
+def _fetch(home: Path, name: str, entry: dict[str, Any] | None) -> dict[str, Any]:
+    """Download (unless the archive recorded is still good) and unpack one package; returns its checksum entry."""
+    for tool in ("apt-get", "dpkg", "dpkg-deb"):
+        if shutil.which(tool) is None:
+            raise HearsightError(f"this machine has no {tool}, so it is not Debian", where=name, mend=IN_CONTAINER)
+    deb = home / "debs" / str((entry or {}).get("deb", ""))
+    if not (entry and deb.is_file() and sha256_file(deb) == entry.get("sha256")):
+        deb = _download(home, name)
+    sha256 = sha256_file(deb)
+    version = _run(["dpkg-deb", "--field", str(deb), "Version"], name).strip()
+    target, temporary = home / "unpacked" / name, home / "unpacked" / f".{name}.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    _run(["dpkg", "-x", str(deb), str(temporary)], name)
+    (temporary / MARK).write_text(sha256 + "\n", encoding="utf-8")
+    shutil.rmtree(target, ignore_errors=True)
+    temporary.rename(target)
+    fsync_folder(target.parent)
+    return {"deb": deb.name, "bytes": deb.stat().st_size, "sha256": sha256, "version": version}
+
+
+def _download(home: Path, name: str) -> Path:
+    """The archive of ``name``, fetched by apt into a folder of its own and moved into place when it is whole."""
+    folder = home / "debs" / f".{name}.tmp"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    # apt drops its rights to the user _apt, who may not write here; as ourselves it may.
+    command = ["apt-get", "download", "-o", "APT::Sandbox::User=", name]
+    try:
+        _run(command, name, cwd=folder)
+    except _UnknownPackage:
+        _run(["apt-get", "update"], name)
+        try:
+            _run(command, name, cwd=folder)
+        except _UnknownPackage:
+            raise HearsightError("apt does not know this package", where=name, mend=f"use Debian 12, or {IN_CONTAINER}") from None
+    found = sorted(folder.glob("*.deb"))
+    if len(found) != 1:
+        raise HearsightError(f"apt-get download left {len(found)} archives", where=name, mend="run the command again")
+    with found[0].open("rb") as handle:
+        os.fsync(handle.fileno())
+    for old in folder.parent.glob(f"{name}_*.deb"):
+        old.unlink()
+    target = folder.parent / found[0].name
+    found[0].rename(target)
+    folder.rmdir()
+    fsync_folder(target.parent)
+    return target
+
+
+class _UnknownPackage(Exception):
+    """apt's lists do not hold the package (or there are none yet)."""
+
+
+def _run(command: Sequence[str], name: str, cwd: Path | None = None) -> str:
+    """Run one of Debian's tools; its failures become one line."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=DOWNLOAD_SECONDS,
+            env={**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        late = f"{command[0]} took over {DOWNLOAD_SECONDS} s"
+        raise HearsightError(late, where=name, mend="check the network and run again") from None
+    if done.returncode == 0:
+        return done.stdout
+    said = done.stderr + done.stdout
+    if any(phrase in said for phrase in ("Unable to locate package", "No candidate", "Can't find a source", "Unable to find")):
+        raise _UnknownPackage
+    raise _failure(command[0], said, name)
+
+
+_FULL = ("No space left", "ENOSPC")
+_NETWORK = ("resolve", "connect", "Connection", "Failed to fetch", "Network is unreachable", "timed out")
+
+
+def _failure(tool: str, said: str, name: str) -> HearsightError:
+    """What a tool said, as one line with a cure."""
+    lines = [line.strip() for line in said.splitlines() if line.startswith(("E:", "Err", "dpkg"))] or [said.strip()[-200:]]
+    told = lines[0][:200]
+    if any(phrase in said for phrase in _FULL):
+        return HearsightError(
+            "no space is left on the disk", where=name, mend="free about 1 GB and run again; what was fetched stays"
+        )
+    if any(phrase in said for phrase in _NETWORK):
+        cure = "check the network (and apt's proxy) and run again; what was fetched stays"
+        return HearsightError(f"cannot be fetched: {told}", where=name, mend=cure)
+    if "Permission denied" in said:
+        cure = "run `apt-get update` as root once, then this again"
+        return HearsightError(f"{tool} lacks permission: {told}", where=name, mend=cure)
+    return HearsightError(f"{tool} failed: {told}", where=name, mend="mend that and run again")
+
+
+def main(root: Path) -> int:
+    """For the container: fetch, say what was done, and turn an error into its one line and exit code 2."""
+    try:
+        fetched = fetch_packages(root, lambda items, **_: items)
+    except HearsightError as error:
+        print(error, flush=True)
+        return 2
+    print(f"fetched {', '.join(fetched)}" if fetched else "nothing to fetch", flush=True)
+    return 0

@@ -1,0 +1,45 @@
+"""robots.txt as RFC 9309 has it: what a host lets a crawler ask for, and how often.
+
+Rules are read from stored answers only, so that a crawl and its replay judge alike. Not in scope: fetching them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+MAX_BYTES = 500 * 1024
+"""What must be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored."""
+
+
+def robots_url(url: str) -> str:
+    """The address of the robots.txt that rules ``url``."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/robots.txt"
+
+
+class Rules:
+    """What one robots.txt allows one robot."""
+
+    def __init__(self, parsed: Any, agent: str, *, everything: bool = True) -> None:
+        self._parsed, self._agent, self._everything = parsed, agent, everything
+
+    @classmethod
+    def of(cls, status: int, body: bytes, agent: str) -> Rules:
+        """The rules of an answer: 2xx is read, 4xx allows everything, all else forbids everything (2.3.1)."""
+        if 200 <= status < 300:
+            from protego import Protego
+
+            return cls(Protego.parse(body[:MAX_BYTES].decode("utf-8", "replace")), agent)
+        return cls(None, agent, everything=400 <= status < 500)
+
+    def allow(self, url: str) -> bool:
+        """Whether the robot may ask for ``url``; robots.txt itself always."""
+        if self._parsed is None or url == robots_url(url):
+            return self._everything or url == robots_url(url)
+        return bool(self._parsed.can_fetch(url, self._agent))
+
+    @property
+    def delay(self) -> float:
+        """Crawl-delay in seconds, 0 when none is asked for (not in the RFC, but widely meant)."""
+        return float((self._parsed.crawl_delay(self._agent) if self._parsed is not None else None) or 0.0)

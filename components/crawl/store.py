@@ -1,0 +1,307 @@
+"""The fetch store: what the web answered, once and for all (``data/store/<snapshot>``).
+
+A crawl is not a function of its parameters, so its answers are data: appended to WARC 1.1 segments (one gzip member a
+record, readable by any WARC tool), found through ``index.jsonl``, and closed by ``COMPLETE``. A record is indexed
+only after its segment was synced; on opening, records that were written but not yet indexed are taken in, and a
+torn tail, of a segment or of the index, is cut. So ``kill -9`` costs at most the response that was being written.
+Not in scope: asking for anything (``fetch``), and what the answers mean (``walk``, ``records``).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from components.core.digests import digest_value, sha256_bytes
+from components.core.errors import HearsightError
+from components.core.files import disk_error, fsync_folder, publish_bytes
+from components.crawl.warc import Entry, member_at, scan, split, warc_record
+
+SEGMENT_BYTES = 256 * 1024 * 1024
+"""A segment is closed when it is larger than this."""
+SYNC_EVERY = 64
+"""Records that share one fsync."""
+TRANSIENT = ("timeout", "connection", "robots_unreachable")
+"""Failures an interrupted crawl asks about once more when it is taken up again."""
+
+
+class FetchStore:
+    """One snapshot. Many may read it; ``writer=True`` takes its lock."""
+
+    def __init__(self, folder: Path, *, writer: bool = False) -> None:
+        self.folder = folder
+        self._entries: dict[str, Entry] = {}
+        self._pending: list[Entry] = []
+        self._forgotten: dict[str, Entry] = {}
+        self._segment: IO[bytes] | None = None
+        self._index: IO[bytes] | None = None
+        self._lock: IO[str] | None = None
+        self._readers: dict[str, IO[bytes]] = {}
+        self._broken = False
+        self._writer = writer
+        if writer:
+            self._take_lock()
+        try:
+            self._load()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter([self._entries[url] for url in sorted(self._entries)])
+
+    def get(self, url: str) -> Entry | None:
+        """The last word on ``url``, or None."""
+        return self._entries.get(url)
+
+    def body(self, url: str) -> bytes:
+        """The body of the answer for ``url``; b'' for a failure.
+
+        Raises:
+            HearsightError: the record is damaged (its bytes are not those that were stored).
+        """
+        entry = self._entries[url]
+        if entry.failure:
+            return b""
+        reader = self._readers.get(entry.segment)
+        if reader is None:
+            reader = self._readers[entry.segment] = (self.folder / entry.segment).open("rb")
+        reader.seek(entry.offset)
+        try:
+            body = split(zlib.decompress(reader.read(entry.length), zlib.MAX_WBITS | 16))[2]
+        except (zlib.error, ValueError):
+            body = None
+        if body is None or sha256_bytes(body) != entry.sha256:
+            raise HearsightError(
+                f"the stored answer for {url} is damaged",
+                where=self.folder / entry.segment,
+                mend="remove the snapshot's folder and crawl again",
+            )
+        return body
+
+    @property
+    def complete(self) -> dict[str, Any] | None:
+        """The content of ``COMPLETE``, or None while the snapshot is open."""
+        path = self.folder / "COMPLETE"
+        try:
+            content = json.loads(path.read_bytes())
+            if not isinstance(content["digest"], str):
+                raise TypeError("digest")
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            raise HearsightError(
+                "is not what completes a snapshot", where=path, mend="remove it: the crawl will be taken up again"
+            ) from None
+        return dict(content)
+
+    def digest(self) -> str:
+        """The digest of what was answered: (url, status, failure, body's sha256), sorted; no times."""
+        entries = self._forgotten | self._entries
+        return digest_value([entries[url].essence for url in sorted(entries)])
+
+    def verified_digest(self) -> str:
+        """The digest that ``COMPLETE`` names, after checking that the index still gives it.
+
+        Raises:
+            HearsightError: the store was changed after it was completed, or is not complete.
+        """
+        said = self.complete
+        if said is None:
+            raise HearsightError("is not complete", where=self.folder, mend="run the crawl stage again")
+        if said["digest"] != self.digest():
+            raise HearsightError(
+                "no longer holds what it was completed with",
+                where=self.folder,
+                mend="restore it, or remove the folder and crawl again",
+            )
+        return str(said["digest"])
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def add(self, entry: Entry, body: bytes = b"", headers: list[tuple[str, str]] | None = None, reason: str = "") -> Entry:
+        """Append one answer (or failure) and return its entry, placed. Durable after the next :meth:`sync`.
+
+        Raises:
+            HearsightError: the disk is full; the store then takes nothing more, and what it holds stays good.
+        """
+        if not self._writer or self._broken:
+            raise HearsightError("is not open for writing", where=self.folder, mend="run the crawl stage again")
+        record = warc_record(entry, body, headers or [], reason)
+        try:
+            if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
+                self._next_segment()
+            assert self._segment is not None
+            offset, name = self._segment.tell(), Path(self._segment.name).name
+            _write_all(self._segment, record)
+        except OSError as error:
+            self._broken = True
+            raise disk_error(error, self.folder) from error
+        placed = Entry(
+            **{**asdict(entry), "sha256": "" if entry.failure else sha256_bytes(body), "bytes": len(body)}
+            | {"segment": name, "offset": offset, "length": len(record)}
+        )
+        self._entries[entry.url] = placed
+        self._pending.append(placed)
+        if len(self._pending) >= SYNC_EVERY:
+            self.sync()
+        return placed
+
+    def sync(self) -> None:
+        """Make everything added so far durable: the segment first, then the index that names it."""
+        if not self._pending or self._broken:
+            return
+        try:
+            assert self._segment is not None and self._index is not None
+            os.fsync(self._segment.fileno())
+            _write_all(self._index, b"".join(_line(entry) for entry in self._pending))
+            os.fsync(self._index.fileno())
+        except OSError as error:
+            self._broken = True
+            raise disk_error(error, self.folder) from error
+        self._pending.clear()
+
+    def finish(self, about: dict[str, Any]) -> str:
+        """Declare the snapshot complete; afterwards no one writes to it. Returns its digest."""
+        self.sync()
+        content = {"digest": self.digest(), "answers": len(self._entries), **about}
+        publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+        return str(content["digest"])
+
+    def forget_transient(self) -> int:
+        """Let the failures that may pass be asked about again; their records stay until better ones follow."""
+        gone = [url for url, entry in self._entries.items() if entry.failure in TRANSIENT]
+        for url in gone:
+            self._forgotten[url] = self._entries.pop(url)
+        return len(gone)
+
+    def close(self) -> None:
+        """Sync and let go of the files and the lock; may be called twice."""
+        try:
+            self.sync()
+        finally:
+            for handle in (self._segment, self._index, *self._readers.values(), self._lock):
+                if handle is not None:
+                    handle.close()
+            self._segment = self._index = self._lock = None
+            self._readers.clear()
+
+    def __enter__(self) -> FetchStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- opening ---------------------------------------------------------------------------------------------------
+
+    def _take_lock(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.folder / "lock").open("a+")
+        except OSError as error:
+            raise disk_error(error, self.folder) from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise HearsightError(
+                "another crawl is writing this snapshot", where=self.folder, mend="wait for it, or name another snapshot"
+            ) from None
+
+    def _load(self) -> None:
+        sizes = {path.name: path.stat().st_size for path in sorted(self.folder.glob("segment-*.warc.gz"))}
+        lines, whole = self._read_index(sizes)
+        if self._writer and not (self.folder / "COMPLETE").exists():
+            torn = self._torn(lines)
+            lines, whole = [entry for entry in lines if entry not in torn], whole and not torn
+        ends: dict[str, int] = dict.fromkeys(sizes, 0)
+        for entry in lines:
+            self._entries[entry.url] = entry
+            ends[entry.segment] = max(ends[entry.segment], entry.offset + entry.length)
+        if not self._writer:
+            return
+        try:
+            found: list[Entry] = []
+            for name, end in ends.items():
+                taken, good = scan(self.folder / name, end) if end < sizes[name] else ([], end)
+                found += taken
+                if good < sizes[name]:
+                    with (self.folder / name).open("r+b") as handle:
+                        handle.truncate(good)
+                        os.fsync(handle.fileno())
+            self._entries.update((entry.url, entry) for entry in found)
+            if found or not whole:
+                publish_bytes(self.folder / "index.jsonl", b"".join(_line(entry) for entry in [*lines, *found]))
+            self._index = (self.folder / "index.jsonl").open("ab", buffering=0)
+            if sizes:
+                self._segment = (self.folder / max(sizes)).open("ab", buffering=0)
+        except OSError as error:
+            raise disk_error(error, self.folder) from error
+
+    def _read_index(self, sizes: dict[str, int]) -> tuple[list[Entry], bool]:
+        """The index's entries whose records are there, and whether every line of it was good."""
+        try:
+            raw = (self.folder / "index.jsonl").read_bytes()
+        except FileNotFoundError:
+            return [], True
+        kept: list[Entry] = []
+        whole = not raw or raw.endswith(b"\n")
+        rows = raw.split(b"\n")
+        for row in rows[:-1] if whole else rows:
+            try:
+                entry = Entry(**json.loads(row))
+                if entry.offset + entry.length > sizes.get(entry.segment, -1):
+                    raise ValueError("beyond the segment")
+            except (ValueError, TypeError):
+                whole = False
+                continue
+            kept.append(entry)
+        # A last line without its end of line may parse and yet be rewritten: ``whole`` says so.
+        return kept, whole
+
+    def _torn(self, lines: list[Entry]) -> set[Entry]:
+        """The indexed records at the segments' ends that are not whole, which only a failing disk leaves behind."""
+        torn: set[Entry] = set()
+        for name in {entry.segment for entry in lines}:
+            with (self.folder / name).open("rb") as handle:
+                for entry in sorted((e for e in lines if e.segment == name), key=lambda e: -e.offset):
+                    handle.seek(entry.offset)
+                    member = member_at(handle)
+                    if member is not None and member[1] == entry.length:
+                        break
+                    torn.add(entry)
+        return torn
+
+    def _next_segment(self) -> None:
+        self.sync()
+        number = 0
+        if self._segment is not None:
+            number = int(Path(self._segment.name).name[8:13]) + 1
+            self._segment.close()
+        self._segment = (self.folder / f"segment-{number:05d}.warc.gz").open("ab", buffering=0)
+        fsync_folder(self.folder)
+
+
+def _write_all(handle: IO[bytes], data: bytes) -> None:
+    """Write to an unbuffered file: the system may take a part, and says that the disk is full only at the next."""
+    view = memoryview(data)
+    while view:
+        view = view[handle.write(view) :]
+
+
+def _line(entry: Entry) -> bytes:
+    return json.dumps(asdict(entry), sort_keys=True).encode() + b"\n"

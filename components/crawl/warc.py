@@ -1,0 +1,149 @@
+"""One answer of the web as one WARC 1.1 record, written and read back.
+
+A record is one gzip member, so a file of them can be cut after any record and read from any. Not in scope: files, indexes
+and locks (``store``).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from components.core.digests import sha256_bytes
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One answer, or one failure to get one, without its body."""
+
+    url: str
+    status: int
+    """HTTP status; 0 for a failure."""
+    failure: str = ""
+    """'' or timeout | connection | too_large | not_html | private_address | robots_unreachable ..."""
+    detail: str = ""
+    type: str = ""
+    """Content-Type as sent."""
+    location: str = ""
+    """Location as sent, of a redirect."""
+    etag: str = ""
+    modified: str = ""
+    """Last-Modified as sent."""
+    robots: str = ""
+    """X-Robots-Tag as sent."""
+    sha256: str = ""
+    bytes: int = 0
+    segment: str = ""
+    offset: int = 0
+    length: int = 0
+    """Where the WARC record lies, in bytes of the compressed segment."""
+
+    @property
+    def essence(self) -> list[Any]:
+        """What of it belongs to the snapshot's digest: no times, no places."""
+        return [self.url, self.status, self.failure, self.sha256]
+
+
+def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> bytes:
+    """One WARC record as one gzip member: a ``response``, or a ``metadata`` record telling of a failure."""
+    from warcio.statusandheaders import StatusAndHeaders
+    from warcio.warcwriter import WARCWriter
+
+    plain = io.BytesIO()
+    writer = WARCWriter(plain, gzip=False, warc_version="WARC/1.1")
+    about = {"WARC-Date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+    if entry.failure:
+        about["X-Hearsight-Entry"] = json.dumps({"failure": entry.failure, "detail": entry.detail, "type": entry.type})
+        record = writer.create_warc_record(
+            entry.url, "metadata", payload=io.BytesIO(b""), warc_content_type="application/warc-fields", warc_headers_dict=about
+        )
+    else:
+        http = StatusAndHeaders(f"{entry.status} {reason or 'Unknown'}", headers, protocol="HTTP/1.1")
+        record = writer.create_warc_record(
+            entry.url, "response", payload=io.BytesIO(body), http_headers=http, warc_headers_dict=about
+        )
+    writer.write_record(record)
+    # Pictures do not shrink: the quickest level costs nothing there and still halves the HTML.
+    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    return packer.compress(plain.getvalue()) + packer.flush()
+
+
+def split(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
+    """A WARC record's headers (lower-case names), its HTTP head lines, and its body.
+
+    Raises:
+        ValueError: the record is not whole.
+    """
+    head, mark, rest = record.partition(b"\r\n\r\n")
+    lines = head.decode("utf-8", "replace").split("\r\n")
+    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    length = int(headers["content-length"]) if "content-length" in headers else -1
+    if not mark or not lines[0].startswith("WARC/") or length < 0 or len(rest) < length:
+        raise ValueError("not a whole WARC record")
+    block = rest[:length]
+    if headers.get("warc-type") != "response":
+        return headers, [], b""
+    http, mark, body = block.partition(b"\r\n\r\n")
+    return headers, http.split(b"\r\n"), body
+
+
+def scan(path: Path, start: int) -> tuple[list[Entry], int]:
+    """The whole records of a segment from ``start`` on, and where the last of them ends."""
+    found: list[Entry] = []
+    with path.open("rb") as handle:
+        while True:
+            handle.seek(start)
+            member = member_at(handle)
+            if member is None:
+                return found, start
+            record, length = member
+            try:
+                found.append(entry_of(*split(record), path.name, start, length))
+            except (ValueError, KeyError, TypeError, IndexError):
+                return found, start
+            start += length
+
+
+def member_at(handle: IO[bytes]) -> tuple[bytes, int] | None:
+    """The gzip member at the handle's place and its compressed length; None when it is torn or there is none."""
+    unpacker, pieces, taken = zlib.decompressobj(zlib.MAX_WBITS | 16), [], 0
+    try:
+        while not unpacker.eof:
+            chunk = handle.read(65536)
+            if not chunk:
+                return None
+            pieces.append(unpacker.decompress(chunk))
+            taken += len(chunk)
+    except zlib.error:
+        return None
+    return b"".join(pieces), taken - len(unpacker.unused_data)
+
+
+def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: str, offset: int, length: int) -> Entry:
+    url = headers["warc-target-uri"].strip("<>")
+    place: dict[str, Any] = {"segment": segment, "offset": offset, "length": length}
+    if headers["warc-type"] == "metadata":
+        return Entry(url=url, status=0, **json.loads(headers["x-hearsight-entry"]), **place)
+    status = int(http[0].split(b" ")[1])
+    sent: dict[str, str] = {}
+    for line in http[1:]:
+        name, _, value = line.decode("utf-8", "replace").partition(":")
+        sent.setdefault(name.strip().lower(), value.strip())
+    return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place))
+
+
+def described(sent: dict[str, str]) -> dict[str, Any]:
+    """The headers an entry keeps, from a mapping of lower-case names."""
+    names = {
+        "type": "content-type",
+        "location": "location",
+        "etag": "etag",
+        "modified": "last-modified",
+        "robots": "x-robots-tag",
+    }
+    return {field: sent.get(name, "") for field, name in names.items()}
