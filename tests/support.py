@@ -27,7 +27,9 @@ def row(stage: str, **values: Any) -> dict[str, Any]:
     return {field.name: values.get(field.name, FILLERS.get(field.type, [])) for field in schema}
 
 
-def make_stage(root: Path, stage: str, dataset: str = "english", params: Any = None, inputs: dict[str, Boundary] | None = None) -> Stage:
+def make_stage(
+    root: Path, stage: str, dataset: str = "english", params: Any = None, inputs: dict[str, Boundary] | None = None
+) -> Stage:
     """A Stage as the runner would hand it over, under a root of the test's own."""
     out = root / "data" / dataset / stage
     out.mkdir(parents=True, exist_ok=True)
@@ -35,7 +37,11 @@ def make_stage(root: Path, stage: str, dataset: str = "english", params: Any = N
 
 
 def make_boundary(
-    root: Path, stage: str, shards: Sequence[Sequence[dict[str, Any]]], dataset: str = "english", media: Sequence[dict[str, bytes]] = ()
+    root: Path,
+    stage: str,
+    shards: Sequence[Sequence[dict[str, Any]]],
+    dataset: str = "english",
+    media: Sequence[dict[str, bytes]] = (),
 ) -> Boundary:
     """A finished boundary whose shards hold these rows, every one of them kept."""
     job = make_stage(root, stage, dataset)

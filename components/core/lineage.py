@@ -7,56 +7,27 @@ and its own records (manifest, lineage, datasets, parents) must agree. Out of sc
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import tempfile
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.core.digests import digest_value, sha256_bytes, sha256_file
+from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.tracking import TAG, connect, dataset_of, run_name
+from components.core.lineage_records import Step, tag, verify_records
+from components.core.tracking_runs import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
 AGAIN = "run `dvc repro -f -s {stage}@{dataset}` to make and record it again"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the way: who made this output, from what, with which code and parameters."""
-
-    stage: str
-    """Empty for an input from outside (a snapshot of the web): there the walk ends."""
-    dataset: str
-    digest: str
-    run: str = ""
-    run_id: str = ""
-    commit: str = ""
-    """``+`` at the end: the working tree had changes that are in no commit."""
-    params: str = ""
-    code: str = ""
-    flow_run: str = ""
-    parents: tuple[str, ...] = ()
-    on_disk: str = ""
-    """``same``, ``newer`` (another recorded output lies there now) or ``absent``."""
-    model: str = ""
-
-    def plain(self) -> dict[str, Any]:
-        """As a flat JSON-able line."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-            if value not in ("", ())
-        }
 
 
 def lineage(root: Path, target: str) -> list[Step]:
@@ -172,12 +143,12 @@ class Walk:
                     "is locked with two different md5 sums", where=where, mend="run `dvc repro` until it is clean"
                 )
             md5 = next(iter(sums))
-            runs = [r for r in self._runs("manifest_md5", md5) if _tag(r, "dataset") == dataset and _tag(r, "stage") == stage]
+            runs = [r for r in self._runs("manifest_md5", md5) if tag(r, "dataset") == dataset and tag(r, "stage") == stage]
             if not runs:
                 raise HearsightError(
                     f"no finished run made md5 {md5[:8]}", where=where, mend=AGAIN.format(stage=stage, dataset=dataset)
                 )
-            steps[dataset, stage] = self._step(runs[0], _tag(runs[0], "output_digest"))
+            steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
         self._hang_together(steps, path)
         return sorted(steps.values(), key=lambda step: -self._depth(step, steps))
 
@@ -231,7 +202,7 @@ class Walk:
 
     def _step(self, run: Run, digest: str) -> Step:
         """A run as a step, once everything it says of itself agrees."""
-        stage, dataset, name = _tag(run, "stage"), _tag(run, "dataset"), run.info.run_name
+        stage, dataset, name = tag(run, "stage"), tag(run, "dataset"), run.info.run_name
         where = f"run {name} ({run.info.run_id[:8]})"
         if name != run_name(stage, digest):
             raise HearsightError(
@@ -239,14 +210,16 @@ class Walk:
                 where=where,
                 mend="rename it back",
             )
-        parents = [dataset_of(parent) for parent in json.loads(_tag(run, "parents") or "[]")]
-        logged = {(i.dataset.name, json.loads(i.dataset.source)["digest"]) for i in run.inputs.dataset_inputs}
+        parents = [dataset_of(parent) for parent in json.loads(tag(run, "parents") or "[]")]
+        logged = {
+            (i.dataset.name, json.loads(i.dataset.source)["digest"]) for i in (run.inputs.dataset_inputs if run.inputs else [])
+        }
         if logged != set(parents):
             odd = sorted(f"{boundary} {value[:8]}" for boundary, value in logged ^ set(parents))
             raise HearsightError(
                 f"its tag parents and its datasets do not match: {', '.join(odd)}", where=where, mend="restore the tag"
             )
-        self._verify_records(run, digest, set(parents), where)
+        verify_records(run, digest, set(parents), where)
         commit = run.data.tags.get("mlflow.source.git.commit", "")
         return Step(
             stage,
@@ -254,43 +227,13 @@ class Walk:
             digest,
             run=name,
             run_id=run.info.run_id,
-            commit=commit[:12] + ("+" if _tag(run, "dirty") == "yes" and commit else ""),
-            params=_tag(run, "params_sha256"),
-            code=_tag(run, "code_sha256"),
-            flow_run=_tag(run, "flow_run"),
+            commit=commit[:12] + ("+" if tag(run, "dirty") == "yes" and commit else ""),
+            params=tag(run, "params_sha256"),
+            code=tag(run, "code_sha256"),
+            flow_run=tag(run, "flow_run"),
             parents=tuple(f"{boundary} {value}" for boundary, value in parents),
             on_disk=self._on_disk(dataset, stage, digest),
         )
-
-    def _verify_records(self, run: Run, digest: str, parents: set[tuple[str, str]], where: str) -> None:
-        """The run's own copies of manifest.json and lineage.json against its tags."""
-        import mlflow
-
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                folder = Path(
-                    mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="boundary", dst_path=scratch)
-                )
-                manifest, told = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
-            except Exception as error:  # every store raises its own
-                line = " ".join(str(error).split())[:200]
-                raise HearsightError(
-                    f"its copy of the boundary's records cannot be read ({line})", where=where, mend="run its stage again"
-                ) from None
-        checks = {
-            "output_digest": (digest, sha256_bytes(manifest)),
-            "manifest_md5": (_tag(run, "manifest_md5"), hashlib.md5(manifest, usedforsecurity=False).hexdigest()),
-            "params_sha256": (_tag(run, "params_sha256"), digest_value(told["params"])),
-            "code_sha256": (_tag(run, "code_sha256"), told["code_sha256"]),
-            "parents": (sorted(parents), sorted(dataset_of(parent) for parent in told["parents"])),
-        }
-        for tag, (said, found) in checks.items():
-            if said != found:
-                raise HearsightError(
-                    f"its tag {tag} does not match what it logged: {_short(said)} and {_short(found)}",
-                    where=where,
-                    mend="restore it",
-                )
 
     def _on_disk(self, dataset: str, stage: str, digest: str) -> str:
         path = self.root / "data" / dataset / stage / "manifest.json"
@@ -307,11 +250,3 @@ class Walk:
                 mend=AGAIN.format(stage=stage, dataset=dataset),
             )
         return "newer"
-
-
-def _tag(run: Run, name: str) -> str:
-    return str(run.data.tags.get(f"{TAG}{name}", ""))
-
-
-def _short(value: object) -> str:
-    return f"{value[:12]}…" if isinstance(value, str) else str(value)[:80]

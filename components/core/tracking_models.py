@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.records import MODEL
 from components.core.shards import read_table
-from components.core.tracking import DATASET_DIGEST, TAG, Record, dataset_of
+from components.core.tracking_runs import DATASET_DIGEST, TAG, Record, dataset_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -87,7 +87,7 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
             _leave_running(mlflow)
     parents = {parent["name"]: parent for parent in record.parents}
     name, digest = dataset_of(parents["input"]) if "input" in parents else (record.dataset, "")
-    shared = dict(step=row["best_epoch"], dataset_name=name, dataset_digest=digest[:DATASET_DIGEST])
+    shared = {"step": row["best_epoch"], "dataset_name": name, "dataset_digest": digest[:DATASET_DIGEST]}
     client.log_metric(run_id, f"{row['key']}/selected", row["validation"], model_id=info.model_id, **shared)
     return str(info.model_id)
 

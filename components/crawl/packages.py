@@ -20,7 +20,11 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
 
-PACKAGES = ("gimp-help-en", "python-skimage-doc", "grass-doc", "freedombox-doc-en", "tuxpaint-stamps-default")
+PAGES = ("gimp-help-en", "python-skimage-doc", "grass-doc", "freedombox-doc-en", "tuxpaint-stamps-default")
+"""Packages of pages and pictures."""
+DICTIONARY = ("wordnet-base",)
+"""What the knowledge provider reads; no Python package ships it."""
+PACKAGES = PAGES + DICTIONARY
 DOWNLOAD_SECONDS = 1800
 MARK = ".unpacked"
 """Written last into an unpacked package: the sha256 of the archive it came from."""

@@ -53,7 +53,9 @@ def run(stage: Stage) -> None:
                 rows.append(index)
                 ledger.append(kept(key, detail=f"group {group_of[key]}"))
             else:
-                ledger.append(dropped(key, DUPLICATE, f"same as {winner}", stage.params.max_distance, detail=f"group {group_of[key]}"))
+                ledger.append(
+                    dropped(key, DUPLICATE, f"same as {winner}", stage.params.max_distance, detail=f"group {group_of[key]}")
+                )
         stays = table.take(pa.array(rows, pa.int64()))
         groups = pa.array([group_of[key] for key in stays.column("key").to_pylist()], pa.string())
         stage.write_shard(shard.name, stays.append_column("group", groups), ledger_table(ledger))

@@ -1,0 +1,150 @@
+"""WordNet 3.0's nouns, read from Princeton's own files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``).
+
+No PyPI package ships the dictionary (the ones named for it download it, or hold hashes of its words), so it comes
+from Debian's ``wordnet-base``, which ``make data`` unpacks beside the other packages; the tests read a small extract.
+A synset is known by the number at the start of its line, which is also its ImageNet id without the ``n``; lines are
+looked up by that number, so an extract with lines left out still is a dictionary.
+Not in scope: verbs and adjectives, beyond whether a word is a verb at all.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from components.core.errors import HearsightError
+
+PLACE = Path("data/packages/unpacked/wordnet-base/usr/share/wordnet")
+"""Where ``make data`` unpacks the dictionary, under the project's root."""
+VARIABLE = "HEARSIGHT_WORDNET"
+"""Environment variable that names another folder."""
+
+
+@dataclass(frozen=True)
+class Synset:
+    """One meaning of a noun: its number, lemmas (spaces, not underscores), and its hypernyms' numbers."""
+
+    number: int
+    lemmas: tuple[str, ...]
+    hypernyms: tuple[int, ...]
+    instance_of: tuple[int, ...]
+
+
+class WordNet:
+    """The nouns of one dictionary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._lines = {line[:8]: line for line in _lines(folder / "data.noun")}
+            self._index = dict(line.split(" ", 1) for line in _lines(folder / "index.noun"))
+            self._verbs = frozenset(line.split(" ", 1)[0] for line in _lines(folder / "index.verb"))
+            self._irregular = dict(line.split()[:2] for line in _lines(folder / "noun.exc"))
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            raise HearsightError(
+                f"the WordNet dictionary cannot be read ({error})",
+                where=folder,
+                mend=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
+            ) from None
+
+    @lru_cache(maxsize=16384)  # noqa: B019 - one dictionary lives as long as the process
+    def synset(self, number: int) -> Synset | None:
+        """The synset of that number, or None."""
+        line = self._lines.get(f"{number:08d}")
+        if line is None:
+            return None
+        parts = line.split(" | ", 1)[0].split()
+        count = int(parts[3], 16)
+        lemmas = tuple(parts[4 + 2 * place].replace("_", " ") for place in range(count))
+        at = 4 + 2 * count
+        pointers = [parts[at + 1 + 4 * place : at + 5 + 4 * place] for place in range(int(parts[at]))]
+        return Synset(
+            number,
+            lemmas,
+            tuple(int(target) for symbol, target, pos, _ in pointers if symbol == "@" and pos == "n"),
+            tuple(int(target) for symbol, target, pos, _ in pointers if symbol == "@i" and pos == "n"),
+        )
+
+    def senses(self, noun: str) -> list[Synset]:
+        """The meanings of a noun or noun phrase, most frequent first; plurals are reduced if need be."""
+        for form in self._forms(noun.strip().lower().replace(" ", "_")):
+            entry = self._index.get(form)
+            if entry is not None:
+                parts = entry.split()
+                numbers = [int(part) for part in parts[-int(parts[1]) :]]
+                return [synset for synset in map(self.synset, numbers) if synset is not None]
+        return []
+
+    def knows_noun(self, word: str) -> bool:
+        """Whether the word (or its singular) is a noun."""
+        return any(form in self._index for form in self._forms(word.strip().lower().replace(" ", "_")))
+
+    def knows_verb(self, word: str) -> bool:
+        """Whether the word, as it stands, is the base form of a verb."""
+        return word.lower() in self._verbs
+
+    def ancestors(self, synset: Synset) -> list[Synset]:
+        """Every hypernym above a meaning, nearest first, each once; an instance's class counts as its hypernym."""
+        found: dict[int, Synset] = {}
+        row = [synset]
+        while row:
+            above = [self.synset(n) for item in row for n in (*item.hypernyms, *item.instance_of)]
+            row = [item for item in above if item is not None and item.number not in found]
+            found.update((item.number, item) for item in row)
+        return list(found.values())
+
+    @lru_cache(maxsize=65536)  # noqa: B019
+    def depth(self, number: int) -> int:
+        """Steps from a meaning up to the root, by the shortest path."""
+        synset, steps = self.synset(number), 0
+        row = [synset] if synset is not None else []
+        while row:
+            if any(not item.hypernyms for item in row):
+                return steps
+            above = {number: self.synset(number) for item in row for number in item.hypernyms}
+            row, steps = [item for item in above.values() if item is not None], steps + 1
+        return steps
+
+    def is_a(self, synset: Synset, kinds: frozenset[int]) -> bool:
+        """Whether a meaning is one of ``kinds`` or lies below one."""
+        return synset.number in kinds or any(item.number in kinds for item in self.ancestors(synset))
+
+    def _forms(self, word: str) -> list[str]:
+        forms = [word]
+        if word in self._irregular:
+            forms.append(self._irregular[word])
+        for ending, instead in (
+            ("ses", "s"),
+            ("xes", "x"),
+            ("zes", "z"),
+            ("ches", "ch"),
+            ("shes", "sh"),
+            ("men", "man"),
+            ("ies", "y"),
+            ("s", ""),
+        ):
+            if word.endswith(ending) and len(word) > len(ending) + 1:
+                forms.append(word[: -len(ending)] + instead)
+        return forms
+
+
+def _lines(path: Path) -> list[str]:
+    with path.open(encoding="utf-8") as file:
+        return [line for line in file if not line.startswith("  ")]
+
+
+@lru_cache(maxsize=4)
+def _load(folder: str) -> WordNet:
+    return WordNet(Path(folder))
+
+
+def load_wordnet(root: Path | None = None) -> WordNet:
+    """The dictionary: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here).
+
+    Raises:
+        HearsightError: it is not there or cannot be read.
+    """
+    chosen = os.environ.get(VARIABLE)
+    places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
+    return _load(str(next((place for place in places if (place / "data.noun").is_file()), places[0])))

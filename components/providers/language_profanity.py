@@ -1,0 +1,49 @@
+"""Profanity of an English text: the probability that it is offensive.
+
+A linear model over words (alt-profanity-check). It is blind to senses: "a cock crowing" scores .91, so words that name
+animals, tools, food and body parts in plain captions are hidden from it (``INNOCENT``) unless nothing else is left.
+Not in scope: lists of slurs by language, which the Portuguese chain brings.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+_INNOCENT = """
+    ass asses balls bastard beaver beavers bloody bloodhound blowfish booby boobies breast breasts bush butt butts chick
+    chicks cock cocks cockatoo cockatiel cockerel cockroach cockroaches cocktail cocktails cuckoo dam dick dyke dykes
+    fanny gay globe hancock hell hoe hoes hooker hooter hooters jackass jackasses kill killer kink knob knobs mole muff
+    mule naked nude nuts penguin pussycat pussycats puma queen rear retarder rooster screw screwdriver screws shaft shag
+    shitake shiitake shoot shooting sperm stud studs stupa suck sucker tit titmouse tits tool vulture willy woodpecker
+    woodcock peacock peacocks donkey donkeys pig pigs piglet swine rat rats worm worms maggot maggots garbage trash nut
+    spout vine mum cracker crackers wool jail die
+"""
+INNOCENT = frozenset(_INNOCENT.split())
+"""Words with an innocent sense that captions use more often than the other."""
+
+
+class EnglishProfanity:
+    """A linear SVM with calibrated probabilities, the same for a text whatever it is asked beside."""
+
+    name = "profanity.en"
+    version = 2
+    model = "alt-profanity-check-1.9.1"
+    codec = "json"
+
+    def compute(self, payload: str) -> float:
+        """The probability, in [0, 1], that the text without its innocent words is offensive; 0 when nothing is left."""
+        words = [word for word in payload.split() if word.strip(".,;:!?\"'()").lower() not in INNOCENT]
+        return float(_predictor()([" ".join(words)])[0]) if words else 0.0
+
+
+@lru_cache(maxsize=1)
+def _predictor() -> Any:
+    import warnings
+
+    with warnings.catch_warnings():
+        # The model was saved by an older scikit-learn; its predictions are held by a test.
+        warnings.simplefilter("ignore")
+        from profanity_check import predict_prob
+
+    return predict_prob

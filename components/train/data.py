@@ -1,0 +1,98 @@
+"""What a training job reads: utterances, captions and features from the input boundaries, as tensors."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from components.metrics.tokens import tokenize
+from components.models.captioner import END, PAD, SPECIAL, START, UNKNOWN
+from components.models.mfcc import mfcc
+from components.providers.features import ImageFeatures, feature_key
+
+if TYPE_CHECKING:
+    from components.core.annotations import AnnotationStore
+    from components.core.boundary import Boundary
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Features of pictures and their views."""
+
+    features: Tensor
+    """pictures × views × vectors × width, float16; the global vector first, view 0 the whole picture."""
+    row: Mapping[str, int]
+    """sha256 → place in ``features``."""
+
+
+def read_pictures(media: Boundary, annotations: AnnotationStore, pictures: Mapping[str, str], views: int) -> Pictures:
+    """The features of ``pictures`` (sha256 → media reference) in 1 + ``views`` views each."""
+    payloads = {
+        feature_key(sha, number): (lambda sha=sha, ref=ref, number=number: (media.read_media(ref), sha, number))
+        for sha, ref in pictures.items()
+        for number in range(1 + views)
+    }
+    found = annotations.annotate(ImageFeatures(), payloads)
+    if not pictures:
+        return Pictures(torch.zeros(0, 1 + views, 17, 1280, dtype=torch.float16), {})
+    stacked = torch.stack(
+        [torch.stack([torch.from_numpy(found[feature_key(sha, number)]) for number in range(1 + views)]) for sha in pictures]
+    )
+    return Pictures(stacked, {sha: index for index, sha in enumerate(pictures)})
+
+
+def records_of(captions: Boundary, split: str) -> list[dict[str, Any]]:
+    """The records of one split, in key order, so that shards may be cut anywhere."""
+    table = captions.table(["key", "caption", "group", "split", "image_sha256", "media"])
+    return sorted((row for row in table.to_pylist() if row["split"] == split), key=lambda row: row["key"])
+
+
+def utterances_of(speech: Boundary, split: str) -> list[dict[str, Any]]:
+    """The utterances of one split, in key order."""
+    table = speech.table(["key", "record", "split", "group", "image_sha256", "image_media", "media"])
+    return sorted((row for row in table.to_pylist() if row["split"] == split), key=lambda row: row["key"])
+
+
+def read_mfccs(speech: Boundary, utterances: Sequence[Mapping[str, Any]]) -> list[Tensor]:
+    """Each utterance's coefficients, 128 × its frames."""
+    import soundfile
+
+    clips = []
+    for utterance in utterances:
+        samples, _ = soundfile.read(io.BytesIO(speech.read_media(utterance["media"])), dtype="float32")
+        clips.append(mfcc(torch.from_numpy(samples)))
+    return clips
+
+
+def numbered(names: Sequence[str]) -> Tensor:
+    """Equal names as equal numbers, in order of first appearance."""
+    places: dict[str, int] = {}
+    return torch.tensor([places.setdefault(name, len(places)) for name in names], dtype=torch.long)
+
+
+def build_vocabulary(captions: Sequence[str], min_count: int) -> list[str]:
+    """The special signs, then the words seen at least ``min_count`` times: most frequent first, then alphabetical."""
+    counts = Counter(word for caption in captions for word in tokenize(caption))
+    return [*SPECIAL, *sorted((w for w, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w))]
+
+
+def encode_captions(captions: Sequence[str], vocabulary: Sequence[str], longest: int) -> Tensor:
+    """Captions as START, word numbers, END, PAD …; cut to ``longest`` words (seed 000, section 5.2: 15)."""
+    number = {word: index for index, word in enumerate(vocabulary)}
+    rows = [[START, *(number.get(word, UNKNOWN) for word in tokenize(caption)[:longest]), END] for caption in captions]
+    width = max(map(len, rows), default=2)
+    return torch.tensor([row + [PAD] * (width - len(row)) for row in rows], dtype=torch.long).reshape(len(rows), width)
+
+
+def references_by_group(records: Sequence[Mapping[str, Any]]) -> dict[str, list[list[str]]]:
+    """The tokenised captions of each near-duplicate group: all of them are references of any of its pictures."""
+    references: dict[str, list[list[str]]] = {}
+    for record in records:
+        references.setdefault(record["group"], []).append(tokenize(record["caption"]))
+    return references

@@ -1,0 +1,195 @@
+"""The Prefect flow: one task a stage of DVC's graph, made anew from dvc.yaml at every run.
+
+A task runs ``dvc repro`` on its one stage under a guard, so a cancelled or killed flow leaves no process behind. The
+pool in a stage's ``meta`` bounds how many of its kind run at once in this flow, and is a tag (``pool:gpu``) on which a
+server can set a limit across flows. A refusal (exit code 2: bad input, a failed check) is not retried.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, get_run_logger, runtime, task
+from prefect.context import FlowRunContext
+from prefect.exceptions import MissingContextError
+from prefect.futures import PrefectFuture, wait
+from prefect.states import State
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from components.core import tracking
+from components.core.errors import HearsightError
+from flows.graph import StageTask, read_tasks
+from flows.guard import TIMED_OUT, run_guarded
+from flows.show import show_funnels, show_stage
+
+POOLS = {"cpu": 1, "gpu": 1, "network": 2}
+"""Stages of a pool at once: a CPU stage uses every core by itself."""
+MOST_THREADS = 256
+RETRY_AFTER: list[float] = [10, 60, 300]
+"""Seconds before the first, second and every later retry."""
+DVC = (sys.executable, "-m", "dvc")
+
+
+class StageFailed(Exception):
+    """A stage ended badly; ``refused`` when another try with the same input would end the same."""
+
+    def __init__(self, address: str, line: str, *, refused: bool) -> None:
+        super().__init__(f"{address}: {line}")
+        self.refused = refused
+
+
+def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:
+    """What a stage's process is given: the flow it belongs to, no telemetry, this environment's commands first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    extra = {
+        "HEARSIGHT_FLOW_RUN": flow_run,
+        "HEARSIGHT_PIPELINE_RUN": pipeline_run,
+        "DVC_NO_ANALYTICS": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+    return {**os.environ, "PATH": path, **{name: value for name, value in extra.items() if value}}
+
+
+def _worth_another_try(_task: Any, _run: Any, state: State[Any]) -> bool:
+    try:
+        state.result()
+    except StageFailed as error:
+        return not error.refused
+    except Exception:  # anything else that happened to a task may pass
+        return True
+    return False
+
+
+@task(retry_condition_fn=_worth_another_try, persist_result=False)
+def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threading.Semaphore | None = None) -> str:
+    """Reproduce one stage; returns DVC's last line.
+
+    Raises:
+        StageFailed: it failed or took too long; the message holds the stage's own line of error.
+    """
+    logger = get_run_logger()
+    lines: list[str] = []
+
+    def hear(line: str) -> None:
+        logger.info("%s", line)
+        lines.append(line)
+        del lines[:-200]
+
+    with slots or threading.Semaphore():
+        code = run_guarded(
+            [*DVC, "--wait-for-lock", "repro", "-s", stage.address], cwd=root, env=env, limit=stage.timeout, on_line=hear
+        )
+    try:
+        show_stage(stage, root, failed=error_line(lines) if code else "")
+    except Exception as error:  # a page that cannot be made is no reason to lose a stage that was
+        logger.warning("no artefact for %s: %s", stage.address, error)
+    if code == TIMED_OUT:
+        raise StageFailed(stage.address, f"ended after its time limit of {stage.timeout:g} s", refused=False)
+    if code:
+        raise StageFailed(stage.address, error_line(lines), refused=any(re.search(r"exited with 2\b", line) for line in lines))
+    return lines[-1] if lines else ""
+
+
+def error_line(lines: list[str]) -> str:
+    """The line that says what went wrong: the stage's own if it has one, else DVC's, else the last."""
+    for pattern in (r"^hearsight: (?!warning)", r"^ERROR: ", r"\S"):
+        for line in reversed(lines):
+            if re.search(pattern, line):
+                return re.sub(pattern if pattern != r"\S" else r"^\b\B", "", line)
+    return "ended without a word"
+
+
+@task(persist_result=False)
+def status_is_clean(addresses: list[str], root: Path, env: Mapping[str, str]) -> None:
+    """Hold the run to its end: DVC finds nothing left to do.
+
+    Raises:
+        StageFailed: something changed while the flow ran; names the stages.
+    """
+    lines: list[str] = []
+    code = run_guarded([*DVC, "--wait-for-lock", "status", *addresses], cwd=root, env=env, limit=600, on_line=lines.append)
+    stale = [line.strip().rstrip(":") for line in lines if re.match(r"^\S+:$", line)]
+    if code or stale:
+        raise StageFailed("dvc status", f"not clean: {', '.join(stale) or error_line(lines)}", refused=True)
+    get_run_logger().info("dvc status is clean: %d stages", len(addresses))
+
+
+def _threads() -> Any:
+    return ThreadPoolTaskRunner(max_workers=MOST_THREADS)
+
+
+def _flow_run_name() -> str:
+    return str(runtime.flow_run.parameters.get("target") or "everything")
+
+
+@flow(name="pipeline", flow_run_name=_flow_run_name, persist_result=False, task_runner=_threads())
+def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = None) -> int:
+    """Bring the project up to date.
+
+    Args:
+        target: a stage's address (or several, separated by spaces) to make with all it needs; empty: everything.
+        root: the project's folder; empty: the one this process is in.
+        pools: how many stages of each pool run at once, over :data:`POOLS`.
+
+    Returns:
+        How many stages were looked at.
+    """
+    place = Path(root or Path.cwd()).resolve()
+    stages = read_tasks(place, target.split())
+    context = FlowRunContext.get()
+    if context is None or context.flow_run is None:
+        raise MissingContextError("pipeline runs as a flow only")
+    flow_run = str(context.flow_run.id)
+    datasets = sorted({stage.dataset for stage in stages if stage.dataset})
+    opened = tracking.open_pipeline(place, datasets, flow_run) if datasets else {}
+    slots = {name: threading.Semaphore(size) for name, size in {**POOLS, **(pools or {})}.items()}
+    finished = False
+    try:
+        futures: dict[str, PrefectFuture[str]] = {}
+        for stage in stages:
+            made: Any = run_stage.with_options(
+                name=stage.address,
+                task_run_name=stage.address,
+                retries=stage.retries,
+                retry_delay_seconds=RETRY_AFTER[: stage.retries] or 0.0,
+                tags=[f"pool:{stage.pool}"],
+            )
+            env = environment(flow_run, opened.get(stage.dataset, ""))
+            slot = slots.setdefault(stage.pool, threading.Semaphore(1))
+            futures[stage.address] = made.submit(
+                stage, place, env, slot, wait_for=[futures[up] for up in stage.upstream if up in futures]
+            )
+        wait(list(futures.values()))
+        _raise_first(futures)
+        show_funnels(place, datasets)
+        status_is_clean([stage.address for stage in stages], place, environment(flow_run, ""))
+        finished = True
+    finally:
+        if opened:
+            tracking.close_pipeline(place, opened, finished=finished)
+    return len(stages)
+
+
+def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:
+    """One error for all that failed: the first one's line, and which were not run for it."""
+    bad = {name: future.state for name, future in futures.items() if not future.state.is_completed()}
+    failed = [name for name, state in bad.items() if state.is_failed() or state.is_crashed()]
+    if not bad:
+        return
+    first = bad[failed[0]] if failed else next(iter(bad.values()))
+    skipped = [name for name in bad if name not in failed]
+    more = f"; failed too: {', '.join(failed[1:])}" if failed[1:] else ""
+    rest = f"; not run: {', '.join(skipped)}" if skipped else ""
+    try:
+        first.result()
+    except StageFailed as error:
+        raise HearsightError(
+            f"{error}{more}{rest}", mend="mend it and start the flow again: what is done is not done again"
+        ) from None
+    raise HearsightError(f"{first.message}{more}{rest}", where="flow")

@@ -1,0 +1,78 @@
+"""What a flow leaves to look at: artefacts beside each task, and the funnel at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from components.core.digests import sha256_file
+from components.core.tracking import run_name
+from flows.graph import StageTask
+
+
+def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
+    """A page for one stage: what it left, its Data Docs page, its MLflow run; and why it failed, if it did."""
+    verb, name = stage.verb
+    lines = [f"## {stage.address}", f"`{stage.command}`", ""]
+    if failed:
+        lines += ["**Failed.**", "", f"> {failed}", ""]
+    if page := re.search(r"reports/data_docs/\S+\.html", failed):
+        lines.append(f"- Data Docs: [{page[0]}]({(root / page[0]).resolve().as_uri()})")
+    if verb == "check" and not failed:
+        page_path = root / "reports" / "data_docs" / stage.dataset / name / "index.html"
+        lines.append(f"- Data Docs: [{page_path.relative_to(root)}]({page_path.resolve().as_uri()})")
+    manifest = root / "data" / stage.dataset / name / "manifest.json"
+    if verb == "run" and not failed and manifest.is_file():
+        lines += [f"- {line}" for line in counts(json.loads(manifest.read_bytes()))]
+        lines.append(f"- MLflow: {run_link(stage.dataset, run_name(name, sha256_file(manifest)))}")
+    create_markdown_artifact("\n".join(lines), key=artifact_key(f"stage-{stage.address}"), description=stage.address)
+
+
+def counts(manifest: dict[str, Any]) -> list[str]:
+    """The manifest's counts, a line a kind."""
+    return [
+        f"{kind}: {bucket['kept']} kept, {sum(bucket['dropped'].values())} dropped"
+        for kind, bucket in sorted(manifest["counts"].items())
+    ]
+
+
+def run_link(dataset: str, name: str) -> str:
+    """Where to find an MLflow run: a link when a server is named, else what to look for."""
+    uri = os.environ.get("MLFLOW_TRACKING_URI", "")
+    if uri.startswith("http"):
+        return f"[{name}]({uri.rstrip('/')}/#/experiments) in experiment {dataset}"
+    return f"`{name}` in experiment `{dataset}` (`make ui`)"
+
+
+def show_funnels(root: Path, datasets: list[str]) -> None:
+    """The funnel of each dataset as a table: what every finished stage kept and dropped, by rule, from its manifest."""
+    for dataset in datasets:
+        rows = [row for path in sorted((root / "data" / dataset).glob("*/manifest.json"), key=_age) for row in _funnel(path)]
+        if rows:
+            create_table_artifact(
+                rows, key=artifact_key(f"funnel-{dataset}"), description=f"What each stage of {dataset} kept and dropped"
+            )
+
+
+def _age(path: Path) -> tuple[float, str]:
+    return path.stat().st_mtime, str(path)
+
+
+def _funnel(path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for kind, bucket in sorted(json.loads(path.read_bytes())["counts"].items()):
+        rows.append({"stage": path.parent.name, "kind": kind, "what": "kept", "count": bucket["kept"]})
+        rows += [
+            {"stage": "", "kind": kind, "what": f"dropped: {rule}", "count": n} for rule, n in sorted(bucket["dropped"].items())
+        ]
+    return rows
+
+
+def artifact_key(text: str) -> str:
+    """A key Prefect accepts: lower-case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

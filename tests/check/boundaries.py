@@ -1,0 +1,127 @@
+"""Small boundaries that are right in every way, one a stage, made with the same writers the stages use."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import BOUNDARIES
+from components.core.stage import Stage
+
+Change = Callable[[list[dict[str, Any]], list[dict[str, str]]], object]
+"""Edits the records and the ledger rows of the last shard before they are written."""
+
+
+def sha(text: str | bytes) -> str:
+    """sha256 in hexadecimal."""
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def make(root: Path, stage: str, change: Change | None = None, dataset: str = "english") -> Path:
+    """Write ``data/<dataset>/<stage>`` with two shards; ``change`` corrupts the second in memory, honestly listed."""
+    out = root / "data" / dataset / stage
+    job = _job(root, stage, dataset)
+    files: dict[str, bytes] = {}
+    for shard in ("00000", "00001"):
+        media: dict[str, bytes] = {}
+        rows = [row for n in range(4) for row in _records(stage, shard, f"{shard}{n}", media, files)]
+        ledger = _ledger(stage, rows, shard)
+        if shard == "00001" and change:
+            change(rows, ledger)
+        schema = BOUNDARIES[stage][1]
+        table = pa.Table.from_pylist([{name: row[name] for name in schema.names} for row in rows], schema=schema)
+        job.write_shard(shard, table, ledger_table(ledger), media or None)
+    for name, data in files.items():
+        job.write_file(name, data)
+    job.finish()
+    return out
+
+
+def relist(root: Path, stage: str, dataset: str = "english") -> None:
+    """Write the manifest anew for the files as they are now."""
+    job = _job(root, stage, dataset)
+    job._written = [path.stem for path in sorted((job.out / "shards").glob("*.parquet"))]
+    job.finish()
+
+
+def _job(root: Path, stage: str, dataset: str) -> Stage:
+    engine: Any = None
+    out = root / "data" / dataset / stage
+    return Stage(
+        name=stage, dataset=dataset, params=None, root=root, inputs={}, out=out, engine=engine, state=root / ".hearsight"
+    )
+
+
+def _ledger(stage: str, rows: list[dict[str, Any]], shard: str) -> list[dict[str, str]]:
+    keys = list(dict.fromkeys(row.get("record", row["key"]) for row in rows))
+    return [kept(key) for key in keys] + [dropped(sha(f"gone{shard}")[:16], "too_small", 3, 100)]
+
+
+def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: dict[str, bytes]) -> list[dict[str, Any]]:
+    key = sha(name)[:16]
+    if stage == "train":
+        weights = f"models/captioner-{int(name)}/weights.safetensors"
+        files[weights] = f"weights {name}".encode()
+        base = {"kind": "captioner", "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
+        return [dict(key=f"captioner-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
+    if stage == "evaluate":
+        ranks = {"rank_speech_to_image": None, "rank_image_to_speech": None}
+        base = {"model": "captioner-0", "kind": "captioner", "seed": 0, "output": "a dog", "references": ["a dog runs"]}
+        return [dict(key=key, cider=0.5, **ranks, **base)]
+    if stage == "report":
+        files[f"figures/{name}.png"] = f"figure {name}".encode()
+        return [{"key": name, "title": "A figure", "path": f"figures/{name}.png", "sha256": sha(files[f"figures/{name}.png"])}]
+    split = "test" if name.endswith("3") else "train"
+    picture = f"picture {name}".encode()
+    if stage == "synthesize":
+        return [_utterance(f"{key}.{n}", key, split, shard, picture, media) for n in range(2)]
+    if stage == "crawl":
+        media[f"{sha(picture)}.png"] = picture
+    return [
+        {
+            "key": key,
+            "page_url": "http://docs.example/page.html",
+            "image_url": f"http://docs.example/{name}.png",
+            "alt": "A dog runs on grass",
+            "position": 0,
+            "host": "docs.example",
+            "language": "en",
+            "format": "PNG",
+            "width": 200,
+            "height": 150,
+            "bytes": len(picture),
+            "image_sha256": sha(picture),
+            "phash": "0f" * 8,
+            "media": f"{shard}/{sha(picture)}.png",
+            "text": "a dog runs on grass",
+            "labels": [{"label": "dog", "confidence": 0.9}],
+            "caption": "a dog runs on grass",
+            "steps": [{"step": "case", "before": "A dog", "after": "a dog", "reason": "start"}],
+            "types": ["dog"],
+            "group": key,
+            "split": split,
+        }
+    ]
+
+
+def _utterance(key: str, record: str, split: str, shard: str, picture: bytes, media: dict[str, bytes]) -> dict[str, Any]:
+    sound = f"sound {key}".encode()
+    media[f"{key}.flac"] = sound
+    manner = {"voice": "en-us", "rate": 1.0 + int(key[-1]) / 10, "pitch": 0.0, "gain": 0.0, "seconds": 1.5}
+    return dict(
+        key=key,
+        record=record,
+        caption="a dog runs on grass",
+        split=split,
+        group=record,
+        image_sha256=sha(picture),
+        image_media=f"{shard}/{sha(picture)}.png",
+        audio_sha256=sha(sound),
+        media=f"{shard}/{key}.flac",
+        **manner,
+    )

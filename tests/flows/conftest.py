@@ -1,0 +1,51 @@
+"""Tiny DVC projects of three stages, and one Prefect test server for all tests of this folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def prefect_server() -> Iterator[None]:
+    os.environ.update(
+        PREFECT_SERVER_ANALYTICS_ENABLED="false", PREFECT_LOGGING_LEVEL="ERROR", DO_NOT_TRACK="1", DVC_NO_ANALYTICS="1"
+    )
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=120):
+        yield
+
+
+@pytest.fixture
+def make_project(tmp_path: Path) -> Make:
+    """A project of stages a → b, a → c; a stage's code can be given as ``a="…"``, its meta as ``meta={"a": {…}}``."""
+
+    def make(meta: dict[str, dict[str, object]] | None = None, **codes: str) -> Path:
+        env = {**os.environ, "DVC_NO_ANALYTICS": "1"}
+        for command in (["git", "init", "-q"], [sys.executable, "-m", "dvc", "init", "-q"]):
+            subprocess.run(command, cwd=tmp_path, check=True, env=env)
+        subprocess.run([sys.executable, "-m", "dvc", "config", "core.check_update", "false"], cwd=tmp_path, check=True, env=env)
+        stages = {}
+        for name, source in (("a", ""), ("b", "a"), ("c", "a")):
+            code = codes.get(name, f"import os; open('{name}.txt', 'w').write(os.environ.get('HEARSIGHT_FLOW_RUN', ''))")
+            (tmp_path / f"{name}.py").write_text(code)
+            stages[name] = {
+                "cmd": f"{sys.executable} {name}.py",
+                "deps": [f"{name}.py", *([f"{source}.txt"] if source else [])],
+                "outs": [f"{name}.txt"],
+                "meta": (meta or {}).get(name, {}),
+            }
+        (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}))
+        (tmp_path / "params.yaml").write_text("schedules:\n  often: {cron: '* * * * *', target: b}\n")
+        return tmp_path
+
+    return make

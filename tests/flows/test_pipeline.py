@@ -1,0 +1,172 @@
+"""The DVC graph as a flow: order, failure, retries, time limits, and nothing left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from flows.graph import read_tasks, seconds
+from flows.guard import TIMED_OUT, run_guarded
+from flows.serve import read_schedules
+from tests.flows.conftest import Make
+
+PROJECT = Path(__file__).resolve().parents[2]
+FORK = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import os, time; os.setsid(); time.sleep(600)"])
+open("pids", "w").write(f"{os.getpid()} {child.pid}")
+time.sleep(600)
+"""
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def pids(path: Path) -> list[int]:
+    deadline = time.monotonic() + 30
+    while not (path.is_file() and len(path.read_text().split()) == 2):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return [int(text) for text in path.read_text().split()]
+
+
+def all_gone(numbers: list[int], patience: float = 15) -> bool:
+    deadline = time.monotonic() + patience
+    while any(alive(pid) for pid in numbers):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_the_graph_is_dvcs_with_its_meta(make_project: Make) -> None:
+    root = make_project(meta={"b": {"pool": "gpu", "retries": 2, "timeout": "2h"}})
+    tasks = read_tasks(root)
+    assert [(task.address, task.upstream) for task in tasks] == [("a", ()), ("b", ("a",)), ("c", ("a",))]
+    assert (tasks[1].pool, tasks[1].retries, tasks[1].timeout) == ("gpu", 2, 7200)
+    assert [task.address for task in read_tasks(root, ["b"])] == ["a", "b"]
+    with pytest.raises(HearsightError, match="has no stage 'z' — known are: a, b, c"):
+        read_tasks(root, ["z"])
+
+
+@pytest.mark.parametrize("meta, said", [({"timeout": "soon"}, "timeout is 'soon'"), ({"retry": 2}, "'retry' is not known")])
+def test_meta_that_makes_no_sense_is_named(make_project: Make, meta: dict[str, object], said: str) -> None:
+    root = make_project(meta={"c": meta})
+    with pytest.raises(HearsightError) as caught:
+        read_tasks(root)
+    assert said in str(caught.value)
+    assert "c.meta" in str(caught.value)
+
+
+def test_times_are_read_with_their_units() -> None:
+    assert [seconds(text) for text in ("90s", "30m", "2h", "1d", 5)] == [90, 1800, 7200, 86400, 5]
+
+
+def test_the_guard_hands_over_lines_and_the_exit_code(tmp_path: Path) -> None:
+    lines: list[str] = []
+    code = run_guarded(
+        ["sh", "-c", "echo one; echo two >&2; exit 7"], cwd=tmp_path, env=os.environ, limit=30, on_line=lines.append
+    )
+    assert (code, sorted(lines)) == (7, ["one", "two"])
+
+
+def test_the_guard_ends_every_descendant_at_the_time_limit(tmp_path: Path) -> None:
+    code = run_guarded([sys.executable, "-c", FORK], cwd=tmp_path, env=os.environ, limit=2, on_line=lambda _: None)
+    assert code == TIMED_OUT
+    assert all_gone(pids(tmp_path / "pids"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: int) -> None:
+    code = f"import os, pathlib; from flows.guard import run_guarded; run_guarded([{sys.executable!r}, '-c', {FORK!r}], "
+    code += f"cwd=pathlib.Path({str(tmp_path)!r}), env=os.environ, limit=600, on_line=print)"
+    runner = subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT)
+    found = pids(tmp_path / "pids")
+    runner.send_signal(number)
+    runner.wait()
+    assert all_gone(found)
+
+
+def test_nothing_outlives_a_killed_guard(tmp_path: Path) -> None:
+    code = "import time, os; open('pids', 'w').write(f'{os.getpid()} {os.getppid()}'); time.sleep(600)"
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "flows.guard", "600", str(os.getpid()), "--", sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )
+    found = pids(tmp_path / "pids")
+    runner.kill()
+    runner.wait()
+    assert all_gone(found[:1])
+
+
+def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
+    root = make_project()
+    assert read_schedules(root)["often"].target == "b"
+    (root / "params.yaml").write_text("schedules:\n  often: {cron: 'each day', target: b}\n")
+    with pytest.raises(HearsightError, match=r"schedules\.often\.cron: 'each day' is no cron schedule"):
+        read_schedules(root)
+
+
+@pytest.mark.usefixtures("prefect_server")
+class TestFlow:
+    """What needs a Prefect server."""
+
+    def test_a_run_does_everything_once_and_ends_clean(self, make_project: Make) -> None:
+        from flows.flow import pipeline
+
+        root = make_project()
+        assert pipeline(root=str(root)) == 3
+        flow_run = (root / "a.txt").read_text()
+        assert len(flow_run) == 36
+        assert pipeline(root=str(root)) == 3
+        assert (root / "a.txt").read_text() == flow_run
+
+    def test_a_failed_stage_fails_the_flow_and_stops_what_follows(self, make_project: Make) -> None:
+        from flows.flow import pipeline
+
+        tries = "open('tries', 'a').write('x'); import sys; "
+        root = make_project(
+            meta={"a": {"retries": 2}}, a=tries + "print('hearsight: a.txt: is odd — mend it', file=sys.stderr); sys.exit(2)"
+        )
+        with pytest.raises(HearsightError) as caught:
+            pipeline(root=str(root))
+        assert "a: a.txt: is odd — mend it; not run: b, c" in str(caught.value)
+        assert (root / "tries").read_text() == "x", "a refusal is not tried again"
+        assert not (root / "b.txt").exists()
+
+    def test_a_stage_that_stumbles_is_tried_again(self, make_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+        from flows import flow
+
+        monkeypatch.setattr(flow, "RETRY_AFTER", [0.1, 0.1])
+        stumble = "import os, sys; n = os.path.exists('once'); open('once', 'w'); sys.exit(3) if not n else open('b.txt', 'w')"
+        root = make_project(meta={"b": {"retries": 1}}, b=stumble)
+        assert flow.pipeline(root=str(root)) == 3
+
+    def test_a_time_limit_ends_the_stage_and_all_its_processes(self, make_project: Make) -> None:
+        from flows.flow import pipeline
+
+        root = make_project(meta={"a": {"timeout": "6s"}}, a=FORK)
+        with pytest.raises(HearsightError, match="a: ended after its time limit of 6 s; not run: b, c"):
+            pipeline(root=str(root))
+        assert all_gone(pids(root / "pids"))
+
+    def test_stages_of_one_pool_do_not_run_at_once(self, make_project: Make) -> None:
+        from flows.flow import pipeline
+
+        wait = "import time, sys; t = time.time(); time.sleep(1); open('{0}.txt', 'w').write(f'{{t}} {{time.time()}}')"
+        root = make_project(b=wait.format("b"), c=wait.format("c"))
+        pipeline(root=str(root))
+        spans = sorted(tuple(map(float, (root / f"{name}.txt").read_text().split())) for name in "bc")
+        assert spans[0][1] <= spans[1][0]

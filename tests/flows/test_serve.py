@@ -1,0 +1,47 @@
+"""The schedule really fires: a server and the serving process as a user starts them, a cron of every minute."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.flows.conftest import Make
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_a_schedule_fires_and_leaves_the_stages_done(make_project: Make) -> None:
+    root = make_project()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    env |= {"PYTHONPATH": str(PROJECT), "PREFECT_HOME": str(root / "prefect")}
+    log = (root / "serve.log").open("wb")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flows.serve", "--port", str(port)], cwd=root, env=env, stdout=log, stderr=log
+    )
+    try:
+        deadline = time.monotonic() + 240
+        while not (root / "b.txt").is_file():
+            assert process.poll() is None, (root / "serve.log").read_text()
+            assert time.monotonic() < deadline, (root / "serve.log").read_text()
+            time.sleep(0.5)
+        assert not (root / "c.txt").exists(), "the schedule's target is b alone"
+        assert len((root / "b.txt").read_text()) == 36
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        log.close()

@@ -1,0 +1,97 @@
+"""The caption metrics equal pycocoevalcap 1.2 on random captions."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.metrics.bleu import bleu
+from components.metrics.cider import best_constant, cider
+from components.metrics.rouge import rouge_l
+from components.metrics.tokens import tokenize
+
+WORDS = ["a", "the", "dog", "cat", "red", "ball", "on", "table", "of", "photo"]
+
+
+def corpus(seed: int, items: int = 25) -> tuple[list[list[str]], list[list[list[str]]]]:
+    source = random.Random(seed)
+
+    def caption(least: int = 1) -> list[str]:
+        return [source.choice(WORDS) for _ in range(source.randint(least, 9))]
+
+    return [caption() for _ in range(items)], [[caption() for _ in range(source.randint(1, 4))] for _ in range(items)]
+
+
+def as_oracle(candidates, references):
+    gts = {i: [" ".join(r) for r in refs] for i, refs in enumerate(references)}
+    res = {i: [" ".join(c)] for i, c in enumerate(candidates)}
+    return gts, res
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bleu_equals_the_published_tool(seed: int) -> None:
+    from pycocoevalcap.bleu.bleu import Bleu
+
+    candidates, references = corpus(seed)
+    with contextlib.redirect_stdout(io.StringIO()):
+        expected, _ = Bleu(4).compute_score(*as_oracle(candidates, references))
+    assert bleu(candidates, references) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rouge_equals_the_published_tool(seed: int) -> None:
+    from pycocoevalcap.rouge.rouge import Rouge
+
+    candidates, references = corpus(seed)
+    _, expected = Rouge().compute_score(*as_oracle(candidates, references))
+    assert rouge_l(candidates, references) == pytest.approx(list(expected), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cider_equals_the_published_tool(seed: int) -> None:
+    from pycocoevalcap.cider.cider import Cider
+
+    candidates, references = corpus(seed)
+    mean, expected = Cider().compute_score(*as_oracle(candidates, references))
+    scores = cider(candidates, references)
+    assert scores == pytest.approx(list(expected), abs=1e-9)
+    assert math.fsum(scores) / len(scores) == pytest.approx(mean, abs=1e-9)
+
+
+def test_a_perfect_rare_caption_scores_ten() -> None:
+    captions = [["red", "dog", "on", "table"], ["blue", "cat", "in", "box"], ["one", "big", "old", "tree"]]
+    assert cider(captions, [[c] for c in captions]) == pytest.approx([10.0] * 3)
+    assert cider(captions, [[c] for c in captions], plain=True) == pytest.approx([10.0] * 3)
+
+
+def test_an_empty_candidate_scores_zero() -> None:
+    references = [[["a", "dog"]], [["a", "cat"]]]
+    assert rouge_l([[], ["a", "cat"]], references)[0] == 0
+    assert cider([[], ["a", "cat"]], references)[0] == 0
+
+
+def test_the_best_constant_is_the_one_of_highest_mean_cider() -> None:
+    _, references = corpus(3, items=12)
+    caption, score = best_constant(references, candidates=10_000)
+    every = {tuple(r) for known in references for r in known}
+    means = {c: math.fsum(cider([list(c)] * 12, references)) / 12 for c in every}
+    assert score == pytest.approx(max(means.values()))
+    assert means[tuple(caption)] == pytest.approx(score)
+
+
+def test_punctuation_and_case_do_not_count() -> None:
+    assert tokenize('A "Dog", isn\u2019t it?') == ["a", "dog", "is", "n't", "it"]
+    assert tokenize("1,000 people's well-known 3.5 cm.") == ["1,000", "people", "'s", "well-known", "3.5", "cm"]
+    assert tokenize("...") == []
+
+
+@given(st.text())
+def test_tokens_survive_a_second_pass(text: str) -> None:
+    once = tokenize(text)
+    assert all(token and " " not in token for token in once)

@@ -1,0 +1,50 @@
+"""One uninterrupted run of the whole chain over the fixture web, which several tests look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawl.conftest import fixture_params as crawl_params
+from tests.crawl.fixture_web import build_fixture_web
+from tests.pipeline.harness import Project, make_project, sample_params, uninterrupted
+
+PAGES = 40
+
+
+def small_params() -> dict[str, Any]:
+    """The sample's parameters on the fixture web, with little speech and little training."""
+    params = sample_params()
+    params["engine"]["workers"] = 2
+    english = params["english"]
+    english["crawl"] = crawl_params(shard_size=20).plain()
+    english["synthesize"].update(SMALL_SPEECH)
+    english["train"].update(SMALL_TRAINING)
+    return params
+
+
+SMALL_SPEECH: dict[str, Any] = {"utterances": 1}
+SMALL_TRAINING: dict[str, Any] = {}
+
+
+def add_web(root: Path) -> None:
+    """The fixture web inside a project."""
+    build_fixture_web(root / "web", pages=PAGES, seed=0)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The finished project and how long each stage took, in seconds."""
+
+    project: Project
+    took: dict[str, float]
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Every stage and every check run once under dvc, with nothing in the way."""
+    project = make_project(tmp_path_factory.mktemp("whole") / "project", small_params(), add_web)
+    return Whole(project, uninterrupted(project, checks=True))

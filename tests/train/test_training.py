@@ -1,0 +1,83 @@
+"""Training is deterministic, resumes exactly, and keeps the best epoch."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save
+
+from components.train.batches import EpochBatches
+from components.train.data import build_vocabulary, encode_captions, numbered
+from components.train.fit import CHECKPOINT, fit
+from tests.train.recipes import RECIPES, train_and_die
+
+
+def trained(kind: str, folder: Path) -> tuple[bytes, list[dict[str, float]]]:
+    build, items = RECIPES[kind]
+    recipe = build()
+    fit(recipe, items, folder)
+    return save(recipe.network.state_dict()) + save(recipe.best["weights"]), recipe.history
+
+
+@pytest.mark.parametrize(("kind", "epoch", "step"), [("captioner", 2, 1), ("dual_encoder", 1, 1), ("captioner", 0, 0)])
+def test_a_run_killed_inside_an_epoch_ends_with_the_same_bytes(tmp_path: Path, kind: str, epoch: int, step: int) -> None:
+    straight = trained(kind, tmp_path / "straight")
+    victim = multiprocessing.get_context("fork").Process(target=train_and_die, args=(kind, tmp_path / "killed", epoch, step))
+    victim.start()
+    victim.join(timeout=120)
+    assert victim.exitcode == -signal.SIGKILL
+    assert (tmp_path / "killed" / CHECKPOINT).exists() == (epoch > 0)
+    torch.manual_seed(999)  # Whatever this process drew before must not matter.
+    assert trained(kind, tmp_path / "killed") == straight
+    assert [row["epoch"] for row in straight[1]] == [0, 1, 2, 3]
+
+
+def test_a_run_that_was_over_gives_its_weights_again(tmp_path: Path) -> None:
+    assert trained("dual_encoder", tmp_path) == trained("dual_encoder", tmp_path)
+
+
+def test_the_best_epoch_is_the_first_of_the_highest(tmp_path: Path) -> None:
+    build, items = RECIPES["dual_encoder"]
+    recipe = build()
+    fit(recipe, items, tmp_path)
+    values = [row["validation"] for row in recipe.history]
+    assert recipe.best["epoch"] == values.index(max(values)) and recipe.best["validation"] == max(values)
+
+
+def test_the_order_of_batches_is_a_function_of_seed_and_epoch() -> None:
+    def order(seed: int, epoch: int) -> list[list[int]]:
+        batches = EpochBatches(10, 3, seed)
+        batches.set_epoch(epoch)
+        return list(batches)
+
+    assert order(1, 4) == order(1, 4) != order(1, 5) != order(2, 5)
+    assert len(order(1, 4)) == 3 and len({item for batch in order(1, 4) for item in batch}) == 9
+    assert [len(b) for b in EpochBatches(11, 3, 0)] == [3, 3, 3, 2]
+    assert [len(b) for b in EpochBatches(1, 3, 0)] == [1]
+
+
+def test_training_goes_through_the_items_in_another_order_each_epoch(tmp_path: Path) -> None:
+    build, items = RECIPES["captioner"]
+    recipe = build()
+    taken, seen = recipe.training_step, []
+
+    def spy(batch: torch.Tensor, batch_idx: int) -> torch.Tensor:
+        seen.append((recipe.current_epoch, batch.tolist()))
+        return taken(batch, batch_idx)
+
+    recipe.training_step = spy  # type: ignore[method-assign]
+    fit(recipe, items, tmp_path)
+    orders = [[item for number, batch in seen if number == epoch for item in batch] for epoch in range(4)]
+    assert all(sorted(order) == list(range(items)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 4
+
+
+def test_rare_words_are_unknown_and_long_captions_are_cut() -> None:
+    vocabulary = build_vocabulary(["a red ball", "a blue ball", "the a"], min_count=2)
+    assert vocabulary[4:] == ["a", "ball"]
+    assert encode_captions(["a red ball", "ball"], vocabulary, 2).tolist() == [[1, 4, 3, 2], [1, 5, 2, 0]]
+    assert numbered(["x", "y", "x"]).tolist() == [0, 1, 0]
