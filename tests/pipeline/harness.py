@@ -39,7 +39,9 @@ class Project:
 
     def command(self, *words: str) -> subprocess.Popen[bytes]:
         log = (self.root / "log.txt").open("ab")
-        return subprocess.Popen(words, cwd=self.root, env={**ENVIRONMENT, "HEARSIGHT_ROOT": str(self.root)}, stdout=log, stderr=log)
+        return subprocess.Popen(
+            words, cwd=self.root, env={**ENVIRONMENT, "HEARSIGHT_ROOT": str(self.root)}, stdout=log, stderr=log
+        )
 
     def run(self, *words: str) -> None:
         if self.command(*words).wait():

@@ -79,7 +79,12 @@ def test_a_changed_filter_threshold_computes_no_annotation_and_downloads_nothing
     try:
         environment = {**ENVIRONMENT, "HEARSIGHT_ROOT": str(project.root)}
         done = subprocess.run(
-            ["dvc", "repro", "--single-item", "filter@english"], cwd=project.root, env=environment, capture_output=True, text=True, check=False
+            ["dvc", "repro", "--single-item", "filter@english"],
+            cwd=project.root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert "Running stage" in done.stdout, done.stderr
         assert annotations(project) == known
