@@ -12,6 +12,7 @@ import html as entities
 import re
 from dataclasses import dataclass
 
+from components.crawl.language import page_language
 from components.crawl.urls import absolute
 
 LAZY = ("data-src", "data-original", "data-lazy-src")
@@ -52,6 +53,8 @@ class Page:
     """Absolute addresses in document order, each once; none when the page asks not to be followed."""
     noindex: bool
     """The page asks robots, in a meta tag, to keep it or its images out of collections."""
+    language: str = "un"
+    """ISO 639-1, declared or guessed."""
 
 
 def decode(data: bytes, charset_hint: str | None = None) -> str:
@@ -116,7 +119,7 @@ def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None)
             target = absolute(node.attributes.get("href") or node.attributes.get("src") or "", base)
             if target:
                 links[target] = None
-    return Page(candidates, list(links), bool(wishes & {"noindex", "none", "noimageindex"}))
+    return Page(candidates, list(links), bool(wishes & {"noindex", "none", "noimageindex"}), page_language(tree))
 
 
 def image_candidates(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[Candidate]:

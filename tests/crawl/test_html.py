@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -173,3 +174,15 @@ def test_private_addresses_in_every_spelling():
         assert is_private(host), host
     for host in ("gimp.sample", "8.8.8.8", "2606:4700::1111", "1e100.net"):
         assert not is_private(host), host
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ('<html lang="pt-BR"><body>The cat sat on the mat.</body></html>', "pt"),
+        ("<html><body>The cat sat on the mat, and then it went to sleep in the warm kitchen.</body></html>", "en"),
+        ("<html></html>", "un"),
+    ],
+)
+def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expected):
+    assert read_page(page, "http://a.example/").language == expected
