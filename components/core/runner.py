@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,8 @@ class StageResult:
     metrics: list[tuple[str, float, int | None]]
     cached: dict[str, str]
     """step → how many of its pieces came from the cache, e.g. ``7 of 8``."""
+    started: float = 0.0
+    """When the stage began, in seconds since the epoch: for the tracker alone."""
 
 
 def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
@@ -69,6 +72,7 @@ def run_stage(root: Path, stage: str, dataset: str) -> StageResult:
         HearsightError: parameters do not fit, an input is missing or damaged, somebody else writes this output,
             the disk is full; what was finished before stays in the caches.
     """
+    started = time.time()
     limit_threads()
     graph = load_graph(root)
     graph.require(stage, dataset)
@@ -88,7 +92,7 @@ def run_stage(root: Path, stage: str, dataset: str) -> StageResult:
             raise
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
         manifest = job.finish()
-    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.from_cache())
+    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.from_cache(), started)
     tracker().record_run(result)
     return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +22,18 @@ def small_params() -> dict[str, Any]:
     params["engine"]["workers"] = 2
     english = params["english"]
     english["crawl"] = crawl_params(shard_size=20).plain()
-    english["synthesize"].update(SMALL_SPEECH)
-    english["train"].update(SMALL_TRAINING)
+    english["hypernymize"]["min_concept_count"] = 1
+    english["synthesize"]["utterances"] = 1
+    english["train"].update(seeds=[0], views=1)
+    english["train"]["captioner"]["epochs"] = english["train"]["dual_encoder"]["epochs"] = 6
     return params
 
 
-SMALL_SPEECH: dict[str, Any] = {"utterances": 1}
-SMALL_TRAINING: dict[str, Any] = {}
-
-
 def add_web(root: Path) -> None:
-    """The fixture web inside a project."""
+    """The fixture web inside a project, its captions naming what the label classifier sees in such drawings."""
     build_fixture_web(root / "web", pages=PAGES, seed=0)
+    for page in (root / "web").rglob("*.html"):
+        page.write_text(re.sub(r'alt="([^"]+)"', r'alt="\1 on an envelope"', page.read_text()))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +19,13 @@ import yaml
 
 from tests.support import PROJECT
 
-ENVIRONMENT = {**os.environ, "DVC_NO_ANALYTICS": "1", "HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": ""}
+ENVIRONMENT = {
+    **os.environ,
+    "DVC_NO_ANALYTICS": "1",
+    "HEARSIGHT_TRACKING": "off",
+    "HEARSIGHT_WORDNET": str(PROJECT / "tests" / "providers" / "wordnet"),
+    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+}
 
 
 @dataclass(frozen=True)
