@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     from components.core.runner import StageResult
 
+SWITCH = "HEARSIGHT_TRACKING"
+"""Environment variable; with ``off``, MLflow is told nothing."""
+
 
 def record_run(result: StageResult) -> str | None:
     """Tell MLflow of a finished stage.
@@ -111,6 +114,8 @@ def flush(root: Path) -> list[str]:
 
 
 def _tell(root: Path, record: Record) -> str | None:
+    if os.environ.get(SWITCH) == "off":
+        return None
     # The names sort by time, so what was kept longest is told first.
     path = root / ".hearsight" / "runs" / f"{record.ended:017.6f}-{record.dataset}-{record.stage}.json"
     publish_bytes(path, canonical_json(asdict(record)).encode())

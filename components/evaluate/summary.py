@@ -60,7 +60,9 @@ def publish(stage: Stage, models: Sequence[Mapping[str, Any]], folders: Mapping[
     table = pa.Table.from_pylist(rows, schema=SCORED)
     ledger = ledger_table(kept(model["key"], kind="model", detail="scored on the test split") for model in models)
     stage.write_shard("00000", table, ledger)
-    stage.export("scores.json", (json.dumps(rounded(scores), indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    text = (json.dumps(rounded(scores), indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    stage.write_file("scores.json", text)  # for the stages after
+    stage.export("scores.json", text)  # for dvc metrics
     for name, value in figures(scores):
         stage.metric(name, value)
 
