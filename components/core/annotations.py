@@ -8,6 +8,7 @@ Not in scope: what is computed (``components/providers``) and sharing a store be
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import sqlite3
@@ -21,6 +22,8 @@ from typing import Any, Protocol, runtime_checkable
 from components.core.errors import HearsightError
 from components.core.files import disk_error
 
+PATIENCE = 120
+"""Seconds a worker waits for another's transaction."""
 BATCH = 64
 """Results held before they are committed: what a kill can cost."""
 
@@ -76,6 +79,7 @@ class AnnotationStore:
                         # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
                         found[key] = decode(blob)
                     with base:
+                        base.execute("BEGIN IMMEDIATE")
                         base.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
                     self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
         except OSError as error:
@@ -87,11 +91,14 @@ class AnnotationStore:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(path, timeout=120)
-    base.execute("PRAGMA journal_mode=WAL")
-    base.execute(
-        "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
-    )
+    base = sqlite3.connect(path, timeout=PATIENCE)
+    # Several workers open a new file at once, and the switch to the write-ahead log does not wait for SQLite's timeout.
+    with path.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        base.execute("PRAGMA journal_mode=WAL")
+        base.execute(
+            "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
+        )
     return base
 
 

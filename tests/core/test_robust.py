@@ -178,3 +178,23 @@ def test_a_damaged_annotation_store_says_which_file_to_remove(tmp_path):
     path.write_bytes(b"this is not a database, not at all" * 100)
     with pytest.raises(HearsightError, match=r"count-v1-none\.sqlite.*remove that file"):
         AnnotationStore(tmp_path).annotate(Counting(), {"b": "x"})
+
+
+STORE = """
+    import sys
+    from pathlib import Path
+    from components.core.annotations import AnnotationStore
+    class Count:
+        name, version, model, codec = "count", 1, "none", "json"
+        def compute(self, payload):
+            return payload
+    for n in range(40):
+        AnnotationStore(Path(sys.argv[1])).annotate(Count(), {f"{sys.argv[2]}-{n}": n, f"both-{n}": n})
+"""
+
+
+def test_many_workers_may_open_and_write_one_annotation_store_at_once(tmp_path):
+    writers = [python(STORE, tmp_path, number) for number in range(6)]
+    assert [writer.wait() for writer in writers] == [0] * 6
+    found = AnnotationStore(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
+    assert found == {f"{w}-{n}": n for w in range(6) for n in range(40)}
