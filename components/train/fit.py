@@ -9,10 +9,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import lightning
+import pytorch_lightning as pl
 import torch
-from lightning.pytorch.callbacks import Checkpoint
-from lightning.pytorch.plugins.io import TorchCheckpointIO
+from pytorch_lightning.callbacks import Checkpoint
+from pytorch_lightning.plugins.io import TorchCheckpointIO
 from torch import Tensor
 from torch.utils.data import DataLoader
 
@@ -45,7 +45,7 @@ class EveryEpoch(Checkpoint):
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def on_train_epoch_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save model, optimiser, schedule, history and best weights."""
         trainer.save_checkpoint(self.path)
 
@@ -63,7 +63,7 @@ def fit(recipe: Recipe, items: int, folder: Path) -> None:
         _Indices(items), batch_sampler=EpochBatches(items, settings["batch"], recipe.seed), num_workers=0, collate_fn=_collate
     )
     checkpoint = folder / CHECKPOINT
-    trainer = lightning.Trainer(
+    trainer = pl.Trainer(
         accelerator="cpu",
         devices=1,
         max_epochs=settings["epochs"],
@@ -101,6 +101,6 @@ def _collate(batch: list[int]) -> Tensor:
 
 def quiet() -> None:
     """Keep Lightning's advice about hardware and workers out of the log."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
+    for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module=r"lightning\..*")
+    warnings.filterwarnings("ignore", module=r"(pytorch_lightning|lightning_fabric)\..*")

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import lightning
+import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
@@ -31,7 +31,7 @@ def reseed(*parts: str | int) -> None:
     torch.manual_seed(int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big") >> 1)
 
 
-class Recipe(lightning.LightningModule):
+class Recipe(pl.LightningModule):
     """What both recipes share: optimiser, seeding, the history, and the best epoch's weights inside the checkpoint."""
 
     def __init__(self, network: nn.Module, settings: dict[str, Any], seed: int) -> None:

@@ -176,12 +176,20 @@ def test_private_addresses_in_every_spelling():
         assert not is_private(host), host
 
 
+MENUS = """7.27. Edit Layer Mask 7. The “ Layer ” Menu 7.27. Edit Layer Mask When you click on the Edit Layer Mask item on the
+Layer Mask submenu, a check is displayed. 7.27.1. Activate the Command"""
+"""A manual's page of headings, which the model alone takes for Finnish."""
+
+
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
         ('<html lang="pt-BR"><body>The cat sat on the mat.</body></html>', "pt"),
         ("<html><body>The cat sat on the mat, and then it went to sleep in the warm kitchen.</body></html>", "en"),
         ("<html></html>", "un"),
+        (f"<html><body>{MENUS}</body></html>", "en"),
+        ("<html><body>Die Katze saß auf der Matte und schlief dann in der warmen Küche ein.</body></html>", "de"),
+        ("<html><body>O gato sentou no tapete e depois dormiu na cozinha quente da casa.</body></html>", "pt"),
     ],
 )
 def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expected):

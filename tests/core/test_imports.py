@@ -1,0 +1,51 @@
+"""What the code imports is what ``pyproject.toml`` asks for: nothing works only because another package brought it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from tests.support import PROJECT
+
+OURS = {"components", "flows", "tests"}
+UNMAPPED = {"parselmouth": ["praat-parselmouth"]}
+"""Modules whose wheel is one compiled file, which ``packages_distributions`` does not see."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def undeclared(folders: list[str], declared: set[str]) -> dict[str, list[str]]:
+    distributions = {**packages_distributions(), **UNMAPPED}
+    found: dict[str, list[str]] = {}
+    for folder in folders:
+        for path in sorted((PROJECT / folder).rglob("*.py")):
+            for module in set(imported(path)) - OURS - sys.stdlib_module_names:
+                if not declared & {normalised(name) for name in distributions.get(module, [])}:
+                    found.setdefault(module, []).append(str(path.relative_to(PROJECT)))
+    return found
+
+
+def requirements(lines: list[str]) -> set[str]:
+    return {normalised(re.split(r"[<>=\[;!~ ]", line)[0]) for line in lines}
+
+
+def test_every_imported_package_is_declared():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    wanted = requirements(project["dependencies"])
+    assert undeclared(["components", "flows"], wanted) == {}
+    assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"])) == {}
