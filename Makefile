@@ -37,8 +37,8 @@ lint: setup ## style, types and import rules
 flow: data ## run the pipeline as a Prefect flow, with no server at hand
 	python -m flows.pipeline
 
-ui: setup ## open MLflow on port 5000 (experiments, models)
-	mlflow ui --backend-store-uri sqlite:///mlflow.db --port 5000
+ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the reports with their Data Docs
+	python -m flows.ui
 
 lock: setup ## resolve pyproject.toml into requirements.lock again
 	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --extra dev pyproject.toml -o requirements.lock

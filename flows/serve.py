@@ -7,24 +7,16 @@ one run at a time, for as long as it lives. With no ``PREFECT_API_URL`` it start
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.params import Settings, parse_settings, read_params_file
+from flows.server import prefect_server
 from flows.settings import prepare
-
-SERVER_PATIENCE = 180.0
-"""Seconds a server may take to answer."""
 
 
 class Schedule(Settings):
@@ -59,39 +51,6 @@ def read_schedules(root: Path) -> dict[str, Schedule]:
     return found
 
 
-@contextmanager
-def server(root: Path, port: int) -> Iterator[str]:
-    """The API's address: the one the environment names, or of a server that lives as long as this block."""
-    if named := os.environ.get("PREFECT_API_URL"):
-        yield named
-        return
-    log = root / ".hearsight" / "prefect-server.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    url = f"http://127.0.0.1:{port}/api"
-    command = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--"]
-    command += [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-    with log.open("wb") as handle:
-        process = subprocess.Popen(command, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            _await(url, process, log)
-            os.environ["PREFECT_API_URL"] = url
-            yield url
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + SERVER_PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/health", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    raise HearsightError("the Prefect server did not come up", where=log, mend="see that log; is the port taken? (--port)")
-
-
 def deployments(root: Path, schedules: dict[str, Schedule]) -> list[Any]:
     """The deployments to serve."""
     from flows.flow import pipeline
@@ -112,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root = find_root()
         prepare(root)
         schedules = read_schedules(root)
-        with server(root, chosen.port) as url:
+        with prefect_server(root, chosen.port) as url:
             from prefect import serve
 
             for name, schedule in schedules.items():

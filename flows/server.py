@@ -1,0 +1,72 @@
+"""Servers on loopback that live as long as a block does, and no longer than this process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from components.core.errors import HearsightError
+
+PATIENCE = 180.0
+"""Seconds a server may take to answer; Prefect's makes its database first."""
+LOOPBACK = "127.0.0.1"
+
+
+@contextmanager
+def prefect_server(root: Path, port: int) -> Iterator[str]:
+    """The address of Prefect's API: the one the environment names, or of a server that lives as long as this block.
+
+    Raises:
+        HearsightError: the server did not come up.
+    """
+    if named := os.environ.get("PREFECT_API_URL"):
+        yield named
+        return
+    url = f"http://{LOOPBACK}:{port}/api"
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
+    with served("prefect", command, f"{url}/health", root):
+        os.environ["PREFECT_API_URL"] = url
+        yield url
+
+
+@contextmanager
+def served(name: str, command: Sequence[str], health: str, root: Path) -> Iterator[None]:
+    """Run ``command`` in ``root`` until the block ends; the block begins when ``health`` answers.
+
+    Raises:
+        HearsightError: it did not come up; its log, ``.hearsight/<name>-server.log``, says why.
+    """
+    log = root / ".hearsight" / f"{name}-server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if _answers(health):
+        raise HearsightError(f"something already answers at {health}", mend=f"end it, or choose another port for {name}")
+    guarded = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--", *command]
+    with log.open("wb") as handle:
+        process = subprocess.Popen(guarded, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            deadline = time.monotonic() + PATIENCE
+            while not _answers(health):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise HearsightError(f"the {name} server did not come up", where=log, mend="see that log; is the port taken?")
+                time.sleep(0.5)
+            yield
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5):
+            return True
+    except urllib.error.HTTPError:
+        return True
+    except (urllib.error.URLError, OSError):
+        return False

@@ -1,0 +1,87 @@
+"""Seeded corruptions of each boundary: what is changed, and the file, column and expectation that must be named for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.check.boundaries import Change
+
+
+def put(**values: Any) -> Change:
+    """Set columns of the shard's second record."""
+    return lambda rows, ledger: rows[1].update(values)
+
+
+def put_ledger(**values: str) -> Change:
+    """Set columns of the shard's second ledger row."""
+    return lambda rows, ledger: ledger[1].update(values)
+
+
+def copy_key(rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None:
+    rows[1]["key"] = rows[0]["key"]
+
+
+def forget(rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None:
+    """A record that the ledger keeps and that is in no shard."""
+    del rows[1]
+
+
+def part_group(rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None:
+    rows[3]["group"] = rows[0]["group"]
+
+
+UNIQUE, BETWEEN = "expect_column_values_to_be_unique", "expect_column_values_to_be_between"
+REGEX, LENGTH = "expect_column_values_to_match_regex", "expect_column_value_lengths_to_be_between"
+IN_SET, EQUAL = "expect_column_values_to_be_in_set", "expect_column_pair_values_to_be_equal"
+PAIR, COMPOUND = "expect_column_pair_values_to_be_in_set", "expect_compound_columns_to_be_unique"
+SHARD, LEDGER = "shards/00001.parquet", "ledger/00001.parquet"
+CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
+    "crawl": [
+        (put(width=0), SHARD, "width", BETWEEN),
+        (put(phash="xyz"), SHARD, "phash", REGEX),
+        (put(image_sha256="0" * 64), SHARD, "image_sha256, media_sha256", EQUAL),
+        (put(alt=""), SHARD, "alt", LENGTH),
+        (put_ledger(verdict="maybe"), LEDGER, "verdict", IN_SET),
+    ],
+    "filter": [
+        (put(text=""), SHARD, "text", LENGTH),
+        (put(format="TIFF"), SHARD, "format", IN_SET),
+        (forget, SHARD, "lost", BETWEEN),
+    ],
+    "hypernymize": [
+        (put(caption=" a  dog"), SHARD, "caption", "expect_column_values_to_not_match_regex"),
+        (put(types=["dog"] * 101), SHARD, "types_count", BETWEEN),
+        (put_ledger(rule="too_small"), LEDGER, "verdict, ruled", PAIR),
+    ],
+    "dedup": [
+        (copy_key, "shards/00001.parquet", "key", UNIQUE),
+        (put(group="cluster 7"), SHARD, "group", REGEX),
+        (put_ledger(kind="thing"), LEDGER, "kind", IN_SET),
+    ],
+    "split": [
+        (put(split="dev"), SHARD, "split", IN_SET),
+        (part_group, SHARD, "splits", BETWEEN),
+        (put_ledger(verdict="dropped"), LEDGER, "verdict, ruled", PAIR),
+    ],
+    "synthesize": [
+        (put(seconds=0.0), SHARD, "seconds", BETWEEN),
+        (put(split="test"), SHARD, "splits", BETWEEN),
+        (put(audio_sha256="0" * 64), SHARD, "audio_sha256, media_sha256", EQUAL),
+        (put(rate=1.0), SHARD, "record, voice, rate, pitch, gain", COMPOUND),
+    ],
+    "train": [
+        (put(weights_sha256="0" * 64), SHARD, "weights_sha256, listed_sha256", EQUAL),
+        (put(validation=float("inf")), SHARD, "validation", BETWEEN),
+        (put(kind="gpt"), SHARD, "kind", IN_SET),
+    ],
+    "evaluate": [
+        (put(cider=-1.0), SHARD, "cider", BETWEEN),
+        (put(rank_speech_to_image=0), SHARD, "rank_speech_to_image", BETWEEN),
+        (copy_key, SHARD, "key, model", COMPOUND),
+    ],
+    "report": [
+        (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),
+        (put(path="../figure"), SHARD, "path", REGEX),
+        (put(title=""), SHARD, "title", LENGTH),
+    ],
+}  # fmt: skip

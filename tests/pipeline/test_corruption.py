@@ -1,0 +1,99 @@
+"""A stage that wrote nonsense is stopped at its boundary, by `dvc repro` and by the Prefect flow, before the next one runs.
+
+The chain's outputs are small right boundaries, committed as if their stages had just written them; then one of them is
+written again with a seeded corruption and committed as its stage's output, which is what a defect in a stage amounts to.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from components.check import check
+from tests.check.boundaries import make
+from tests.check.corruptions import CORRUPTIONS
+from tests.pipeline.harness import ENVIRONMENT, Project, make_project, sample_params
+
+UNDER_DVC = [
+    pytest.param(stage, number, marks=[pytest.mark.slow] if number else [], id=f"{stage}-{number}")
+    for stage, cases in CORRUPTIONS.items()
+    for number in range(len(cases))
+]
+UNDER_PREFECT = [
+    pytest.param(stage, number, marks=[] if (stage, number) == ("split", 1) else [pytest.mark.slow], id=f"{stage}-{number}")
+    for stage, cases in CORRUPTIONS.items()
+    for number in range(len(cases))
+]
+
+
+def call(project: Project, *words: str) -> tuple[int, str]:
+    environment = {**ENVIRONMENT, "HEARSIGHT_ROOT": str(project.root)}
+    done = subprocess.run(words, cwd=project.root, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Every stage's output is there and right, and DVC knows it."""
+    from dvc.repo import Repo
+
+    project = make_project(tmp_path_factory.mktemp("corruption") / "project", sample_params())
+    for stage in project.stages:
+        make(project.root, stage)
+        check(project.root, "english", stage)
+    for out in Repo(str(project.root)).index.outs:
+        path = Path(out.fs_path)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("{}\n")
+    assert call(project, "dvc", "commit", "--force", "--quiet")[0] == 0
+    code, said = call(project, "dvc", "status")
+    assert (code, "up to date" in said) == (0, True), said
+    return project
+
+
+@contextmanager
+def corrupted(project: Project, stage: str, number: int) -> Iterator[None]:
+    """One stage wrote a corrupted output; afterwards it is right again."""
+    make(project.root, stage, CORRUPTIONS[stage][number][0])
+    assert call(project, "dvc", "commit", "--force", "--quiet", f"{stage}@english")[0] == 0
+    try:
+        yield
+    finally:
+        make(project.root, stage)
+        check(project.root, "english", stage)
+        assert call(project, "dvc", "commit", "--force", "--quiet", f"{stage}@english", f"check@english-{stage}")[0] == 0
+
+
+def assert_named(project: Project, stage: str, number: int, said: str) -> None:
+    """The message names the file, the column, the expectation, and a page of Data Docs that is there."""
+    _, file, column, expectation = CORRUPTIONS[stage][number]
+    line = next(line for line in said.splitlines() if f"data/english/{stage}/{file}" in line)
+    assert f"column '{column}'" in line
+    assert expectation in line
+    page = re.search(r"see (reports/data_docs/\S+\.html)", line)
+    assert page and (project.root / page[1]).is_file()
+
+
+@pytest.mark.parametrize(("stage", "number"), UNDER_DVC)
+def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
+    with corrupted(finished, stage, number):
+        code, said = call(finished, "dvc", "repro")
+    assert code != 0
+    assert re.findall(r"^Running stage '(.+)'", said, re.MULTILINE) == [f"check@english-{stage}"]
+    assert_named(finished, stage, number, said)
+
+
+@pytest.mark.parametrize(("stage", "number"), UNDER_PREFECT)
+def test_the_flow_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
+    with corrupted(finished, stage, number):
+        code, said = call(finished, sys.executable, "-m", "flows.pipeline")
+    assert code == 2, said[-3000:]
+    assert re.findall(r"Running stage '([^']+)'", said) == [f"check@english-{stage}"]
+    assert_named(finished, stage, number, said)
