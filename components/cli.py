@@ -39,11 +39,13 @@ def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], data
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
     """Hold a stage's output to its manifest, its schema and its expectations."""
     from components.check import check as check_boundary
-    from components.core.graph import find_root
+    from components.core.graph import find_root, load_graph
     from components.core.process import die_with_ancestor
 
     die_with_ancestor("dvc")
-    gate = check_boundary(find_root(), dataset, stage)
+    root = find_root()
+    load_graph(root).require(stage, dataset)
+    gate = check_boundary(root, dataset, stage)
     _print({"checked": f"{dataset}/{stage}", "expectations": gate.expectations, "gate": str(gate.path)})
 
 
@@ -82,13 +84,15 @@ def show(dataset: Dataset = "english") -> None:
     from components.core.graph import find_root, load_graph
 
     root = find_root()
-    report = Boundary(load_graph(root).output("report", dataset))
+    graph = load_graph(root)
+    graph.require("report", dataset)
+    report = Boundary(graph.output("report", dataset))
     typer.echo(report.file("summary.txt").read_text())
     typer.echo("where to look")
     for what, place in (
         ("report", report.path / "report.html"),
         ("checks (Data Docs)", root / "reports" / "data_docs"),
-        ("experiments and models", "make ui, then http://127.0.0.1:5000"),
+        ("experiments, models, flow runs, all in a browser", "make ui"),
     ):
         typer.echo(f"  {what}: {place}")
 

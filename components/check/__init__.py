@@ -12,8 +12,9 @@ from pathlib import Path
 from components.check.failures import as_error
 from components.check.integrity import inspect
 from components.core.boundary import Boundary
-from components.core.digests import canonical_json, sha256_file
+from components.core.digests import sha256_file
 from components.core.files import publish_bytes
+from components.core.gate import gate_bytes, gate_path
 
 __all__ = ["Gate", "check", "docs_folder", "gate_path"]
 
@@ -33,20 +34,6 @@ class Gate:
     def expectations(self) -> int:
         """How many expectations were met."""
         return len(self.passed)
-
-    def to_bytes(self) -> bytes:
-        """The gate file's content: which output may pass, and nothing else.
-
-        The stages after depend on it, so it holds nothing of the suite: an edited suite checks again and moves no work.
-        """
-        return (
-            canonical_json({"boundary": self.boundary, "manifest_sha256": self.manifest_sha256, "passed": True}) + "\n"
-        ).encode()
-
-
-def gate_path(root: Path, dataset: str, stage: str) -> Path:
-    """Where the gate of a boundary lies."""
-    return root / "reports" / "gates" / dataset / f"{stage}.json"
 
 
 def docs_folder(root: Path, dataset: str, stage: str) -> Path:
@@ -81,5 +68,5 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     if failed:
         raise as_error(failed, root, docs / f"{failed[0].table}.html", boundary, suite=suite_path)
     result = Gate(boundary.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html")
-    publish_bytes(gate, result.to_bytes())
+    publish_bytes(gate, gate_bytes(boundary))
     return result

@@ -19,6 +19,7 @@ from components.core.boundary import Boundary
 from components.core.digests import digest_value
 from components.core.engine import Engine, LocalEngine
 from components.core.errors import HearsightError
+from components.core.gate import require_passed
 from components.core.graph import Graph, load_graph
 from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
@@ -105,10 +106,11 @@ def limit_threads() -> None:
 
 
 def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, Boundary]:
-    """A stage's inputs, each with a manifest that says it is finished."""
+    """A stage's inputs, each with a manifest that says it is finished and a gate, if any, that let it pass."""
     inputs = {name: Boundary(path) for name, path in graph.inputs(stage, dataset).items()}
     for boundary in inputs.values():
         _ = boundary.manifest
+        require_passed(graph.root, boundary)
     return inputs
 
 

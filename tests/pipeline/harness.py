@@ -17,6 +17,8 @@ from typing import Any
 import psutil
 import yaml
 
+from components.core.boundary import Boundary
+from components.core.gate import gate_bytes, gate_path
 from tests.support import PROJECT
 
 ENVIRONMENT = {
@@ -56,9 +58,9 @@ class Project:
 
     def open_gate(self, stage: str) -> None:
         """Stand in for the check's gate: checks have tests of their own, and cost seconds each."""
-        gate = self.root / "reports" / "gates" / "english" / f"{stage}.json"
+        gate = gate_path(self.root, "english", stage)
         gate.parent.mkdir(parents=True, exist_ok=True)
-        gate.write_text("{}\n")
+        gate.write_bytes(gate_bytes(Boundary(self.root / "data" / "english" / stage)))
 
     def manifest(self, stage: str) -> bytes:
         return (self.root / "data" / "english" / stage / "manifest.json").read_bytes()
