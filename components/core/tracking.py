@@ -49,6 +49,7 @@ def record_run(result: StageResult) -> str | None:
         digest=manifest.digest,
         manifest_md5=hashlib.md5(manifest.to_bytes(), usedforsecurity=False).hexdigest(),
         params=lineage["params"],
+        upstream=_upstream(result.root, result.dataset, lineage["parents"]),
         params_sha256=lineage["params_sha256"],
         code_sha256=lineage["code_sha256"],
         parents=lineage["parents"],
@@ -149,6 +150,20 @@ def _surroundings(root: Path, dataset: str, stage: str, started: float) -> dict[
         "started": started or now,
         "ended": now,
     }
+
+
+def _upstream(root: Path, dataset: str, parents: list[dict[str, str]]) -> dict[str, Any]:
+    """The parameters of every stage this one's inputs came through, by stage (another dataset's as ``dataset/stage``)."""
+    found: dict[str, Any] = {}
+    ahead = [parent["boundary"] for parent in parents if "boundary" in parent]
+    while ahead:
+        name = ahead.pop()
+        path = root / "data" / name / "lineage.json"
+        if name.removeprefix(f"{dataset}/") not in found and path.is_file():
+            lineage = json.loads(path.read_bytes())
+            found[name.removeprefix(f"{dataset}/")] = lineage["params"]
+            ahead += [parent["boundary"] for parent in lineage["parents"] if "boundary" in parent]
+    return found
 
 
 def _git(root: Path, *arguments: str) -> str:

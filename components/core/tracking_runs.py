@@ -36,6 +36,8 @@ class Record:
     digest: str = ""
     manifest_md5: str = ""
     params: dict[str, Any] = field(default_factory=dict)
+    upstream: dict[str, Any] = field(default_factory=dict)
+    """The parameters of the stages before, so that two runs compare by whatever setting of the chain differs."""
     params_sha256: str = ""
     code_sha256: str = ""
     parents: list[dict[str, str]] = field(default_factory=list)
@@ -165,7 +167,7 @@ def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
         numbers.append((f"{kind}.kept", float(bucket["kept"]), None))
         numbers += [(f"{kind}.dropped.{rule}", float(count), None) for rule, count in bucket["dropped"].items()]
     metrics = [Metric(metric_name(name), value, now, step or 0) for name, value, step in numbers]
-    params = [Param(name[:250], value[:6000]) for name, value in flatten(record.params)]
+    params = [Param(name[:250], value[:6000]) for name, value in flatten({**record.upstream, **record.params})]
     for at in range(0, len(params), 100):
         client.log_batch(run_id, params=params[at : at + 100])
     for at in range(0, len(metrics), 1000):

@@ -57,7 +57,9 @@ def test_a_run_holds_everything_to_compare_it_and_to_find_it_by(project: Project
     (run,) = runs_of(project, "train")
     digest = project.digest("train")
     assert run.info.run_name == f"train@{digest[:8]}"
-    assert run.data.params == {"seed": "1", "nested.rate": "0.5", "nested.names": '["a"]'}
+    own = {"seed": "1", "nested.rate": "0.5", "nested.names": '["a"]'}
+    above = {f"{stage}.{name}": value for stage in ("crawl", "split") for name, value in own.items()}
+    assert run.data.params == own | above
     assert run.data.metrics["R_at_10"] == 0.5
     assert run.data.metrics["record.kept"] == 2
     assert [m.value for m in connect(project.root).get_metric_history(run.info.run_id, "captioner-0/loss")] == [2.0, 1.0]
