@@ -74,6 +74,7 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
     if store.startswith("http"):
         yield store
         return
+    os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # half a dozen idle processes otherwise
     url = f"http://{LOOPBACK}:{port}"
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, "--workers", "1"]
     with served("mlflow", [*command, "--host", LOOPBACK, "--port", str(port)], f"{url}/health", root):
