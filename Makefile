@@ -40,8 +40,9 @@ flow: data ## run the pipeline as a Prefect flow, with no server at hand
 ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the reports with their Data Docs
 	python -m flows.ui
 
+# torch anew each time: its name without +cpu, kept from the last lock, would stand for the build with CUDA.
 lock: setup ## resolve pyproject.toml into requirements.lock again
-	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --extra dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --extra dev --upgrade-package torch pyproject.toml -o requirements.lock
 	sed -i 's/+cpu$$//' requirements.lock
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)

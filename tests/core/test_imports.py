@@ -49,3 +49,12 @@ def test_every_imported_package_is_declared():
     wanted = requirements(project["dependencies"])
     assert undeclared(["components", "flows"], wanted) == {}
     assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"])) == {}
+
+
+def test_the_lock_is_whole_pinned_and_names_no_host_and_no_gpu_build():
+    lines = (PROJECT / "requirements.lock").read_text().split()
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    locked = requirements(lines)
+    assert requirements(project["dependencies"]) | requirements(project["optional-dependencies"]["dev"]) <= locked
+    assert not [name for name in locked if name.startswith(("nvidia-", "cuda-", "triton"))]
