@@ -104,13 +104,13 @@ def data(
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
     from components.core.graph import find_root
     from components.core.progress import progress
-    from components.crawl.packages import fetch_packages
+    from components.crawl.sample.packages import fetch_packages
 
     root = find_root()
     fetched = fetch_packages(root, progress)
     _print({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
     if serve:
-        from components.crawl.sample_web import serve as serve_web
+        from components.crawl.sample.serving import serve as serve_web
 
         serve_web(root)
 

@@ -2,9 +2,8 @@
 
 The stage first completes the snapshot of the web that its parameters name, if need be: politely, breadth-first, into an
 append-only store. Then it turns the snapshot into records without touching the network, the same bytes each time.
-Here: the parameters and the order of things. The parts: ``urls``, ``html``, ``image``, ``warc``, ``store``, ``robots``,
-``answers``, ``fetch``, ``walk``, ``records``; the sample web: ``packages``, ``gallery``, ``sites``, ``sample_pages``,
-``sample_web``.
+Here: the parameters and the order of things. Reading pages and pictures: ``urls``, ``html``, ``language``, ``image``;
+deciding: ``walk``, ``records``; asking and keeping answers: the package ``web``; the sample web: the package ``sample``.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from components.core.stage import Stage
-    from components.crawl.answers import Answers
     from components.crawl.records import Verdict
-    from components.crawl.store import FetchStore
     from components.crawl.walk import Walk
+    from components.crawl.web.answers import Answers
+    from components.crawl.web.store import FetchStore
 
 STORE = "data/store"
 """Where snapshots lie, below the project's root."""
@@ -86,9 +85,9 @@ def run(stage: Stage) -> None:
         HearsightError: a parameter makes no sense, the sample's packages are missing, the network or the disk is gone,
             another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
     """
-    from components.crawl.answers import Answers, NotFetched
     from components.crawl.records import write_records
-    from components.crawl.store import FetchStore
+    from components.crawl.web.answers import Answers, NotFetched
+    from components.crawl.web.store import FetchStore
 
     params = _sound(stage.params)
     folder = home(stage) / STORE / params.snapshot
@@ -115,9 +114,9 @@ def home(stage: Stage) -> Path:
 
 def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
     """Crawl what the snapshot does not hold yet, and declare it complete; returns its digest."""
-    from components.crawl.fetch import Fetcher, FetchSettings
-    from components.crawl.sample_web import SampleWeb, folder_sites
-    from components.crawl.store import FetchStore
+    from components.crawl.sample.serving import SampleWeb, folder_sites
+    from components.crawl.web.fetch import Fetcher, FetchSettings
+    from components.crawl.web.store import FetchStore
 
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as open_things:
@@ -137,9 +136,9 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
 
 def _walk(params: Params, answers: Answers, fetcher: object) -> tuple[Walk, list[Verdict]]:
     """Walk the pages and judge their images; with a fetcher, whatever is missing is fetched on the way."""
-    from components.crawl.fetch import Fetcher
     from components.crawl.records import judge, wanted_images
     from components.crawl.walk import walk
+    from components.crawl.web.fetch import Fetcher
 
     live = fetcher if isinstance(fetcher, Fetcher) else None
 

@@ -19,11 +19,11 @@ import pyarrow as pa
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.core.stage import Job, Stage, Task
-from components.crawl.answers import Answers, Outcome
 from components.crawl.image import FORMATS, ImageLook
-from components.crawl.store import FetchStore
 from components.crawl.urls import host_of
 from components.crawl.walk import Found, Walk
+from components.crawl.web.answers import Answers, Outcome
+from components.crawl.web.store import FetchStore
 
 LOOKS_PER_JOB = 150
 """Images one job decodes."""

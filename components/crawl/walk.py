@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
-from components.crawl.answers import Answers, Outcome
 from components.crawl.html import Candidate, read_page
 from components.crawl.urls import host_of, normalise
+from components.crawl.web.answers import Answers, Outcome
 
 NO_PAGES = frozenset(
     [

@@ -10,7 +10,7 @@ import pytest
 
 from components.core.stage import Stage
 from components.crawl import Params
-from components.crawl.fetch import FetchSettings
+from components.crawl.web.fetch import FetchSettings
 from tests.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import make_stage
 

@@ -12,11 +12,11 @@ from components.core.boundary import Boundary
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.crawl import run
-from components.crawl import sample_web as sample_web_module
-from components.crawl.fetch import Fetcher
 from components.crawl.records import record_key
-from components.crawl.sites import Site
-from components.crawl.store import FetchStore
+from components.crawl.sample import serving as sample_web_module
+from components.crawl.sample.sites import Site
+from components.crawl.web.fetch import Fetcher
+from components.crawl.web.store import FetchStore
 
 
 def crawl(stage, **changes) -> Boundary:
@@ -108,7 +108,7 @@ def test_the_result_does_not_depend_on_the_order_of_answers(stage, tmp_path, mon
 
         monkeypatch.setattr(Site, "answer", late)
         monkeypatch.setattr(
-            "components.crawl.fetch.spread", lambda urls, chance=chance: chance.sample(list(urls), len(list(urls)))
+            "components.crawl.web.fetch.spread", lambda urls, chance=chance: chance.sample(list(urls), len(list(urls)))
         )
         assert crawl(stage, per_host=1 + 7 * (seed % 2)).digest == first.digest
         assert (tmp_path / "data/store/fixture/COMPLETE").read_text() == parent

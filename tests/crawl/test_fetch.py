@@ -10,13 +10,13 @@ import time
 import pytest
 
 from components.core.errors import HearsightError
-from components.crawl import fetch as fetch_module
-from components.crawl.answers import Answers
-from components.crawl.fetch import Fetcher, PrivateAddress, PublicResolver, spread
-from components.crawl.robots import Rules
-from components.crawl.sample_web import SampleWeb
-from components.crawl.sites import Quirks, Reply, Site
-from components.crawl.store import FetchStore
+from components.crawl.sample.serving import SampleWeb
+from components.crawl.sample.sites import Quirks, Reply, Site
+from components.crawl.web import fetch as fetch_module
+from components.crawl.web.answers import Answers
+from components.crawl.web.fetch import Fetcher, PrivateAddress, PublicResolver, spread
+from components.crawl.web.robots import Rules
+from components.crawl.web.store import FetchStore
 from tests.crawl.conftest import fetch_settings
 
 HTML = b"<!doctype html><p>x"
@@ -211,7 +211,7 @@ def test_the_robot_says_who_it_is(tmp_path):
         def answer(self, target):
             return Reply(404)
 
-    import components.crawl.sample_web as sample_web
+    import components.crawl.sample.serving as sample_web
 
     class Handler(sample_web._Handler):
         def do_GET(self):

@@ -11,11 +11,11 @@ from urllib.parse import urljoin
 import pytest
 
 from components.core.errors import HearsightError
-from components.crawl.gallery import gallery_pages, stamps
 from components.crawl.html import read_page
-from components.crawl.packages import PACKAGES, fetch_packages
-from components.crawl.sample_pages import SOURCES, sample_sites
-from components.crawl.sites import Site
+from components.crawl.sample.gallery import gallery_pages, stamps
+from components.crawl.sample.packages import PACKAGES, fetch_packages
+from components.crawl.sample.pages import SOURCES, sample_sites
+from components.crawl.sample.sites import Site
 from tests.crawl.fixture_web import picture
 
 SCENE = ("red", "house", "on a green field")

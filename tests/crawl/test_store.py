@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from components.core.errors import HearsightError
-from components.crawl import store as store_module
-from components.crawl.store import FetchStore
-from components.crawl.warc import Entry
+from components.crawl.web import store as store_module
+from components.crawl.web.store import FetchStore
+from components.crawl.web.warc import Entry
 from tests.support import PROJECT
 
 URLS = [f"http://a.sample/{number}" for number in range(12)]
@@ -81,8 +81,8 @@ def test_nothing_that_was_added_is_lost_to_a_kill(tmp_path):
     script = """
 import os, signal, sys
 from pathlib import Path
-from components.crawl.store import FetchStore
-from components.crawl.warc import Entry
+from components.crawl.web.store import FetchStore
+from components.crawl.web.warc import Entry
 from tests.crawl.test_store import URLS, body
 store = FetchStore(Path(sys.argv[1]), writer=True)
 for url in URLS[:5]:

@@ -2,7 +2,7 @@
 
 It answers as a forward proxy (``GET http://gimp.sample/index.html``), so that pages keep their virtual host names and no
 port ever gets into a record, and by ``Host`` header, so that a person can browse it. Not in scope: HTTPS, and what the
-hosts hold (``sites``, ``gallery``, ``sample_pages``).
+hosts hold (``sites``, ``gallery``, ``pages``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.crawl.sites import Reply, Site
+from components.crawl.sample.sites import Reply, Site
 
 
 class SampleWeb:
@@ -33,7 +33,7 @@ class SampleWeb:
 
     def __init__(self, root: Path | None = None, *, hosts: Mapping[str, Site | Path] | None = None, port: int = 0) -> None:
         if hosts is None:
-            from components.crawl.sample_pages import sample_sites
+            from components.crawl.sample.pages import sample_sites
 
             if root is None:
                 raise ValueError("SampleWeb needs a root or hosts")

@@ -10,10 +10,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from components.crawl.robots import Rules, robots_url
-from components.crawl.store import FetchStore
 from components.crawl.urls import absolute, is_private
-from components.crawl.warc import Entry
+from components.crawl.web.robots import Rules, robots_url
+from components.crawl.web.store import FetchStore
+from components.crawl.web.warc import Entry
 
 MAX_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)

@@ -1,7 +1,7 @@
 """The sample's material: Debian packages fetched by the machine's own ``apt-get download`` and unpacked, not installed.
 
 Each package is fetched once: its checksum and version are kept in ``data/packages/checksums.json``, and a later call only
-compares. Not in scope: serving them (``sample_web``) and packages with voices or word nets, which other stages use.
+compares. Not in scope: serving them (``serving``) and packages with voices or word nets, which other stages use.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from typing import IO, Any
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
-from components.crawl.warc import Entry, member_at, scan, split, warc_record
+from components.crawl.web.warc import Entry, member_at, scan, split, warc_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment is closed when it is larger than this."""

@@ -14,8 +14,8 @@ from html import escape
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.crawl.gallery import gallery_pages, index, page, stamps
-from components.crawl.sites import Quirks, Site
+from components.crawl.sample.gallery import gallery_pages, index, page, stamps
+from components.crawl.sample.sites import Quirks, Site
 
 SLOW = 1.5
 """Seconds the slow page takes."""

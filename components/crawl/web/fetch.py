@@ -20,11 +20,11 @@ from yarl import URL
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
-from components.crawl.answers import Answers, NotFetched
-from components.crawl.robots import MAX_BYTES as ROBOTS_BYTES
-from components.crawl.store import FetchStore
 from components.crawl.urls import host_of, is_private
-from components.crawl.warc import Entry, described
+from components.crawl.web.answers import Answers, NotFetched
+from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
+from components.crawl.web.store import FetchStore
+from components.crawl.web.warc import Entry, described
 
 Role = Literal["page", "image", "robots"]
 Progress = Callable[..., Iterable[Any]]

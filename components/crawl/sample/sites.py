@@ -1,7 +1,7 @@
 """One virtual host: static files of a folder, pages made by code, and the accidents of the real web.
 
-In scope: what a host answers to a path. Not in scope: HTTP itself (``sample_web``) and what the sample's pages say
-(``gallery``, ``sample_pages``).
+In scope: what a host answers to a path. Not in scope: HTTP itself (``serving``) and what the sample's pages say
+(``gallery``, ``pages``).
 """
 
 from __future__ import annotations
