@@ -29,6 +29,11 @@ ENVIRONMENT = {
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
 }
 
+DVC_TAKES = 1.5
+"""Seconds of a stage's run that are dvc's own."""
+AT_ONCE = 0.3
+"""Seconds after which a runner has begun and none is done."""
+
 
 @dataclass(frozen=True)
 class Project:
@@ -66,8 +71,9 @@ class Project:
         return (self.root / "data" / "english" / stage / "manifest.json").read_bytes()
 
     def cache_entries(self) -> dict[str, int]:
-        """Finished cache entries and when each was written (ns)."""
-        return {str(p): p.stat().st_mtime_ns for p in (self.root / ".hearsight" / "cache").glob("*/*/entry.json")}
+        """Finished cache entries and when each was written (ns); one killed just before its rename is not finished."""
+        found = (self.root / ".hearsight" / "cache").glob("*/*/entry.json")
+        return {str(path): path.stat().st_mtime_ns for path in found if ".tmp-" not in path.parent.name}
 
     def half_written(self) -> bool:
         """Whether some shard or file is being written at this moment."""
@@ -132,13 +138,18 @@ def family(process: psutil.Process) -> Iterator[tuple[str, psutil.Process]]:
             runner = runner or child
 
 
-def kill_at(project: Project, stage: str, target: str, moment: Callable[[], bool], patience: float) -> bool:
+Moment = Callable[[float], bool]
+"""Whether to strike now, by how long the runner has lived (s)."""
+
+
+def kill_at(project: Project, stage: str, target: str, moment: Moment, patience: float, *, force: bool = False) -> bool:
     """Start ``stage`` under dvc, kill -9 its ``target`` once ``moment`` has come, and see that no orphan is left.
 
     Returns:
         Whether the kill struck before the run ended.
     """
-    process = project.command("dvc", "repro", "--single-item", f"{stage}@english")
+    forced = ["--force"] if force else []
+    process = project.command("dvc", "repro", "--single-item", *forced, f"{stage}@english")
     root = psutil.Process(process.pid)
     deadline = time.monotonic() + patience
     struck = False
@@ -146,7 +157,7 @@ def kill_at(project: Project, stage: str, target: str, moment: Callable[[], bool
         parts: dict[str, psutil.Process] = {}
         for part, member in family(root):
             parts.setdefault(part, member)
-        if target in parts and moment():
+        if target in parts and "runner" in parts and moment(age(parts["runner"])):
             everyone = [root, *root.children(recursive=True)]
             parts[target].send_signal(signal.SIGKILL)
             struck = True
@@ -160,16 +171,24 @@ def kill_at(project: Project, stage: str, target: str, moment: Callable[[], bool
     return struck
 
 
-def moments(project: Project, stage: str, target: str, took: float, seed: int) -> Callable[[], bool]:
-    """When to strike: a seeded delay, or the first moment of a write or of a later epoch after it."""
+def age(process: psutil.Process) -> float:
+    """Seconds since a process began; 0 when it is gone."""
+    try:
+        return time.time() - process.create_time()
+    except psutil.Error:
+        return 0.0
+
+
+def moments(project: Project, stage: str, target: str, took: float, seed: int) -> Moment:
+    """When to strike: a seeded share of the runner's life, or the first moment of a write or of a later epoch after it."""
     source = random.Random(f"{seed}/{stage}/{target}")
-    start = time.monotonic()
-    delay = source.uniform(0.1, 0.7) * took
-    if stage == "train" and target != "parent":
-        return lambda: project.inside_an_epoch() and time.monotonic() - start > delay
+    delay = source.uniform(0.1, 0.6) * max(took - DVC_TAKES, 0.5)
+    if stage == "train":
+        # Early, so that epochs are left for the next of the three to strike in.
+        return lambda lived: lived > delay / 3 if target == "parent" else project.inside_an_epoch()
     if target == "runner":
-        return project.half_written
-    return lambda: time.monotonic() - start > 1.5 + delay
+        return lambda lived: project.half_written()
+    return lambda lived: lived > delay
 
 
 def torment(project: Project, took: dict[str, float], seed: int) -> dict[str, list[str]]:
@@ -185,7 +204,10 @@ def torment(project: Project, took: dict[str, float], seed: int) -> dict[str, li
             if kill_at(project, stage, target, moments(project, stage, target, took[stage], seed), took[stage] + 20):
                 struck.setdefault(stage, []).append(target)
             after = project.cache_entries()
-            assert {name: after.get(name) for name in before} == before, "a finished shard was written again"
+            again = [name for name in before if after.get(name) != before[name]]
+            assert not again, f"{stage}, {target} killed: finished shards were written again: {again}"
+        if stage not in struck and kill_at(project, stage, "runner", lambda lived: lived > AT_ONCE, 60, force=True):
+            struck[stage] = ["runner"]  # it was over before any of the three: once more, as soon as it is there
         project.run("dvc", "repro", "--single-item", f"{stage}@english")
         project.open_gate(stage)
     return struck
