@@ -24,6 +24,6 @@ class PageFound:
     offset: int
     """Where the record begins, in bytes of the archive as stored (compressed when it is)."""
     failure: str = ""
-    """'' or truncated | not_gzip | bad_record | wrong_length | too_large | bad_encoding | bad_metadata | unreadable."""
+    """'' or truncated | bad_gzip | not_gzip | bad_record | wrong_length | too_large | bad_encoding | bad_metadata."""
     detail: str = ""
     """One line for a person on what went wrong."""
