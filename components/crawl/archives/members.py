@@ -19,6 +19,8 @@ FEED = 1 << 14
 PIECE = 1 << 20
 """Decompressed bytes handed out at once."""
 MAGIC = b"\x1f\x8b\x08"
+BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]
+"""What the decompressor raises over broken input (its stub calls the class an instance)."""
 _MAGIC = re.compile(re.escape(MAGIC))
 _TRIAL = 512
 
@@ -78,7 +80,7 @@ class Members:
             fed = self._buffer[self._position : self._position + FEED]
             try:
                 part = unpacker.decompress(fed, PIECE)
-            except isal_zlib.error:
+            except BROKEN:
                 self.fault, self._over = "bad_gzip" if self.place > self.offset or fed[:3] == MAGIC else "not_gzip", True
                 self._resync()
                 break
@@ -138,5 +140,5 @@ class Members:
 def _begins_a_record(data: bytes) -> bool:
     try:
         return bytes(isal_zlib.decompressobj(31).decompress(data, 64)).startswith(b"WARC/")
-    except isal_zlib.error:
+    except BROKEN:
         return False

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from isal import isal_zlib
 
-from components.crawl.archives.members import MAGIC
+from components.crawl.archives.members import BROKEN, MAGIC
 
 PAGE_LIMIT = 1 << 24
 """Bytes of a page, decoded."""
@@ -137,7 +137,7 @@ def _inflated(data: bytes, bits: int, limit: int) -> bytes:
     unpacker = isal_zlib.decompressobj(bits)
     try:
         page: bytes = unpacker.decompress(data, limit + 1)
-    except isal_zlib.error as error:
+    except BROKEN as error:
         raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
     if len(page) > limit:
         raise BadResponse("too_large", f"more than {limit} bytes once decompressed")

@@ -60,7 +60,7 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
 
 
 def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
-    named = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
+    named: list[dict[str, str | None]] = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
     for name, value in headers.items():
         if name.lower() == "x-robots-tag":
             named.append({"name": "robots", "content": _string(value).replace(":", ",")})
