@@ -1,0 +1,1 @@
+"""Measurements beside the systems a user would otherwise pick; see README.md."""
