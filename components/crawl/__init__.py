@@ -37,6 +37,8 @@ class Params(Settings):
     """site: live pages from the seeds; archives: WARC and WAT files; table: the file of an existing set."""
     inputs: list[str]
     """For archives and tables: files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project."""
+    input_prefix: str
+    """For path lists: what their relative paths are put behind (s3://commoncrawl); empty: the list's bucket, or the project."""
     sample: int
     """How many of the inputs to draw without replacement; 0: all."""
     sample_seed: int
@@ -179,7 +181,7 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
     if params.source == "site":
         if not params.seeds:
             raise wrong("seeds", "is empty", "name at least one page")
-        idle = ["inputs", "sample", "layout", "image_folder", "language"]
+        idle = ["inputs", "input_prefix", "sample", "layout", "image_folder", "language"]
     else:
         if not params.inputs:
             raise wrong("inputs", "is empty", f"name at least one file for source: {params.source}")

@@ -11,6 +11,7 @@ import codecs
 import html as entities
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from components.crawl.language import page_language
 from components.crawl.urls import absolute
@@ -21,7 +22,7 @@ _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{2,40})""", re.I)
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff]")
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
+SURROGATES = re.compile(r"[\ud800-\udfff]")
 # What browsers read when a page says these (WHATWG Encoding Standard, section 4.2).
 _AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
 
@@ -66,17 +67,20 @@ def decode(data: bytes, charset_hint: str | None = None) -> str:
     for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace")
-    said = _META_CHARSET.search(data[:4096]) or _XML_ENCODING.search(data[:200])
-    for stated in (charset_hint, said.group(1).decode("ascii") if said else None):
-        codec = _codec(stated)
-        if codec:
-            return _SURROGATES.sub("\ufffd", data.decode(codec, "replace"))
+    codec = _codec(charset_hint)
+    if codec is None:
+        said = _META_CHARSET.search(data[:4096]) or _XML_ENCODING.search(data[:200])
+        codec = _codec(said.group(1).decode("ascii")) if said else None
+    if codec:
+        text = data.decode(codec, "replace")
+        return text if codec == "utf-8" else SURROGATES.sub("\ufffd", text)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace")
 
 
+@lru_cache(maxsize=256)
 def _codec(name: str | None) -> str | None:
     try:
         found = codecs.lookup((name or "").strip("\"' \t"))
@@ -92,14 +96,14 @@ def fold(text: str) -> str:
     """Text on one line: what is left of entities escaped twice is decoded, white space folded, controls removed."""
     if "&" in text and _ENTITY.search(text):
         text = entities.unescape(text)
-    return " ".join(_CONTROLS.sub("", _SURROGATES.sub("\ufffd", text)).split())
+    return " ".join(_CONTROLS.sub("", SURROGATES.sub("\ufffd", text)).split())
 
 
 def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None) -> Page:
     """The images, links and wishes of one page; never raises, whatever ``html`` holds."""
     from selectolax.lexbor import LexborHTMLParser
 
-    text = _SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
+    text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
     # A NUL ends a C string somewhere below, and the HTML standard replaces it anyway.
     tree = LexborHTMLParser(text.replace("\x00", "\ufffd"))
     base: str = page_url

@@ -24,11 +24,17 @@ def page_language(tree: Any) -> str:
         tree: a ``selectolax.lexbor.LexborHTMLParser``.
     """
     for node in tree.css("html[lang]"):
-        stated = (node.attributes.get("lang") or "").replace("_", "-").split("-")[0].strip().lower()
-        if len(stated) == 2 and stated.isascii() and stated.isalpha():
+        stated = stated_language(node.attributes.get("lang"))
+        if stated:
             return stated
     text = " ".join(tree.body.text(separator=" ").split())[:SAMPLE] if tree.body else ""
     return guess(text)
+
+
+def stated_language(lang: str | None) -> str | None:
+    """The ISO 639-1 code of a ``lang`` attribute such as ``pt-BR``; None when it names none."""
+    stated = (lang or "").replace("_", "-").split("-")[0].strip().lower()
+    return stated if len(stated) == 2 and stated.isascii() and stated.isalpha() else None
 
 
 def guess(text: str) -> str:

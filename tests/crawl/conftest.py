@@ -21,6 +21,7 @@ def fixture_params(**changes: Any) -> Params:
         "snapshot": "fixture",
         "source": "site",
         "inputs": [],
+        "input_prefix": "",
         "sample": 0,
         "sample_seed": 0,
         "layout": "",

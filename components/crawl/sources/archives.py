@@ -15,7 +15,7 @@ from typing import Any
 from components.core.ledger import dropped, kept
 from components.core.stage import Job, Task
 from components.crawl.archives import PageFound, read_archive
-from components.crawl.sources.files import FINDINGS, STEP, FileSource, path_of
+from components.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
 from components.crawl.sources.found import FoundPage, write_found
 from components.crawl.urls import normalise
 from components.crawl.walk import Found
@@ -28,7 +28,7 @@ class ArchivesSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The archives named, and the draw among them."""
-        return {"source": "archives", **{name: getattr(self.params, name) for name in ("inputs", "sample", "sample_seed")}}
+        return {"source": "archives", **{name: getattr(self.params, name) for name in CHOSEN_BY}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job an archive."""

@@ -21,6 +21,8 @@ from components.crawl.web.fetch import Fetcher
 
 FINDINGS = "found.parquet"
 STEP = "read"
+CHOSEN_BY = ("inputs", "input_prefix", "sample", "sample_seed")
+"""The settings that decide which files are read."""
 
 
 class FileSource(ABC):

@@ -18,9 +18,9 @@ from components.core.draws import draw
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.stage import Job, Stage, Task
+from components.crawl.archives.paths import is_path_list, read_paths
 
 PINNED = "inputs.json"
-LISTS = (".paths", ".paths.gz")
 IDENTIFY = "identify"
 PER_JOB = 16
 """Files whose digests one job takes."""
@@ -66,23 +66,24 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
         )
     if done and pinned:
         return [Input(**item) for item in pinned["files"]]
-    names = draw_inputs(expand(settings["inputs"], home), settings["sample"], settings["sample_seed"])
+    names = draw_inputs(expand(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"])
     files = identify(stage, home, names)
     content = {"settings": settings, "files": [asdict(item) for item in files]}
     publish_bytes(path, (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
     return files
 
 
-def expand(inputs: Sequence[str], home: Path) -> list[str]:
-    """The names of single files: globs looked up below ``home``, path lists read, each name once and in sorted order.
+def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
+    """The names of single files: globs looked up below ``home``, path lists read (their relative paths put
+    behind ``prefix``), each name once and in sorted order.
 
     Raises:
         HearsightError: a name is no file, a pattern matches none, a path list cannot be read.
     """
     names: set[str] = set()
     for entry in inputs:
-        if entry.endswith(LISTS):
-            names.update(_listed(entry, home))
+        if is_path_list(entry):
+            names.update(read_paths(entry if is_remote(entry) else str(home / entry), prefix))
         elif is_remote(entry):
             names.add(entry)
         elif glob.has_magic(entry) and not (home / entry).exists():
@@ -139,9 +140,3 @@ def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
 def project_of(task: Task) -> Path:
     """The project's root, seen from a job: its work folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
     return task.work.parents[3]
-
-
-def _listed(entry: str, home: Path) -> list[str]:
-    from components.crawl.archives.paths import read_paths
-
-    return list(read_paths(entry if is_remote(entry) else str(home / entry)))

@@ -13,7 +13,7 @@ from typing import Any
 from components.core.ledger import dropped
 from components.core.stage import Job, Task
 from components.crawl.html import Candidate, fold
-from components.crawl.sources.files import FINDINGS, STEP, FileSource, path_of
+from components.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
 from components.crawl.sources.found import FoundPage, record_key, write_found
 from components.crawl.sources.layouts import Row, layout_named
 from components.crawl.sources.local import SCHEME, file_url, take_in
@@ -29,8 +29,7 @@ class TableSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The tables named and how they are read."""
-        names = ("inputs", "sample", "sample_seed", *READ_BY)
-        return {"source": "table", **{name: getattr(self.params, name) for name in names}}
+        return {"source": "table", **{name: getattr(self.params, name) for name in (*CHOSEN_BY, *READ_BY)}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""

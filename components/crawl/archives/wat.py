@@ -1,0 +1,82 @@
+"""Candidates out of a WAT record: the JSON in which Common Crawl describes a page's links, images among them.
+
+A link with the path ``IMG@/src`` is one ``<img src>``; srcset, lazy loading and position among images without ``src`` are
+not in a WAT. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-Metadata, Links and Head
+(https://commoncrawl.org, "WAT"). Not in scope: which records are metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from components.crawl.archives.pairs import noindex
+from components.crawl.archives.resolve import Resolver
+from components.crawl.html import Candidate, Page, fold
+from components.crawl.language import UNKNOWN, stated_language
+from components.crawl.urls import absolute
+
+IMAGE = "IMG@/src"
+
+
+class BadMetadata(ValueError):
+    """The JSON is broken, or not built as a WAT record's."""
+
+
+def wat_page(block: bytes, page_url: str) -> Page | None:
+    """The candidates of one WAT record; None when it describes no HTML page (a request, an image, a robots.txt).
+
+    Raises:
+        BadMetadata: it is not what a WAT record holds.
+    """
+    if b'"HTML-Metadata"' not in block:
+        return None
+    try:
+        response = orjson.loads(block)["Envelope"]["Payload-Metadata"].get("HTTP-Response-Metadata") or {}
+        html = response.get("HTML-Metadata")
+        if html is None:
+            return None
+        head = html.get("Head") or {}
+        metas = [meta for meta in head.get("Metas") or [] if isinstance(meta, dict)]
+        headers = response.get("Headers") or {}
+        base = absolute(_string(head.get("Base")), page_url) or page_url
+        return Page(_candidates(html.get("Links") or [], base), [], _noindex(metas, headers), _language(metas, headers))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadMetadata(f"{type(error).__name__}: {error}"[:200]) from None
+
+
+def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
+    resolve = Resolver(base)
+    found: list[Candidate] = []
+    for link in links:
+        if link.get("path") != IMAGE:
+            continue
+        alt, source = link.get("alt"), _string(link.get("url")).strip()
+        url = resolve(source) if source else None
+        inline = url is None and source[:5].lower() == "data:"
+        found.append(Candidate(url, fold(_string(alt)) if alt else "", len(found), source[:200], inline, alt is not None))
+    return found
+
+
+def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
+    named = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
+    for name, value in headers.items():
+        if name.lower() == "x-robots-tag":
+            named.append({"name": "robots", "content": _string(value).replace(":", ",")})
+    return noindex(named)
+
+
+def _language(metas: list[dict[str, Any]], headers: dict[str, Any]) -> str:
+    """What the record tells of the page's language: its ``lang`` attribute is not there, nor is its text."""
+    for meta in metas:
+        if _string(meta.get("http-equiv")).lower() == "content-language":
+            return stated_language(_string(meta.get("content"))) or UNKNOWN
+    for name, value in headers.items():
+        if name.lower() == "content-language":
+            return stated_language(_string(value)) or UNKNOWN
+    return UNKNOWN
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
