@@ -22,8 +22,8 @@ def _extend(schema: pa.Schema, *fields: pa.Field) -> pa.Schema:
 CANDIDATE = pa.schema(
     [
         _field("key", STR, "16 hex digits"),
-        _field("page_url", STR),
-        _field("image_url", STR),
+        _field("page_url", STR, "empty for a row of a table, which has no page"),
+        _field("image_url", STR, "http(s), or file: below the table's image folder"),
         _field("alt", STR),
         _field("position", I32, "order of the image on its page, from 0"),
         _field("host", STR),
@@ -35,6 +35,8 @@ CANDIDATE = pa.schema(
         _field("image_sha256", STR),
         _field("phash", STR, "64-bit perceptual hash, 16 hex digits"),
         _field("media", STR, "tar shard / member"),
+        _field("archive", STR, "the WARC, WAT or table it was read from; empty for a live page"),
+        _field("archive_offset", I64, "B into a WARC or WAT, or a table's row from 1; -1 = none"),
     ]
 )
 FILTERED = _extend(

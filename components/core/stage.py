@@ -165,7 +165,7 @@ class Stage:
         for index, (folder, hit) in self.progress(self.engine.run(work, specs), total=len(specs), desc=f"{self.name} {step}"):
             folders[index] = folder
             self.cached[step] = self.cached.get(step, 0) + hit
-        self.done[step] = len(specs)
+        self.done[step] = self.done.get(step, 0) + len(specs)
         return [folders[index] for index in range(len(specs))]
 
     def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:

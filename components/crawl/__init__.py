@@ -2,13 +2,13 @@
 
 The stage first completes the snapshot of the web that its parameters name, if need be: politely, breadth-first, into an
 append-only store. Then it turns the snapshot into records without touching the network, the same bytes each time.
-Here: the parameters and the order of things. Reading pages and pictures: ``urls``, ``html``, ``language``, ``image``;
-deciding: ``walk``, ``records``; asking and keeping answers: the package ``web``; the sample web: the package ``sample``.
+Here: the parameters and the order of things. Where candidates come from (a site, archives, the table of an existing set): the
+package ``sources``; reading pages and pictures: ``urls``, ``html``, ``language``, ``image``; deciding: ``walk``, ``records``;
+asking and keeping answers: the package ``web``; the sample web: the package ``sample``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
@@ -16,12 +16,11 @@ from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from components.core.stage import Stage
-    from components.crawl.records import Verdict
-    from components.crawl.walk import Walk
-    from components.crawl.web.answers import Answers
+    from components.crawl.sources import Source
     from components.crawl.web.store import FetchStore
 
 STORE = "data/store"
@@ -34,6 +33,22 @@ class Params(Settings):
 
     snapshot: str
     """The snapshot of the web the records are made of; a new name crawls anew."""
+    source: Literal["site", "archives", "table"]
+    """site: live pages from the seeds; archives: WARC and WAT files; table: the file of an existing set."""
+    inputs: list[str]
+    """For archives and tables: files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project."""
+    input_prefix: str
+    """For path lists: what their relative paths are put behind (s3://commoncrawl); empty: the list's bucket, or the project."""
+    sample: int
+    """How many of the inputs to draw without replacement; 0: all."""
+    sample_seed: int
+    """The seed of that draw."""
+    layout: str
+    """For tables: cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover or pracegover_raw; else empty."""
+    image_folder: str
+    """For tables whose images lie in a folder: that folder, relative to the project; else empty."""
+    language: str
+    """For tables: the language of the captions, ISO 639-1; else empty, since pages tell theirs."""
     web: Literal["sample", "folder", "open"]
     """sample: the fetched packages on loopback; folder: the hosts under web_root on loopback; open: the web."""
     web_root: str
@@ -86,25 +101,27 @@ def run(stage: Stage) -> None:
             another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
     """
     from components.crawl.records import write_records
+    from components.crawl.sources import source_of
     from components.crawl.web.answers import Answers, NotFetched
     from components.crawl.web.store import FetchStore
 
     params = _sound(stage.params)
     folder = home(stage) / STORE / params.snapshot
+    source = source_of(stage, params, home(stage), folder)
     if not (folder / "COMPLETE").exists():
-        complete_snapshot(stage, params, folder)
+        complete_snapshot(stage, params, folder, source)
     with FetchStore(folder) as store:
-        stage.note_parent("snapshot", store.verified_digest())
+        snapshot = store.verified_digest()
         answers = Answers(store, params.user_agent, allow_private=params.allow_private)
         try:
-            walked, verdicts = _walk(params, answers, None)
-            write_records(stage, answers, walked, verdicts)
+            write_records(stage, answers, source.pages(answers, None))
         except NotFetched as missing:
             raise HearsightError(
                 f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
                 where=folder,
                 mend="set crawl.snapshot to a new name, and it will be crawled",
             ) from None
+        stage.note_parent("snapshot", source.digest(snapshot))
 
 
 def home(stage: Stage) -> Path:
@@ -112,8 +129,9 @@ def home(stage: Stage) -> Path:
     return stage.state.parent
 
 
-def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
-    """Crawl what the snapshot does not hold yet, and declare it complete; returns its digest."""
+def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source) -> str:
+    """Find and fetch what the snapshot does not hold yet, and declare it complete; returns its digest."""
+    from components.crawl.records import Judge, chunks, wanted_images
     from components.crawl.sample.serving import SampleWeb, folder_sites
     from components.crawl.web.fetch import Fetcher, FetchSettings
     from components.crawl.web.store import FetchStore
@@ -129,28 +147,11 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
             hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None
             proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
         fetcher = open_things.enter_context(Fetcher(store, settings, proxy=proxy, progress=stage.progress))
-        _walk(params, fetcher.answers, fetcher)
+        judge = Judge(params.min_alt)
+        for chunk in chunks(source.pages(fetcher.answers, fetcher)):
+            source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
         stage.metric("crawl.requests", fetcher.requests)
-        return store.finish({"web": params.web, "seeds": sorted(params.seeds)})
-
-
-def _walk(params: Params, answers: Answers, fetcher: object) -> tuple[Walk, list[Verdict]]:
-    """Walk the pages and judge their images; with a fetcher, whatever is missing is fetched on the way."""
-    from components.crawl.records import judge, wanted_images
-    from components.crawl.walk import walk
-    from components.crawl.web.fetch import Fetcher
-
-    live = fetcher if isinstance(fetcher, Fetcher) else None
-
-    def ensure(urls: Collection[str], depth: int) -> None:
-        if live:
-            live.ensure(urls, "page", {host.lower() for host in params.hosts}, f"pages {depth} links away")
-
-    walked = walk(answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages)
-    verdicts = judge(walked.found, params.min_alt)
-    if live:
-        live.ensure(wanted_images(verdicts), "image", None, "images")
-    return walked, verdicts
+        return store.finish({"web": params.web, **source.about()})
 
 
 def _sound(params: Params) -> Params:
@@ -162,15 +163,42 @@ def _sound(params: Params) -> Params:
     for name in LIMITS:
         if getattr(params, name) <= 0:
             raise wrong(name, "must be more than 0", "give a positive number")
-    for name in ("depth", "delay", "retries", "backoff", "min_alt"):
+    for name in ("depth", "delay", "retries", "backoff", "min_alt", "sample"):
         if getattr(params, name) < 0:
             raise wrong(name, "must not be negative", "give 0 or more")
     if not params.snapshot or not all(char.isalnum() or char in "-_." for char in params.snapshot) or params.snapshot[0] == ".":
         raise wrong("snapshot", f"'{params.snapshot}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
-    if not params.seeds:
-        raise wrong("seeds", "is empty", "name at least one page")
-    if params.web == "open" and not params.contact:
+    _sound_source(params, wrong)
+    if params.web == "open" and not params.contact and not params.image_folder:
         raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
     if params.web == "folder" and not params.web_root:
         raise wrong("web_root", "is empty", "name the folder of <host>/ folders")
     return params
+
+
+def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightError]) -> None:
+    """Hold the settings of a source to what it reads; those of the others must be empty, so that none is set in vain."""
+    if params.source == "site":
+        if not params.seeds:
+            raise wrong("seeds", "is empty", "name at least one page")
+        idle = ["inputs", "input_prefix", "sample", "layout", "image_folder", "language"]
+    else:
+        if not params.inputs:
+            raise wrong("inputs", "is empty", f"name at least one file for source: {params.source}")
+        idle = ["seeds", "hosts"] + (["layout", "image_folder", "language"] if params.source == "archives" else [])
+    for name in idle:
+        if getattr(params, name):
+            raise wrong(name, f"is set, but source: {params.source} does not read it", "empty it, or change crawl.source")
+    if params.source != "table":
+        return
+    from components.crawl.sources.layouts import layout_named
+
+    layout = layout_named(params.layout)
+    if len(params.language) != 2 or not params.language.isalpha() or not params.language.isascii():
+        raise wrong("language", f"'{params.language}' is no language", "give the captions' language as ISO 639-1, e.g. en")
+    if params.image_folder and not layout.has_files:
+        raise wrong("image_folder", f"is set, but layout: {params.layout} names images by address", "empty it")
+    if not params.image_folder and not layout.has_urls:
+        raise wrong(
+            "image_folder", f"is empty, and layout: {params.layout} names images by file", "name the folder of the images"
+        )

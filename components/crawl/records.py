@@ -1,4 +1,4 @@
-"""From images found to CANDIDATE records: one ledger row for every ``<img>``, media once for every picture kept.
+"""From pages found to CANDIDATE records: one ledger row for every ``<img>``, media once for every picture kept.
 
 Runs over a complete snapshot and touches no network; equal snapshots give equal bytes. Not in scope: which records
 are good captions (the filter stage).
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,18 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.core.stage import Job, Stage, Task
 from components.crawl.image import FORMATS, ImageLook
+from components.crawl.sources.found import FoundPage, record_key
 from components.crawl.urls import host_of
-from components.crawl.walk import Found, Walk
+from components.crawl.walk import Found
 from components.crawl.web.answers import Answers, Outcome
 from components.crawl.web.store import FetchStore
 
 LOOKS_PER_JOB = 150
 """Images one job decodes."""
+IMAGES_AT_A_TIME = 20_000
+"""Images of a chunk of pages: what is judged, fetched and written together, and so in memory."""
+ROWS_A_SHARD = 100_000
+"""Ledger rows that close a shard, whatever it holds."""
 STEP = "look"
 
 
@@ -39,36 +45,52 @@ class Verdict:
     row: dict[str, str] | None
 
 
-def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
-    """The record's key: 16 hex digits of the sha256 of what it is and where it stands."""
-    return hashlib.sha256("\n".join((page_url, str(position), image_url, alt)).encode()).hexdigest()[:16]
+def chunks(pages: Iterable[FoundPage]) -> Iterator[list[FoundPage]]:
+    """The pages in runs of about ``IMAGES_AT_A_TIME`` images."""
+    chunk: list[FoundPage] = []
+    size = 0
+    for page in pages:
+        chunk.append(page)
+        size += 1 + len(page.found)
+        if size >= IMAGES_AT_A_TIME:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
-def judge(found: Sequence[Found], min_alt: int) -> list[Verdict]:
+class Judge:
     """What can be said of images before they are fetched: inline, without an address, without alt-text, seen before.
 
-    ``found`` is sorted; of equal (image, alt) pairs the first stays.
+    Of equal (image, alt) pairs the first stays, over all chunks it is shown (a digest and a key a pair in memory).
     """
-    verdicts: list[Verdict] = []
-    first: dict[tuple[str, str], str] = {}
-    for item in found:
+
+    def __init__(self, min_alt: int) -> None:
+        self._least = max(min_alt, 1)
+        self._first: dict[bytes, str] = {}
+
+    def verdicts(self, pages: Iterable[FoundPage]) -> list[Verdict]:
+        """One for each image of the pages, in order."""
+        return [self._verdict(item) for page in pages for item in page.found]
+
+    def _verdict(self, item: Found) -> Verdict:
         candidate, row = item.candidate, None
-        key = record_key(item.page_url, candidate.position, candidate.image_url or candidate.source, candidate.alt)
-        pair = (candidate.image_url or "", candidate.alt)
-        where = f"{candidate.image_url or candidate.source} on {item.page_url}"
+        page = item.page_url or f"{item.archive}:{item.offset}"
+        key = record_key(page, candidate.position, candidate.image_url or candidate.source, candidate.alt)
+        pair = hashlib.blake2b(f"{candidate.image_url}\n{candidate.alt}".encode(), digest_size=16).digest()
+        where = f"{candidate.image_url or candidate.source} {item.place}".strip()
         if candidate.data_uri:
             row = dropped(key, "data_uri", candidate.source[:40], "an address", detail=where[:300])
         elif candidate.image_url is None:
             row = dropped(key, "unusable_url", candidate.source or "no src", "http or https", detail=where)
-        elif len(candidate.alt) < max(min_alt, 1):
+        elif len(candidate.alt) < self._least:
             value = f"{len(candidate.alt)} characters" if candidate.has_alt else "no alt attribute"
-            row = dropped(key, "empty_alt", value, max(min_alt, 1), detail=where)
-        elif pair in first:
-            row = dropped(key, "duplicate_pair", first[pair], "first by page and position", detail=where)
+            row = dropped(key, "empty_alt", value, self._least, detail=where)
+        elif pair in self._first:
+            row = dropped(key, "duplicate_pair", self._first[pair], "first by page and position", detail=where)
         else:
-            first[pair] = key
-        verdicts.append(Verdict(key, item, row))
-    return verdicts
+            self._first[pair] = key
+        return Verdict(key, item, row)
 
 
 def wanted_images(verdicts: Sequence[Verdict]) -> list[str]:
@@ -84,63 +106,83 @@ def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
     (folder / "facts.json").write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
 
 
-def write_records(stage: Stage, answers: Answers, walked: Walk, verdicts: Sequence[Verdict]) -> None:
-    """Judge what was fetched and write shards of ``shard_size`` kept records, sorted by page and position."""
+def write_records(stage: Stage, answers: Answers, pages: Iterable[FoundPage]) -> None:
+    """Judge what was found and fetched, and write shards of ``shard_size`` kept records, in the order of the pages."""
     limit = stage.params.max_image_bytes
-    outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
-    facts = _facts(stage, answers.store, outcomes, limit)
-    pages = sorted(walked.rows.items())
-    rows: list[dict[str, str]] = []
-    records: list[dict[str, Any]] = []
-    media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
-    new: dict[str, str] = {}  # member → URL, of this shard
-    number = page_at = 0
+    judge, shards = Judge(stage.params.min_alt), _Shards(stage, answers.store)
+    for chunk in chunks(pages):
+        verdicts = judge.verdicts(chunk)
+        outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
+        facts = _facts(stage, answers.store, outcomes, limit)
+        decided = _finally(verdicts, outcomes, facts, limit)
+        for page in chunk:
+            if page.row is not None:
+                shards.rows.append(page.row)
+            for verdict, row, fact, outcome in islice(decided, len(page.found)):
+                if row is None and fact is not None and outcome is not None:
+                    shards.keep(verdict, fact, outcome)
+                else:
+                    shards.rows.append(row or {})
+            if len(shards.rows) >= ROWS_A_SHARD:
+                shards.flush()
+    shards.close()
 
-    def flush() -> None:
-        nonlocal number
-        content = {member: answers.store.body(url) for member, url in new.items()}
-        stage.write_shard(f"{number:05d}", pa.Table.from_pylist(records, schema=CANDIDATE), ledger_table(rows), content)
-        number += 1
-        for part in (records, rows, new):
-            part.clear()
 
-    for verdict, row, fact, outcome in _finally(verdicts, outcomes, facts, limit):
-        # The rows of pages go where their images go, those of pages without any before the next page's.
-        while page_at < len(pages) and pages[page_at][0] <= verdict.found.page_url:
-            rows.append(pages[page_at][1])
-            page_at += 1
-        if row is not None or fact is None or outcome is None:
-            rows.append(row or {})
-            continue
-        candidate, page_url = verdict.found.candidate, verdict.found.page_url
+class _Shards:
+    """The shard being filled, and the pictures written so far."""
+
+    def __init__(self, stage: Stage, store: FetchStore) -> None:
+        self._stage, self._store = stage, store
+        self.rows: list[dict[str, str]] = []
+        self._records: list[dict[str, Any]] = []
+        self._media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
+        self._new: dict[str, str] = {}  # member → URL, of this shard
+        self._number = 0
+
+    def keep(self, verdict: Verdict, fact: dict[str, Any], outcome: Outcome) -> None:
+        """Take in one record with its picture; a full shard is written."""
+        found, candidate = verdict.found, verdict.found.candidate
         member = f"{fact['sha256']}.{FORMATS[fact['format']]}"
-        if fact["sha256"] not in media:
-            media[fact["sha256"]] = f"{number:05d}/{member}"
-            new[member] = outcome.final
-        records.append(
+        if fact["sha256"] not in self._media:
+            self._media[fact["sha256"]] = f"{self._number:05d}/{member}"
+            self._new[member] = outcome.final
+        self._records.append(
             {
                 "key": verdict.key,
-                "page_url": page_url,
+                "page_url": found.page_url,
                 "image_url": candidate.image_url,
                 "alt": candidate.alt,
                 "position": candidate.position,
-                "host": host_of(page_url),
-                "language": verdict.found.language,
+                "host": host_of(found.page_url or candidate.image_url or ""),
+                "language": found.language,
                 "format": fact["format"],
                 "width": fact["width"],
                 "height": fact["height"],
                 "bytes": fact["bytes"],
                 "image_sha256": fact["sha256"],
                 "phash": fact["phash"],
-                "media": media[fact["sha256"]],
+                "media": self._media[fact["sha256"]],
+                "archive": found.archive,
+                "archive_offset": found.offset,
             }
         )
-        rows.append(kept(verdict.key, detail=f"{candidate.image_url} on {page_url}"))
-        if len(records) >= stage.params.shard_size:
-            flush()
-    rows += [row for _, row in pages[page_at:]]
-    if rows or records or number == 0:
-        flush()
+        self.rows.append(kept(verdict.key, detail=f"{candidate.image_url} {found.place}"))
+        if len(self._records) >= self._stage.params.shard_size:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the shard and begin the next."""
+        content = {member: self._store.body(url) for member, url in self._new.items()}
+        table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
+        self._stage.write_shard(f"{self._number:05d}", table, ledger_table(self.rows), content)
+        self._number += 1
+        for part in (self._records, self.rows, self._new):
+            part.clear()
+
+    def close(self) -> None:
+        """Write what is left; an output has one shard at least."""
+        if self.rows or self._records or self._number == 0:
+            self.flush()
 
 
 def _facts(stage: Stage, store: FetchStore, outcomes: dict[str, Outcome], limit: int) -> dict[str, dict[str, Any]]:
@@ -168,7 +210,7 @@ def _finally(
             yield verdict, verdict.row, None, None
             continue
         url = verdict.found.candidate.image_url or ""
-        outcome, where = outcomes[url], f"{url} on {verdict.found.page_url}"
+        outcome, where = outcomes[url], f"{url} {verdict.found.place}"
         if outcome.rule:
             rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
             threshold = outcome.threshold or (str(limit) if rule == "image_too_large" else "an answer")

@@ -81,6 +81,22 @@ class Found:
     candidate: Candidate
     language: str = "un"
     """The page's, ISO 639-1."""
+    archive: str = ""
+    """The archive or table it was read from, as the run's inputs name it; '' for a live page."""
+    offset: int = -1
+    """Where in it: bytes into an archive, or the number of a table's row from 1; -1 for a live page."""
+    owner: str = ""
+    """Whose post it is, where a table says so."""
+    note: str = ""
+    """What else a table says of it, for the ledger."""
+
+    @property
+    def place(self) -> str:
+        """Where it was found, for the ledger: the page, and the place in an archive or table."""
+        parts = [f"on {self.page_url}"] if self.page_url else []
+        if self.archive:
+            parts.append(f"in {self.archive} at {self.offset}")
+        return " ".join(parts) + (f" ({self.note})" if self.note else "")
 
 
 @dataclass

@@ -19,6 +19,14 @@ def fixture_params(**changes: Any) -> Params:
     """The parameters of a crawl over the fixture web."""
     values: dict[str, Any] = {
         "snapshot": "fixture",
+        "source": "site",
+        "inputs": [],
+        "input_prefix": "",
+        "sample": 0,
+        "sample_seed": 0,
+        "layout": "",
+        "image_folder": "",
+        "language": "",
         "web": "folder",
         "web_root": "web",
         "proxy": "",

@@ -58,6 +58,11 @@ class Answers:
         Raises:
             NotFetched: an answer is missing.
         """
+        if url.startswith("file:"):  # of a set's own folder: no host's rules speak of it, and no redirect leads here
+            own = self.store.get(url)
+            if own is None:
+                raise NotFetched(url)
+            return Outcome(url, url, own.failure, own.detail, entry=own)
         at, hops = url, list[str]()
         for _ in range(MAX_REDIRECTS + 1):
             host = urlsplit(at).hostname or ""

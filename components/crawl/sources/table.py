@@ -1,0 +1,70 @@
+"""Tables: the rows of an existing image–caption set, each an image with its caption, without a page.
+
+The images are on the web (``url`` columns) or in a folder (``crawl.image_folder``). A row that does not fit its layout is a
+ledger row with its rule. Not in scope: reading the files (``layouts``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from components.core.ledger import dropped
+from components.core.stage import Job, Task
+from components.crawl.html import Candidate, fold
+from components.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
+from components.crawl.sources.found import FoundPage, record_key, write_found
+from components.crawl.sources.layouts import Row, layout_named
+from components.crawl.sources.local import SCHEME, file_url, take_in
+from components.crawl.urls import normalise
+from components.crawl.walk import Found
+from components.crawl.web.fetch import Fetcher
+
+READ_BY = ("layout", "image_folder", "language")
+
+
+class TableSource(FileSource):
+    """See :class:`components.crawl.sources.Source`."""
+
+    def settings(self) -> dict[str, Any]:
+        """The tables named and how they are read."""
+        return {"source": "table", **{name: getattr(self.params, name) for name in (*CHOSEN_BY, *READ_BY)}}
+
+    def read(self, jobs: list[Job]) -> list[Path]:
+        """One job a file."""
+        how = {"layout": self.params.layout, "local": bool(self.params.image_folder), "language": self.params.language}
+        return self.stage.jobs(read_one, jobs, step=STEP, params=how)
+
+    def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
+        """Take in those of the folder, and ask for the others from any host."""
+        local = {url for url in urls if url.startswith(SCHEME)}
+        if local:
+            take_in(local, self.home / self.params.image_folder, live.store, self.params.max_image_bytes)
+        super().fetch_images([url for url in urls if url not in local], live)
+
+
+def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
+    """A job: the rows of one table."""
+    layout = layout_named(task.params["layout"])
+    local, language = task.params["local"], task.params["language"]
+    rows = layout.rows(Path(path_of(spec, task)), spec["name"])
+    write_found(folder / FINDINGS, _pages(rows, spec["name"], local=local, language=language))
+
+
+def _pages(rows: Iterator[Row], table: str, *, local: bool, language: str) -> Iterator[FoundPage]:
+    for row in rows:
+        yield page_of(row, table, local=local, language=language)
+
+
+def page_of(row: Row, table: str, *, local: bool, language: str) -> FoundPage:
+    """A row as what a source finds; the row's place stands for the page it does not have."""
+    common: dict[str, Any] = {"archive": table, "offset": row.number}
+    if row.rule:
+        key = record_key(f"{table}:{row.number}", 0, "", "")
+        return FoundPage(dropped(key, row.rule, fold(row.value), row.threshold, detail=f"in {table} at {row.number}"), **common)
+    spelled = row.file if local else row.url
+    url = (file_url(row.file) if row.file.strip() else None) if local else normalise(row.url)
+    candidate = Candidate(image_url=url, alt=fold(row.caption), position=0, source=fold(spelled)[:200])
+    found = Found("", candidate, language, owner=fold(row.owner)[:200], note=fold(row.note)[:200], **common)
+    return FoundPage(None, [found], **common)

@@ -1,0 +1,79 @@
+"""The fixture web as web archives: WARC and WAT files as Common Crawl writes them, a gzip member a record."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+
+def _record(writer: WARCWriter, url: str, kind: str, **rest: Any) -> Any:
+    # No clock and no chance: equal arguments give equal files, and so equal places.
+    fixed = {"WARC-Date": "2024-02-21T08:00:00Z", "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, kind + url)}>"}
+    return writer.create_warc_record(url, kind, warc_headers_dict=fixed, **rest)
+
+
+def web_pages(web: Path) -> list[tuple[str, bytes]]:
+    """Every HTML file of a fixture web with its address, sorted."""
+    return sorted(
+        (f"http://{path.relative_to(web).as_posix()}".replace("index.html", ""), path.read_bytes())
+        for path in web.rglob("*.html")
+    )
+
+
+def write_warc(path: Path, pages: Iterable[tuple[str, bytes]], headers: Sequence[tuple[str, str]] = ()) -> Path:
+    """A WARC of request and response records, after its ``warcinfo``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as handle:
+        writer = WARCWriter(handle, gzip=True)
+        writer.write_record(_record(writer, path.name, "warcinfo", payload=io.BytesIO(b"software: tests\r\n")))
+        for url, body in pages:
+            asked = StatusAndHeaders("GET / HTTP/1.1", [("Host", "sample")], is_http_request=True)
+            writer.write_record(_record(writer, url, "request", http_headers=asked))
+            sent = StatusAndHeaders("200 OK", [("Content-Type", "text/html; charset=utf-8"), *headers], protocol="HTTP/1.1")
+            writer.write_record(_record(writer, url, "response", payload=io.BytesIO(body), http_headers=sent))
+    return path
+
+
+def write_wat(path: Path, pages: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> Path:
+    """A WAT whose pages have those (src, alt) images."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as handle:
+        writer = WARCWriter(handle, gzip=True)
+        for url, images in pages:
+            links = [{"path": "IMG@/src", "url": source, "alt": alt} for source, alt in images]
+            links.append({"path": "A@/href", "url": "/", "text": "Home"})  # type: ignore[typeddict-item]
+            html = {"Head": {"Title": "A page", "Metas": []}, "Links": links}
+            answer = {"Headers": {"Content-Type": "text/html"}, "HTML-Metadata": html, "Response-Message": {"Status": "200"}}
+            about: dict[str, Any] = {
+                "Envelope": {
+                    "WARC-Header-Metadata": {"WARC-Type": "response", "WARC-Target-URI": url, "Content-Type": "application/http"},
+                    "Payload-Metadata": {"HTTP-Response-Metadata": answer, "Actual-Content-Type": "application/http"},
+                    "Format": "WARC",
+                },
+                "Container": {"Filename": path.name, "Offset": "0"},
+            }
+            payload = io.BytesIO(json.dumps(about).encode())
+            writer.write_record(_record(writer, url, "metadata", payload=payload, warc_content_type="application/json"))
+    return path
+
+
+def record_at(path: Path, offset: int) -> bytes:
+    """The first record of the gzip member at that place."""
+    with path.open("rb") as handle:
+        handle.seek(offset)
+        with gzip.GzipFile(fileobj=handle) as member:
+            return member.read(100_000)
+
+
+def archive_web(web: Path, folder: Path, count: int) -> list[Path]:
+    """The fixture web in ``count`` WARC files, its pages dealt out in turn."""
+    pages = web_pages(web)
+    return [write_warc(folder / f"part-{at:02d}.warc.gz", pages[at::count]) for at in range(count)]
