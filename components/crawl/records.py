@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,6 +76,25 @@ def wanted_images(verdicts: Sequence[Verdict]) -> list[str]:
     return sorted({item.found.candidate.image_url or "" for item in verdicts if item.row is None})
 
 
+class Bodies(Mapping[str, bytes]):
+    """Media members, each read from the store when asked for: a large shard needs no large memory."""
+
+    def __init__(self, store: FetchStore, urls: Mapping[str, str]) -> None:
+        self._store, self._urls = store, urls
+        self._last: tuple[str, bytes] = ("", b"")
+
+    def __getitem__(self, member: str) -> bytes:
+        if self._last[0] != member:
+            self._last = (member, self._store.body(self._urls[member]))
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._urls)
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+
 def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: decode the images of ``spec`` (sha256 → URL that answered it) and write their facts as JSON."""
     home = task.work.parents[3]  # <home>/.hearsight/work/<dataset>/<stage>
@@ -98,7 +117,7 @@ def write_records(stage: Stage, answers: Answers, walked: Walk, verdicts: Sequen
 
     def flush() -> None:
         nonlocal number
-        content = {member: answers.store.body(url) for member, url in new.items()}
+        content = Bodies(answers.store, dict(new))
         stage.write_shard(f"{number:05d}", pa.Table.from_pylist(records, schema=CANDIDATE), ledger_table(rows), content)
         number += 1
         for part in (records, rows, new):
