@@ -1,4 +1,4 @@
-"""A host that asks to wait is waited for, within limits; names, certificates and addresses that fail have classes of their own."""
+"""A host that asks to wait is waited for, within limits; names, certificates and addresses that fail have their own classes."""
 
 from __future__ import annotations
 
