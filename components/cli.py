@@ -21,6 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Turn web pages into described, spoken, de-duplicated image sets, and train and compare models on them.",
 )
+snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web that the crawl makes records of.")
+app.add_typer(snapshots, name="snapshot")
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]
 
 
@@ -113,6 +115,25 @@ def data(
         from components.crawl.sample.serving import serve as serve_web
 
         serve_web(root)
+
+
+@snapshots.command("next")
+def snapshot_next(
+    dataset: Dataset = "english",
+    day: Annotated[str, typer.Option("--day", help="The day it is named after, as 2026-11-21; today (UTC) without.")] = "",
+) -> None:
+    """Move params.yaml on to a new snapshot that stands on the last one: the next crawl asks only for what changed."""
+    from datetime import UTC, date, datetime
+
+    from components.core.errors import HearsightError
+    from components.core.graph import find_root
+    from components.crawl.snapshots import next_snapshot
+
+    try:
+        chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()
+    except ValueError:
+        raise HearsightError(f"'{day}' is no day", where="--day", mend="write it as 2026-11-21") from None
+    _print(next_snapshot(find_root(), dataset, chosen))
 
 
 def _print(line: Mapping[str, Any]) -> None:

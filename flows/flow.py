@@ -120,6 +120,20 @@ def status_is_clean(addresses: list[str], root: Path, env: Mapping[str, str]) ->
     get_run_logger().info("dvc status is clean: %d stages", len(addresses))
 
 
+def move_on(dataset: str, root: Path) -> None:
+    """Let ``dataset``'s crawl name a snapshot of the day, standing on its last one; an unfinished one is finished first.
+
+    Raises:
+        StageFailed: it has no crawl, or params.yaml cannot be changed.
+    """
+    lines: list[str] = []
+    command = [sys.executable, "-m", "components.cli", "snapshot", "next", "--dataset", dataset]
+    code = run_guarded(command, cwd=root, env=environment("", ""), limit=600, on_line=lines.append)
+    if code:
+        raise StageFailed(f"snapshot of {dataset}", error_line(lines), refused=True)
+    get_run_logger().info("snapshot: %s", lines[-1] if lines else dataset)
+
+
 def _threads() -> Any:
     return ThreadPoolTaskRunner(max_workers=MOST_THREADS)
 
@@ -129,18 +143,21 @@ def _flow_run_name() -> str:
 
 
 @flow(name="pipeline", flow_run_name=_flow_run_name, persist_result=False, task_runner=_threads())
-def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = None) -> int:
+def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = None, snapshots: list[str] | None = None) -> int:
     """Bring the project up to date.
 
     Args:
         target: a stage's address (or several, separated by spaces) to make with all it needs; empty: everything.
         root: the project's folder; empty: the one this process is in.
         pools: how many stages of each pool run at once, over :data:`POOLS`.
+        snapshots: datasets whose crawl first moves on to a snapshot of the day.
 
     Returns:
         How many stages were looked at.
     """
     place = Path(root or Path.cwd()).resolve()
+    for dataset in snapshots or []:
+        move_on(dataset, place)
     stages = read_tasks(place, target.split())
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:

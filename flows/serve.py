@@ -26,6 +26,8 @@ class Schedule(Settings):
     """When, as cron, UTC."""
     target: str
     """What to bring up to date: a stage's address, or empty for everything."""
+    snapshots: list[str]
+    """Datasets whose crawl first moves on to a snapshot of the day (`hearsight snapshot next`)."""
 
 
 def read_schedules(root: Path) -> dict[str, Schedule]:
@@ -56,7 +58,11 @@ def deployments(root: Path, schedules: dict[str, Schedule]) -> list[Any]:
     from flows.flow import pipeline
 
     made = [
-        pipeline.to_deployment(name=name, cron=schedule.cron, parameters={"target": schedule.target, "root": str(root)})
+        pipeline.to_deployment(
+            name=name,
+            cron=schedule.cron,
+            parameters={"target": schedule.target, "root": str(root), "snapshots": schedule.snapshots},
+        )
         for name, schedule in schedules.items()
     ]
     return [*made, pipeline.to_deployment(name="on-demand", parameters={"root": str(root)})]

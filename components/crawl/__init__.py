@@ -9,23 +9,13 @@ asking and keeping answers: the package ``web``; the sample web: the package ``s
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from components.core.stage import Stage
-    from components.crawl.sources import Source
-    from components.crawl.web.store import FetchStore
-
-STORE = "data/store"
-"""Where snapshots lie, below the project's root."""
-LIMITS = ("shard_size", "max_pages", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
 
 
 class Params(Settings):
@@ -33,6 +23,10 @@ class Params(Settings):
 
     snapshot: str
     """The snapshot of the web the records are made of; a new name crawls anew."""
+    base: str
+    """An earlier complete snapshot: its answers are asked for conditionally, its records keep their shards; '' for none."""
+    fresh_for: float
+    """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always."""
     source: Literal["site", "archives", "table"]
     """site: live pages from the seeds; archives: WARC and WAT files; table: the file of an existing set."""
     inputs: list[str]
@@ -87,6 +81,16 @@ class Params(Settings):
     """A URL or mail address where the crawl's owner is reached, sent with every request; web: open needs one."""
     allow_private: bool
     """Whether addresses of private networks may be asked; false but for an intranet of one's own."""
+    max_retry_after: float
+    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
+    sitemaps: bool
+    """Whether the pages that the hosts' sitemaps list are begun with, besides the seeds."""
+    tdmrep: bool
+    """Whether each host is asked for /.well-known/tdmrep.json; such headers and meta tags always count."""
+    consent: Literal["opt_out", "opt_in"]
+    """opt_out: what does not say no is taken; opt_in: what says yes."""
+    consenting: list[str]
+    """For opt_in, hosts whose owners said yes by other ways."""
     min_alt: int
     """Characters an alt-text needs at least (1: any)."""
     shard_size: int
@@ -100,21 +104,28 @@ def run(stage: Stage) -> None:
         HearsightError: a parameter makes no sense, the sample's packages are missing, the network or the disk is gone,
             another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
     """
+    from components.crawl.completing import STORE, answers_of, append_records, complete_snapshot, home
     from components.crawl.records import write_records
+    from components.crawl.settings import sound
     from components.crawl.sources import source_of
-    from components.crawl.web.answers import Answers, NotFetched
+    from components.crawl.web.answers import NotFetched
+    from components.crawl.web.bases import require_base
     from components.crawl.web.store import FetchStore
 
-    params = _sound(stage.params)
+    params = sound(stage.params)
     folder = home(stage) / STORE / params.snapshot
     source = source_of(stage, params, home(stage), folder)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source)
     with FetchStore(folder) as store:
+        require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()
-        answers = Answers(store, params.user_agent, allow_private=params.allow_private)
+        answers = answers_of(params, store)
         try:
-            write_records(stage, answers, source.pages(answers, None))
+            if store.bases:
+                append_records(stage, params, answers, source)
+            else:
+                write_records(stage, answers, source.pages(answers, None))
         except NotFetched as missing:
             raise HearsightError(
                 f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
@@ -122,83 +133,3 @@ def run(stage: Stage) -> None:
                 mend="set crawl.snapshot to a new name, and it will be crawled",
             ) from None
         stage.note_parent("snapshot", source.digest(snapshot))
-
-
-def home(stage: Stage) -> Path:
-    """The folder that holds this run's ``data``: where its caches lie, too."""
-    return stage.state.parent
-
-
-def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source) -> str:
-    """Find and fetch what the snapshot does not hold yet, and declare it complete; returns its digest."""
-    from components.crawl.records import Judge, chunks, wanted_images
-    from components.crawl.sample.serving import SampleWeb, folder_sites
-    from components.crawl.web.fetch import Fetcher, FetchSettings
-    from components.crawl.web.store import FetchStore
-
-    settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
-    with ExitStack() as open_things:
-        store: FetchStore = open_things.enter_context(FetchStore(folder, writer=True))
-        if store.complete:  # another process completed it while this one waited for nothing
-            return store.verified_digest()
-        store.forget_transient()
-        proxy = params.proxy
-        if params.web != "open":
-            hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None
-            proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
-        fetcher = open_things.enter_context(Fetcher(store, settings, proxy=proxy, progress=stage.progress))
-        judge = Judge(params.min_alt)
-        for chunk in chunks(source.pages(fetcher.answers, fetcher)):
-            source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
-        stage.metric("crawl.requests", fetcher.requests)
-        return store.finish({"web": params.web, **source.about()})
-
-
-def _sound(params: Params) -> Params:
-    """The parameters, after the checks that types alone do not make."""
-
-    def wrong(name: str, what: str, mend: str) -> HearsightError:
-        return HearsightError(what, where=f"params.yaml: crawl.{name}", mend=mend)
-
-    for name in LIMITS:
-        if getattr(params, name) <= 0:
-            raise wrong(name, "must be more than 0", "give a positive number")
-    for name in ("depth", "delay", "retries", "backoff", "min_alt", "sample"):
-        if getattr(params, name) < 0:
-            raise wrong(name, "must not be negative", "give 0 or more")
-    if not params.snapshot or not all(char.isalnum() or char in "-_." for char in params.snapshot) or params.snapshot[0] == ".":
-        raise wrong("snapshot", f"'{params.snapshot}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
-    _sound_source(params, wrong)
-    if params.web == "open" and not params.contact and not params.image_folder:
-        raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
-    if params.web == "folder" and not params.web_root:
-        raise wrong("web_root", "is empty", "name the folder of <host>/ folders")
-    return params
-
-
-def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightError]) -> None:
-    """Hold the settings of a source to what it reads; those of the others must be empty, so that none is set in vain."""
-    if params.source == "site":
-        if not params.seeds:
-            raise wrong("seeds", "is empty", "name at least one page")
-        idle = ["inputs", "input_prefix", "sample", "layout", "image_folder", "language"]
-    else:
-        if not params.inputs:
-            raise wrong("inputs", "is empty", f"name at least one file for source: {params.source}")
-        idle = ["seeds", "hosts"] + (["layout", "image_folder", "language"] if params.source == "archives" else [])
-    for name in idle:
-        if getattr(params, name):
-            raise wrong(name, f"is set, but source: {params.source} does not read it", "empty it, or change crawl.source")
-    if params.source != "table":
-        return
-    from components.crawl.sources.layouts import layout_named
-
-    layout = layout_named(params.layout)
-    if len(params.language) != 2 or not params.language.isalpha() or not params.language.isascii():
-        raise wrong("language", f"'{params.language}' is no language", "give the captions' language as ISO 639-1, e.g. en")
-    if params.image_folder and not layout.has_files:
-        raise wrong("image_folder", f"is set, but layout: {params.layout} names images by address", "empty it")
-    if not params.image_folder and not layout.has_urls:
-        raise wrong(
-            "image_folder", f"is empty, and layout: {params.layout} names images by file", "name the folder of the images"
-        )

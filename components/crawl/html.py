@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from components.crawl.language import page_language
 from components.crawl.urls import absolute
+from components.crawl.web.manners import meta_statements
 
 LAZY = ("data-src", "data-original", "data-lazy-src")
 DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
@@ -56,6 +57,8 @@ class Page:
     """The page asks robots, in a meta tag, to keep it or its images out of collections."""
     language: str = "un"
     """ISO 639-1, declared or guessed."""
+    metas: tuple[tuple[str, str], ...] = ()
+    """(name, content) of its meta tags for robots and of its text-and-data-mining reservation; see ``web.manners``."""
 
 
 def decode(data: bytes, charset_hint: str | None = None) -> str:
@@ -99,8 +102,8 @@ def fold(text: str) -> str:
     return " ".join(_CONTROLS.sub("", SURROGATES.sub("\ufffd", text)).split())
 
 
-def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None) -> Page:
-    """The images, links and wishes of one page; never raises, whatever ``html`` holds."""
+def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None, agent: str = "hearsight") -> Page:
+    """The images, links and wishes (to all robots and to ``agent``) of one page; never raises, whatever ``html`` holds."""
     from selectolax.lexbor import LexborHTMLParser
 
     text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
@@ -110,10 +113,12 @@ def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None)
     for node in tree.css("base[href]"):
         base = absolute(str(node.attributes.get("href") or ""), page_url) or page_url
         break
-    wishes: set[str] = set()
-    for node in tree.css("meta[name][content]"):
-        if (node.attributes.get("name") or "").lower() in ("robots", "hearsight"):
-            wishes |= {word.strip().lower() for word in (node.attributes.get("content") or "").split(",")}
+    metas = tuple(
+        (name, node.attributes.get("content") or "")
+        for node in tree.css("meta[name][content]")
+        if (name := (node.attributes.get("name") or "").strip().lower()) in ("robots", "tdm-reservation", agent.lower())
+    )
+    wishes = {statement.word for statement in meta_statements(metas, agent)}
     candidates = [_candidate(node, position, base) for position, node in enumerate(tree.css("img"))]
     links: dict[str, None] = {}
     if not wishes & {"nofollow", "none"}:
@@ -123,7 +128,7 @@ def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None)
             target = absolute(node.attributes.get("href") or node.attributes.get("src") or "", base)
             if target:
                 links[target] = None
-    return Page(candidates, list(links), bool(wishes & {"noindex", "none", "noimageindex"}), page_language(tree))
+    return Page(candidates, list(links), bool(wishes & {"noindex", "none", "noimageindex"}), page_language(tree), metas)
 
 
 def image_candidates(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[Candidate]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -98,6 +98,25 @@ def wanted_images(verdicts: Sequence[Verdict]) -> list[str]:
     return sorted({item.found.candidate.image_url or "" for item in verdicts if item.row is None})
 
 
+class Bodies(Mapping[str, bytes]):
+    """Media members, each read from the store when asked for: a large shard needs no large memory."""
+
+    def __init__(self, store: FetchStore, urls: Mapping[str, str]) -> None:
+        self._store, self._urls = store, urls
+        self._last: tuple[str, bytes] = ("", b"")
+
+    def __getitem__(self, member: str) -> bytes:
+        if self._last[0] != member:
+            self._last = (member, self._store.body(self._urls[member]))
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._urls)
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+
 def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: decode the images of ``spec`` (sha256 → URL that answered it) and write their facts as JSON."""
     home = task.work.parents[3]  # <home>/.hearsight/work/<dataset>/<stage>
@@ -106,12 +125,21 @@ def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
     (folder / "facts.json").write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
 
 
-def write_records(stage: Stage, answers: Answers, pages: Iterable[FoundPage]) -> None:
-    """Judge what was found and fetched, and write shards of ``shard_size`` kept records, in the order of the pages."""
+def write_records(
+    stage: Stage,
+    answers: Answers,
+    pages: Iterable[FoundPage],
+    settled: Callable[[list[Verdict]], list[Verdict]] | None = None,
+) -> None:
+    """Judge what was found and fetched, and write shards of ``shard_size`` kept records, in the order of the pages.
+
+    Args:
+        settled: what becomes of the verdicts when the snapshot stands on another; it is shown all of them at once.
+    """
     limit = stage.params.max_image_bytes
     judge, shards = Judge(stage.params.min_alt), _Shards(stage, answers.store)
-    for chunk in chunks(pages):
-        verdicts = judge.verdicts(chunk)
+    for chunk in [list(pages)] if settled else chunks(pages):
+        verdicts = settled(judge.verdicts(chunk)) if settled else judge.verdicts(chunk)
         outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
         facts = _facts(stage, answers.store, outcomes, limit)
         decided = _finally(verdicts, outcomes, facts, limit)
@@ -172,7 +200,7 @@ class _Shards:
 
     def flush(self) -> None:
         """Write the shard and begin the next."""
-        content = {member: self._store.body(url) for member, url in self._new.items()}
+        content = Bodies(self._store, dict(self._new))
         table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
         self._stage.write_shard(f"{self._number:05d}", table, ledger_table(self.rows), content)
         self._number += 1

@@ -13,6 +13,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 _PATH_SAFE = "/%:=&?~#+!$,;'@()*[]-._"
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def absolute(reference: str, base: str) -> str | None:
@@ -82,5 +83,7 @@ def is_private(address: str) -> bool:
     except ValueError:
         # 127.1 and 0x7f000001 are addresses to a resolver, though not to ``ipaddress``: a host of digits is one.
         return bool(re.fullmatch(r"(0x[0-9a-f]+|\d+)(\.(0x[0-9a-f]+|\d+))*", bare))
-    mapped = getattr(parsed, "ipv4_mapped", None)
+    mapped = getattr(parsed, "ipv4_mapped", None) or getattr(parsed, "sixtofour", None)
+    if parsed.version == 6 and parsed in _NAT64:  # RFC 6052: an IPv4 address behind a translator, perhaps a private one
+        mapped = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
     return not (mapped or parsed).is_global or parsed.is_multicast

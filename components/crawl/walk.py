@@ -17,6 +17,8 @@ from components.core.ledger import dropped, kept
 from components.crawl.html import Candidate, read_page
 from components.crawl.urls import host_of, normalise
 from components.crawl.web.answers import Answers, Outcome
+from components.crawl.web.listed import Listed
+from components.crawl.web.manners import agrees, header_statements, meta_statements, refusal
 
 NO_PAGES = frozenset(
     [
@@ -69,8 +71,9 @@ NO_PAGES = frozenset(
     ]
 )
 """Extensions of links that are not followed: they never are pages."""
-UNREACHED = ("connection", "timeout", "robots_unreachable")
+UNREACHED = ("connection", "timeout", "dns", "tls", "robots_unreachable")
 Ensure = Callable[[Collection[str], int], None]
+"""Called with the URLs of a level, and how many links it is away; -1 for sitemaps."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,16 @@ class Walk:
     """Page URL → its ledger row."""
 
 
-def walk(answers: Answers, ensure: Ensure, *, seeds: Sequence[str], hosts: Sequence[str], depth: int, max_pages: int) -> Walk:
+def walk(
+    answers: Answers,
+    ensure: Ensure,
+    *,
+    seeds: Sequence[str],
+    hosts: Sequence[str],
+    depth: int,
+    max_pages: int,
+    listed: Listed | None = None,
+) -> Walk:
     """Go from ``seeds`` through the pages of ``hosts``.
 
     Args:
@@ -117,14 +129,18 @@ def walk(answers: Answers, ensure: Ensure, *, seeds: Sequence[str], hosts: Seque
         ensure: called with the URLs of a level and its depth before they are read.
         depth: links followed from a seed; 0 reads the seeds only.
         max_pages: pages asked for in all; the rest of a level is dropped in sorted order.
+        listed: what the hosts' sitemaps list: pages to begin with, besides the seeds.
 
     Raises:
         HearsightError: a seed is no URL or not of ``hosts``; none of the seeds could be reached.
         NotFetched: ``ensure`` did not see to an answer.
     """
     allowed = {host.lower() for host in hosts}
-    level = sorted({_seed(seed, allowed) for seed in seeds})
-    seen, visited, result = set(level), set[str](), Walk()
+    first = sorted({_seed(seed, allowed) for seed in seeds})
+    listed = listed or Listed()
+    more = sorted(url for url in listed.pages if host_of(url) in allowed and url not in first and not _no_page(url))
+    level = [*first, *more]
+    seen, visited, result = set(level), set[str](), Walk(rows=dict(listed.rows))
     beyond: list[tuple[str, str, int]] = []
     room = max_pages
     for step in range(depth + 1):
@@ -132,11 +148,11 @@ def walk(answers: Answers, ensure: Ensure, *, seeds: Sequence[str], hosts: Seque
         room -= len(admitted)
         beyond += [(url, "page_limit", max_pages) for url in refused]
         ensure(admitted, step)
-        outcomes = [answers.outcome(url, allowed) for url in admitted]
-        if step == 0 and outcomes and all(_unreached(answers, outcome) for outcome in outcomes):
+        outcomes = [answers.outcome(url, allowed, page=True) for url in admitted]
+        if step == 0 and outcomes and all(_unreached(answers, outcome) for outcome in outcomes[: len(first)]):
             raise HearsightError(
                 "none of the seeds can be reached",
-                where=", ".join(level[:3]),
+                where=", ".join(first[:3]),
                 mend="check the network (or the proxy) and run again",
             )
         following: set[str] = set()
@@ -201,14 +217,21 @@ def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[s
     if not (kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024])):
         result.rows[url] = dropped(url, "not_html", kind or "unknown", "text/html", kind="page")
         return []
-    content = read_page(body, url, _charset(options))
-    wishes = {word.strip() for word in entry.robots.lower().replace(":", ",").split(",")}
-    if content.noindex or wishes & {"noindex", "none", "noimageindex"}:
-        result.rows[url] = dropped(url, "noindex", "robots meta tag or header", "none", kind="page")
+    content = read_page(body, url, _charset(options), answers.agent)
+    headers = header_statements(entry.robots, entry.tdm, answers.agent)
+    said = [*headers, *meta_statements(content.metas, answers.agent)]
+    consents = agrees(said)
+    if no := refusal(said):
+        result.rows[url] = dropped(url, no[0], no[1], "not said", kind="page", detail=f"said by {url}")
+    elif answers.consent.opt_in and not (consents or answers.host_agrees(url)):
+        result.rows[url] = dropped(url, "no_consent", "said nothing", "a yes", kind="page", detail=f"neither {url} nor its host")
     else:
         result.rows[url] = kept(url, kind="page", detail=f"{len(content.candidates)} images, {step} links from a seed")
         result.found += [Found(url, candidate, content.language) for candidate in content.candidates]
-    return [] if wishes & {"nofollow", "none"} else content.links
+        if consents:
+            own = (candidate.image_url for candidate in content.candidates)
+            answers.grant([image for image in own if image and host_of(image) == host_of(url)])
+    return [] if {statement.word for statement in headers} & {"nofollow", "none"} else content.links
 
 
 def _charset(options: str) -> str | None:

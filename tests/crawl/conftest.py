@@ -19,6 +19,8 @@ def fixture_params(**changes: Any) -> Params:
     """The parameters of a crawl over the fixture web."""
     values: dict[str, Any] = {
         "snapshot": "fixture",
+        "base": "",
+        "fresh_for": 30.0,
         "source": "site",
         "inputs": [],
         "input_prefix": "",
@@ -46,6 +48,11 @@ def fixture_params(**changes: Any) -> Params:
         "user_agent": "hearsight",
         "contact": "",
         "allow_private": False,
+        "max_retry_after": 5.0,
+        "sitemaps": False,
+        "tdmrep": False,
+        "consent": "opt_out",
+        "consenting": [],
         "min_alt": 1,
         "shard_size": 10,
     }

@@ -45,7 +45,7 @@ def make_project(tmp_path: Path) -> Make:
                 "meta": (meta or {}).get(name, {}),
             }
         (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}))
-        (tmp_path / "params.yaml").write_text("schedules:\n  often: {cron: '* * * * *', target: b}\n")
+        (tmp_path / "params.yaml").write_text("schedules:\n  often: {cron: '* * * * *', target: b, snapshots: []}\n")
         return tmp_path
 
     return make

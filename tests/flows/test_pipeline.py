@@ -114,7 +114,7 @@ def test_nothing_outlives_a_killed_guard(tmp_path: Path) -> None:
 def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
     root = make_project()
     assert read_schedules(root)["often"].target == "b"
-    (root / "params.yaml").write_text("schedules:\n  often: {cron: 'each day', target: b}\n")
+    (root / "params.yaml").write_text("schedules:\n  often: {cron: 'each day', target: b, snapshots: []}\n")
     with pytest.raises(HearsightError, match=r"schedules\.often\.cron: 'each day' is no cron schedule"):
         read_schedules(root)
 

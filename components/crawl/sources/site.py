@@ -9,6 +9,7 @@ from components.crawl.sources.found import FoundPage
 from components.crawl.walk import Found, walk
 from components.crawl.web.answers import Answers
 from components.crawl.web.fetch import Fetcher
+from components.crawl.web.listed import read_listed
 
 
 class SiteSource:
@@ -25,7 +26,16 @@ class SiteSource:
             if live:
                 live.ensure(urls, "page", {host.lower() for host in params.hosts}, f"pages {depth} links away")
 
-        walked = walk(answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages)
+        def ensure_listed(urls: Collection[str]) -> None:
+            if live:
+                live.ensure(urls, "sitemap", None, "sitemaps")
+
+        listed = read_listed(answers, ensure_listed, params.seeds, params.max_pages) if params.sitemaps else None
+        if live and listed:
+            live.note_changes(listed.pages)
+        walked = walk(
+            answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages, listed=listed
+        )
         images: dict[str, list[Found]] = {}
         for item in walked.found:
             images.setdefault(item.page_url, []).append(item)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from components.crawl.urls import absolute, is_private
+from components.crawl.web.manners import Reservations, agrees, header_statements, refusal, tdmrep_url
 from components.crawl.web.robots import Rules, robots_url
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry
@@ -25,6 +26,7 @@ class NotFetched(Exception):
     def __init__(self, url: str, *, robots: bool = False) -> None:
         super().__init__(url)
         self.url, self.robots = url, robots
+        """``robots``: it is a host's robots.txt or tdmrep.json, which comes before anything else of that host."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,37 @@ class Outcome:
     """The redirects passed, as 'status target'."""
 
 
+@dataclass(frozen=True)
+class Consent:
+    """Whose word a crawl needs."""
+
+    opt_in: bool = False
+    """Only what says yes is taken; else what does not say no."""
+    hosts: frozenset[str] = frozenset()
+    """Hosts that said yes by other ways."""
+    tdmrep: bool = False
+    """Each host is asked for its tdmrep.json."""
+
+
 class Answers:
     """A fetch store, read as one robot reads the web."""
 
-    def __init__(self, store: FetchStore, agent: str, *, allow_private: bool) -> None:
+    def __init__(self, store: FetchStore, agent: str, *, allow_private: bool, consent: Consent | None = None) -> None:
         self.store, self._agent, self._allow_private = store, agent, allow_private
+        self.consent = consent or Consent()
         self._rules: dict[str, Rules] = {}
+        self._reservations: dict[str, Reservations] = {}
+        self._granted: set[str] = set()
 
-    def outcome(self, url: str, hosts: Collection[str] | None = None) -> Outcome:
+    @property
+    def agent(self) -> str:
+        """The robot's product token."""
+        return self._agent
+
+    def outcome(self, url: str, hosts: Collection[str] | None = None, *, page: bool = False) -> Outcome:
         """Follow ``url`` through the store; ``hosts`` bounds where redirects may lead (None: anywhere).
+
+        Of a picture it also tells what its own answer says of being collected; a ``page`` is read for that by the walk.
 
         Raises:
             NotFetched: an answer is missing.
@@ -79,6 +103,8 @@ class Answers:
                 # RFC 9309, 2.3.1.4: a robots.txt that cannot be reached forbids everything.
                 value = f"robots.txt: {why}" if why else urlsplit(at).path
                 return Outcome(url, at, "robots", value, robots_url(at), hops=tuple(hops))
+            if self.reserved(at):
+                return Outcome(url, at, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(at), hops=tuple(hops))
             entry = self.store.get(at)
             if entry is None:
                 raise NotFetched(at)
@@ -87,7 +113,8 @@ class Answers:
             if entry.status not in REDIRECTS or not entry.location:
                 if entry.status != 200:
                     return Outcome(url, at, "http_status", str(entry.status), "200", "", entry, tuple(hops))
-                return Outcome(url, at, entry=entry, hops=tuple(hops))
+                rule, why = ("", "") if page else self._wishes(url, at, entry)
+                return Outcome(url, at, rule, why, at if rule else "", entry=entry, hops=tuple(hops))
             target = absolute(entry.location, at)
             hops.append(f"{entry.status} {target or entry.location}")
             if target is None:
@@ -95,26 +122,65 @@ class Answers:
             at = target
         return Outcome(url, at, "redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1], hops=tuple(hops))
 
+    def _wishes(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
+        """The rule that drops a picture for what it says, and what said so; two empty strings when it may be taken."""
+        said = header_statements(entry.robots, entry.tdm, self._agent)
+        if no := refusal(said):
+            return no
+        if self.consent.opt_in and not (agrees(said) or self.host_agrees(at) or {url, at} & self._granted):
+            return "no_consent", "said nothing"
+        return "", ""
+
+    def host_agrees(self, url: str) -> bool:
+        """Whether the host of ``url`` consents to its being collected: it is a host the crawl's owner named, its robots.txt
+        lets this robot, by name, ask for it, or its tdmrep.json reserves nothing there.
+
+        Raises:
+            NotFetched: one of these has not been asked for.
+        """
+        by_name = self.rules(url).named and self.rules(url).allow(url)
+        return urlsplit(url).netloc in self.consent.hosts or by_name or self.reserved(url) is False
+
+    def grant(self, urls: Collection[str]) -> None:
+        """Take a page's consent for the pictures of its own host."""
+        self._granted.update(urls)
+
+    def reserved(self, url: str) -> bool | None:
+        """What the tdmrep.json of ``url``'s host says of it; None for nothing, or when the crawl does not ask for such files.
+
+        Raises:
+            NotFetched: it has not been asked for.
+        """
+        origin = tdmrep_url(url)
+        if not self.consent.tdmrep or url == origin:
+            return None
+        if origin not in self._reservations:
+            status, body = self._well_known(origin) if self.rules(origin).allow(origin) else (404, b"")
+            self._reservations[origin] = Reservations.of(body) if 200 <= status < 300 else Reservations()
+        return self._reservations[origin].reserved(url)
+
     def rules(self, url: str) -> Rules:
         """The robots rules for ``url``'s host; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).
 
         Raises:
             NotFetched: its robots.txt has not been asked for.
         """
-        origin = at = robots_url(url)
+        origin = robots_url(url)
         if origin not in self._rules:
-            status, body = 404, b""  # more than five redirects: treated as not there
-            for _ in range(MAX_REDIRECTS + 1):
-                if not self._allow_private and is_private(urlsplit(at).hostname or ""):
-                    break
-                entry = self.store.get(at)
-                if entry is None:
-                    raise NotFetched(at, robots=True)
-                target = absolute(entry.location, at) if entry.status in REDIRECTS and entry.location else None
-                if target is None:
-                    status = entry.status if not entry.failure else 599
-                    body = self.store.body(at) if 200 <= entry.status < 300 else b""
-                    break
-                at = target
-            self._rules[origin] = Rules.of(status, body, self._agent)
+            self._rules[origin] = Rules.of(*self._well_known(origin), self._agent)
         return self._rules[origin]
+
+    def _well_known(self, at: str) -> tuple[int, bytes]:
+        """Status (599 for a failure) and body of a host's file about itself, redirects followed."""
+        for _ in range(MAX_REDIRECTS + 1):
+            if not self._allow_private and is_private(urlsplit(at).hostname or ""):
+                break
+            entry = self.store.get(at)
+            if entry is None:
+                raise NotFetched(at, robots=True)
+            target = absolute(entry.location, at) if entry.status in REDIRECTS and entry.location else None
+            if target is None:
+                status = entry.status if not entry.failure else 599
+                return status, self.store.body(at) if 200 <= entry.status < 300 else b""
+            at = target
+        return 404, b""  # more than five redirects: treated as not there

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -21,12 +21,15 @@ from yarl import URL
 from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.crawl.urls import host_of, is_private
-from components.crawl.web.answers import Answers, NotFetched
+from components.crawl.web.answers import Answers, Consent, NotFetched
+from components.crawl.web.earlier import Earlier, moment
+from components.crawl.web.failures import failure_class, retry_after
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
+from components.crawl.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from components.crawl.web.store import FetchStore
-from components.crawl.web.warc import Entry, described
+from components.crawl.web.warc import Entry, described, sent_headers
 
-Role = Literal["page", "image", "robots"]
+Role = Literal["page", "image", "robots", "sitemap"]
 Progress = Callable[..., Iterable[Any]]
 RETRY_STATUS = (429, 500, 502, 503, 504)
 ERROR_BODY = 64 * 1024
@@ -65,6 +68,8 @@ class FetchSettings(Settings):
     """A URL or mail address where the crawl's owner is reached; sent with every request."""
     allow_private: bool
     """Whether addresses of private networks may be asked."""
+    max_retry_after: float
+    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
 
 
 class PrivateAddress(OSError):
@@ -101,6 +106,8 @@ class _Host:
     def __init__(self, settings: FetchSettings) -> None:
         self.gate = asyncio.Semaphore(settings.per_host)
         self.free_at = 0.0
+        self.closed = False
+        """It asked to be left alone for longer than we wait."""
 
     async def turn(self, delay: float) -> None:
         """Wait until the next request may start."""
@@ -110,17 +117,34 @@ class _Host:
         if start > now:
             await asyncio.sleep(start - now)
 
+    def hold(self, pause: float) -> None:
+        """Let no request start for ``pause`` seconds."""
+        self.free_at = max(self.free_at, asyncio.get_running_loop().time() + pause)
+
 
 class Fetcher:
     """Fills a store with what is asked for. A context manager; it has its own event loop."""
 
-    def __init__(self, store: FetchStore, settings: FetchSettings, *, proxy: str = "", progress: Progress | None = None) -> None:
-        self.store, self.settings = store, settings
-        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private)
+    def __init__(
+        self,
+        store: FetchStore,
+        settings: FetchSettings,
+        *,
+        proxy: str = "",
+        progress: Progress | None = None,
+        consent: Consent | None = None,
+        earlier: Earlier | None = None,
+    ) -> None:
+        self.store, self.settings, self._earlier = store, settings, earlier
+        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private, consent=consent)
         self.requests = 0
         """Requests sent."""
         self._proxy = proxy or None
         self._progress = progress or (lambda items, **_: items)
+        self.spared = 0
+        """Answers taken over from the base without a request."""
+        self.kept = 0
+        """Answers whose body the base holds: 304, or an equal body."""
         self._hosts: dict[str, _Host] = {}
         self._flying: dict[str, asyncio.Future[Entry]] = {}
         self._failures = 0
@@ -153,6 +177,11 @@ class Fetcher:
                 self._runner.run(self._all(part, role, hosts, desc))
         finally:
             self.store.sync()
+
+    def note_changes(self, listed: Mapping[str, str]) -> None:
+        """Take a sitemap's word for when its pages last changed: what the base got after that is not asked for again."""
+        if self._earlier:
+            self._earlier.changed = {url: moment(lastmod) for url, lastmod in listed.items() if lastmod}
 
     def _needs(self, url: str, hosts: Collection[str] | None) -> bool:
         try:
@@ -196,20 +225,28 @@ class Fetcher:
 
     async def _ask(self, url: str, role: Role) -> Entry:
         """One URL, asked until it answers or the retries are used up; the result is in the store."""
+        if self._earlier and (known := self._earlier.spared(url, role)):
+            self.spared += 1
+            return self.store.add(known)
         host = self._hosts.setdefault(host_of(url), _Host(self.settings))
         async with host.gate:
             wait = self.settings.backoff
             for attempt in range(self.settings.retries + 1):
                 delay = self.settings.delay if role == "robots" else max(self.settings.delay, self.answers.rules(url).delay)
                 await host.turn(delay)
+                if host.closed:
+                    left = Entry(url, 0, "retry_later", "the host asked to be left alone")
+                    return self.store.add(left)
                 entry, body, headers, reason, pause = await self._request(url, role)
-                again = entry.failure in ("timeout", "connection") or entry.status in RETRY_STATUS
-                if not again or attempt == self.settings.retries:
+                again = entry.failure in ("timeout", "connection", "dns") or entry.status in RETRY_STATUS
+                host.closed = host.closed or pause > self.settings.max_retry_after
+                if not again or host.closed or attempt == self.settings.retries:
                     break
-                await asyncio.sleep(min(max(wait, pause), self.settings.timeout))
+                host.hold(pause)
+                await asyncio.sleep(max(min(wait, self.settings.timeout), pause))
                 wait *= 2
-        self._failures = self._failures + 1 if entry.failure == "connection" else 0
-        placed = self.store.add(entry, body, headers, reason)
+        self._failures = self._failures + 1 if entry.failure in ("connection", "dns") else 0
+        placed = self._store(entry, body, headers, reason)
         if self._failures >= GONE:
             raise HearsightError(
                 f"the network is gone: {self._failures} connections failed in a row, the last to {host_of(url)}",
@@ -218,21 +255,32 @@ class Fetcher:
             )
         return placed
 
+    def _store(self, entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> Entry:
+        """Keep an answer; what the base holds of it is not copied."""
+        if self._earlier and entry.status == 304 and self._earlier.conditions(entry.url):
+            self.kept += 1
+            return self.store.add(self._earlier.confirmed(entry), b"", headers, reason, answered=304)
+        same = self._earlier.unchanged(entry, body) if self._earlier else entry
+        self.kept += bool(same.held)
+        return self.store.add(same, b"" if same.held else body, headers, reason, answered=200 if same.held else 0)
+
     async def _request(self, url: str, role: Role) -> tuple[Entry, bytes, list[tuple[str, str]], str, float]:
         """One request: (entry, body, headers, reason phrase, seconds the host asks us to wait)."""
         assert self._session is not None
-        limit = {"page": self.settings.max_page_bytes, "image": self.settings.max_image_bytes, "robots": ROBOTS_BYTES}[role]
+        limits = {"page": self.settings.max_page_bytes, "image": self.settings.max_image_bytes}
+        limit = limits.get(role, SITEMAP_BYTES if role == "sitemap" else ROBOTS_BYTES)
         times = aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=self.settings.connect_timeout)
         self.requests += 1
+        asks = self._earlier.conditions(url) if self._earlier else None
         try:
             address = URL(url, encoded=True)
-            async with self._session.get(address, allow_redirects=False, proxy=self._proxy, timeout=times) as answer:
+            async with self._session.get(
+                address, allow_redirects=False, proxy=self._proxy, timeout=times, headers=asks
+            ) as answer:
                 headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _DROP_HEADERS]
-                sent: dict[str, str] = {}
-                for name, value in headers:
-                    sent.setdefault(name.lower(), value)
+                sent = sent_headers(headers)
                 entry = Entry(url, answer.status, **described(sent))
-                pause = float(sent.get("retry-after", "")) if sent.get("retry-after", "").isdigit() else 0.0
+                pause = retry_after(sent) if answer.status in RETRY_STATUS else 0.0
                 if answer.status != 200:
                     body = await _read(answer, ERROR_BODY)
                     return entry, body[:ERROR_BODY], headers, answer.reason or "", pause
@@ -241,7 +289,7 @@ class Fetcher:
                 if role == "page" and entry.type.startswith("image/"):
                     limit = self.settings.max_image_bytes
                 body = await _read(answer, limit)
-                if len(body) > limit and role != "robots":
+                if len(body) > limit and role not in ("robots", "sitemap"):
                     return Entry(url, 0, "too_large", f"over {limit} bytes", entry.type), b"", [], "", 0.0
                 return entry, body[:limit], headers, answer.reason or "", 0.0
         except TimeoutError:
@@ -250,6 +298,8 @@ class Fetcher:
             cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
             if isinstance(cause, PrivateAddress):
                 return Entry(url, 0, "private_address", str(cause)), b"", [], "", 0.0
+            if told := failure_class(error):
+                return Entry(url, 0, *told), b"", [], "", 0.0
             # The same words for every way to lose a connection: which one it was is chance, and ledgers hold none.
             return Entry(url, 0, "connection", "refused or lost"), b"", [], "", 0.0
 

@@ -5,11 +5,13 @@ Rules are read from stored answers only, so that a crawl and its replay judge al
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
 MAX_BYTES = 500 * 1024
 """What must be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored."""
+_GROUP = re.compile(r"^[ \t]*user-agent[ \t]*:[ \t]*([^#\r\n]*)", re.I | re.M)
 
 
 def robots_url(url: str) -> str:
@@ -21,8 +23,8 @@ def robots_url(url: str) -> str:
 class Rules:
     """What one robots.txt allows one robot."""
 
-    def __init__(self, parsed: Any, agent: str, *, everything: bool = True) -> None:
-        self._parsed, self._agent, self._everything = parsed, agent, everything
+    def __init__(self, parsed: Any, agent: str, *, everything: bool = True, named: bool = False) -> None:
+        self._parsed, self._agent, self._everything, self._named = parsed, agent, everything, named
 
     @classmethod
     def of(cls, status: int, body: bytes, agent: str) -> Rules:
@@ -30,7 +32,9 @@ class Rules:
         if 200 <= status < 300:
             from protego import Protego
 
-            return cls(Protego.parse(body[:MAX_BYTES].decode("utf-8", "replace")), agent)
+            text = body[:MAX_BYTES].decode("utf-8", "replace")
+            groups = {name.strip().lower() for name in _GROUP.findall(text)}
+            return cls(Protego.parse(text), agent, named=agent.lower() in groups)
         return cls(None, agent, everything=400 <= status < 500)
 
     def allow(self, url: str) -> bool:
@@ -38,6 +42,16 @@ class Rules:
         if self._parsed is None or url == robots_url(url):
             return self._everything or url == robots_url(url)
         return bool(self._parsed.can_fetch(url, self._agent))
+
+    @property
+    def named(self) -> bool:
+        """Whether a group of it speaks to this robot by name."""
+        return self._named
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """The addresses of its ``Sitemap:`` lines as spelled, in order, each once."""
+        return list(dict.fromkeys(self._parsed.sitemaps)) if self._parsed is not None else []
 
     @property
     def delay(self) -> float:

@@ -4,6 +4,7 @@ A crawl is not a function of its parameters, so its answers are data: appended t
 record, readable by any WARC tool), found through ``index.jsonl``, and closed by ``COMPLETE``. A record is indexed
 only after its segment was synced; on opening, records that were written but not yet indexed are taken in, and a
 torn tail, of a segment or of the index, is cut. So ``kill -9`` costs at most the response that was being written.
+A snapshot may stand on an earlier one (``bases``): what did not change is an entry here and a body there.
 Not in scope: asking for anything (``fetch``), and what the answers mean (``walk``, ``records``).
 """
 
@@ -14,28 +15,31 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
-from components.crawl.web.warc import Entry, member_at, scan, split, warc_record
+from components.crawl.web.bases import Base, check_held, claim_base, place_of, read_bases
+from components.crawl.web.warc import Entry, member_at, now, scan, split, warc_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment is closed when it is larger than this."""
 SYNC_EVERY = 64
 """Records that share one fsync."""
-TRANSIENT = ("timeout", "connection", "robots_unreachable")
+TRANSIENT = ("timeout", "connection", "dns", "tls", "retry_later", "robots_unreachable")
 """Failures an interrupted crawl asks about once more when it is taken up again."""
 
 
 class FetchStore:
     """One snapshot. Many may read it; ``writer=True`` takes its lock."""
 
-    def __init__(self, folder: Path, *, writer: bool = False) -> None:
+    def __init__(self, folder: Path, *, writer: bool = False, base: str = "") -> None:
         self.folder = folder
+        self.bases: list[Base] = []
+        """The snapshots this one stands on, oldest first."""
         self._entries: dict[str, Entry] = {}
         self._pending: list[Entry] = []
         self._forgotten: dict[str, Entry] = {}
@@ -48,6 +52,7 @@ class FetchStore:
         if writer:
             self._take_lock()
         try:
+            self.bases = claim_base(folder, base) if writer else read_bases(folder)
             self._load()
         except BaseException:
             self.close()
@@ -77,18 +82,20 @@ class FetchStore:
         entry = self._entries[url]
         if entry.failure:
             return b""
-        reader = self._readers.get(entry.segment)
-        if reader is None:
-            reader = self._readers[entry.segment] = (self.folder / entry.segment).open("rb")
-        reader.seek(entry.offset)
+        path = self.folder / "index.jsonl"
         try:
-            body = split(zlib.decompress(reader.read(entry.length), zlib.MAX_WBITS | 16))[2]
-        except (zlib.error, ValueError):
+            path, offset, length = place_of(self.folder, entry)
+            reader = self._readers.get(str(path))
+            if reader is None:
+                reader = self._readers[str(path)] = path.open("rb")
+            reader.seek(offset)
+            body = split(zlib.decompress(reader.read(length), zlib.MAX_WBITS | 16))[2]
+        except (zlib.error, ValueError, FileNotFoundError):
             body = None
         if body is None or sha256_bytes(body) != entry.sha256:
             raise HearsightError(
                 f"the stored answer for {url} is damaged",
-                where=self.folder / entry.segment,
+                where=path,
                 mend="remove the snapshot's folder and crawl again",
             )
         return body
@@ -115,10 +122,10 @@ class FetchStore:
         return digest_value([entries[url].essence for url in sorted(entries)])
 
     def verified_digest(self) -> str:
-        """The digest that ``COMPLETE`` names, after checking that the index still gives it.
+        """The digest that ``COMPLETE`` names, after checking that the index still gives it and that the bases stand.
 
         Raises:
-            HearsightError: the store was changed after it was completed, or is not complete.
+            HearsightError: the store, or one that it stands on, was changed after it was completed, or is not complete.
         """
         said = self.complete
         if said is None:
@@ -129,19 +136,32 @@ class FetchStore:
                 where=self.folder,
                 mend="restore it, or remove the folder and crawl again",
             )
+        check_held(self.folder, self.bases, self._entries.values())
         return str(said["digest"])
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
-    def add(self, entry: Entry, body: bytes = b"", headers: list[tuple[str, str]] | None = None, reason: str = "") -> Entry:
+    def add(
+        self,
+        entry: Entry,
+        body: bytes = b"",
+        headers: list[tuple[str, str]] | None = None,
+        reason: str = "",
+        *,
+        answered: int = 0,
+    ) -> Entry:
         """Append one answer (or failure) and return its entry, placed. Durable after the next :meth:`sync`.
+
+        An entry that says where an earlier snapshot holds its body is taken as it is; ``answered`` is then the status of
+        the answer that confirmed it (304, or 200 with an equal body), 0 when nobody was asked.
 
         Raises:
             HearsightError: the disk is full; the store then takes nothing more, and what it holds stays good.
         """
         if not self._writer or self._broken:
             raise HearsightError("is not open for writing", where=self.folder, mend="run the crawl stage again")
-        record = warc_record(entry, body, headers or [], reason)
+        entry = replace(entry, fetched=entry.fetched or now())
+        record = warc_record(entry, body, headers or [], reason, answered)
         try:
             if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
                 self._next_segment()
@@ -151,10 +171,9 @@ class FetchStore:
         except OSError as error:
             self._broken = True
             raise disk_error(error, self.folder) from error
-        placed = Entry(
-            **{**asdict(entry), "sha256": "" if entry.failure else sha256_bytes(body), "bytes": len(body)}
-            | {"segment": name, "offset": offset, "length": len(record)}
-        )
+        if not entry.held:
+            entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
+        placed = replace(entry, segment=name, offset=offset, length=len(record))
         self._entries[entry.url] = placed
         self._pending.append(placed)
         if len(self._pending) >= SYNC_EVERY:
@@ -179,6 +198,8 @@ class FetchStore:
         """Declare the snapshot complete; afterwards no one writes to it. Returns its digest."""
         self.sync()
         content = {"digest": self.digest(), "answers": len(self._entries), **about}
+        if self.bases:
+            content["bases"] = [asdict(base) for base in self.bases]
         publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
         return str(content["digest"])
 
@@ -294,6 +315,14 @@ class FetchStore:
             self._segment.close()
         self._segment = (self.folder / f"segment-{number:05d}.warc.gz").open("ab", buffering=0)
         fsync_folder(self.folder)
+
+
+class BaseStore(FetchStore):
+    """An earlier snapshot read under later parameters: what it never asked for counts as a failure, ``not_fetched``."""
+
+    def get(self, url: str) -> Entry:
+        """The last word on ``url``."""
+        return self._entries.get(url) or Entry(url, 0, "not_fetched")
 
 
 def _write_all(handle: IO[bytes], data: bytes) -> None:

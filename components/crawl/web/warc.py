@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -35,13 +36,19 @@ class Entry:
     modified: str = ""
     """Last-Modified as sent."""
     robots: str = ""
-    """X-Robots-Tag as sent."""
+    """X-Robots-Tag as sent, one line a header."""
+    tdm: str = ""
+    """TDM-Reservation as sent."""
     sha256: str = ""
     bytes: int = 0
     segment: str = ""
     offset: int = 0
     length: int = 0
     """Where the WARC record lies, in bytes of the compressed segment."""
+    fetched: str = ""
+    """When the host gave this answer or last confirmed it, ISO 8601, UTC; not part of any digest."""
+    held: str = ""
+    """Where the body lies when an earlier snapshot holds it: ``snapshot/segment:offset+length``; '' for here."""
 
     @property
     def essence(self) -> list[Any]:
@@ -49,16 +56,39 @@ class Entry:
         return [self.url, self.status, self.failure, self.sha256]
 
 
-def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> bytes:
-    """One WARC record as one gzip member: a ``response``, or a ``metadata`` record telling of a failure."""
+REVISITS = {
+    304: "http://netpreserve.org/warc/1.1/revisit/server-not-modified",
+    200: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+}
+"""WARC 1.1, section 6.7: how an answer without a body of its own is told, by the status that came."""
+_PLACED = ("url", "segment", "offset", "length")
+
+
+def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
+    """One WARC record as one gzip member.
+
+    A ``response``; a ``metadata`` record for a failure or for an answer taken over unasked; or, where the body lies in
+    an earlier snapshot, a ``revisit`` with the headers of the answer that said so (``answered``: its status, 304 or 200).
+    """
     from warcio.statusandheaders import StatusAndHeaders
     from warcio.warcwriter import WARCWriter
 
     plain = io.BytesIO()
     writer = WARCWriter(plain, gzip=False, warc_version="WARC/1.1")
-    about = {"WARC-Date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
-    if entry.failure:
+    about = {"WARC-Date": now()}
+    if entry.held:
+        told = {name: value for name, value in asdict(entry).items() if name not in _PLACED and value != ""}
+        about["X-Hearsight-Entry"] = json.dumps(told, sort_keys=True)
+    elif entry.failure:
         about["X-Hearsight-Entry"] = json.dumps({"failure": entry.failure, "detail": entry.detail, "type": entry.type})
+    if entry.held and answered:
+        about |= {"WARC-Profile": REVISITS[answered], "WARC-Refers-To-Target-URI": entry.url}
+        about["WARC-Payload-Digest"] = f"sha256:{entry.sha256}"
+        http = StatusAndHeaders(f"{answered} {reason or 'Unknown'}", headers, protocol="HTTP/1.1")
+        record = writer.create_warc_record(
+            entry.url, "revisit", payload=io.BytesIO(b""), http_headers=http, warc_headers_dict=about
+        )
+    elif entry.held or entry.failure:
         record = writer.create_warc_record(
             entry.url, "metadata", payload=io.BytesIO(b""), warc_content_type="application/warc-fields", warc_headers_dict=about
         )
@@ -71,6 +101,11 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
     # Pictures do not shrink: the quickest level costs nothing there and still halves the HTML.
     packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return packer.compress(plain.getvalue()) + packer.flush()
+
+
+def now() -> str:
+    """This moment as WARC writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def split(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
@@ -86,7 +121,7 @@ def split(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
     if not mark or not lines[0].startswith("WARC/") or length < 0 or len(rest) < length:
         raise ValueError("not a whole WARC record")
     block = rest[:length]
-    if headers.get("warc-type") != "response":
+    if headers.get("warc-type") != "response":  # a failure, or an answer whose body lies elsewhere
         return headers, [], b""
     http, mark, body = block.partition(b"\r\n\r\n")
     return headers, http.split(b"\r\n"), body
@@ -125,16 +160,31 @@ def member_at(handle: IO[bytes]) -> tuple[bytes, int] | None:
 
 
 def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: str, offset: int, length: int) -> Entry:
+    """The entry of a record read back: what the index would have said of it.
+
+    Raises:
+        ValueError, KeyError, TypeError, IndexError: it is not a record that was written here.
+    """
     url = headers["warc-target-uri"].strip("<>")
     place: dict[str, Any] = {"segment": segment, "offset": offset, "length": length}
-    if headers["warc-type"] == "metadata":
-        return Entry(url=url, status=0, **json.loads(headers["x-hearsight-entry"]), **place)
+    when = {"fetched": headers.get("warc-date", "")}
+    if "x-hearsight-entry" in headers:
+        return Entry(**({"url": url, "status": 0} | when | json.loads(headers["x-hearsight-entry"]) | place))
     status = int(http[0].split(b" ")[1])
+    lines = [line.decode("utf-8", "replace").partition(":") for line in http[1:]]
+    sent = sent_headers((name.strip(), value.strip()) for name, _, value in lines)
+    return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place | when))
+
+
+def sent_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Headers by lower-case name: the first of each, but every X-Robots-Tag, since each may speak to another robot."""
     sent: dict[str, str] = {}
-    for line in http[1:]:
-        name, _, value = line.decode("utf-8", "replace").partition(":")
-        sent.setdefault(name.strip().lower(), value.strip())
-    return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place))
+    for name, value in headers:
+        known = name.lower()
+        if known == "x-robots-tag" and known in sent:
+            sent[known] += f"\n{value}"
+        sent.setdefault(known, value)
+    return sent
 
 
 def described(sent: dict[str, str]) -> dict[str, Any]:
@@ -145,5 +195,6 @@ def described(sent: dict[str, str]) -> dict[str, Any]:
         "etag": "etag",
         "modified": "last-modified",
         "robots": "x-robots-tag",
+        "tdm": "tdm-reservation",
     }
     return {field: sent.get(name, "") for field, name in names.items()}

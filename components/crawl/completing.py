@@ -1,0 +1,94 @@
+"""A snapshot of the web: completed from its source, and turned into records on top of the one it stands on."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.codeprint import code_digest
+from components.core.stage import Stage
+from components.crawl.records import Judge, chunks, wanted_images, write_records
+from components.crawl.shards_plan import Layout, Part, Plan, base_plan, settle, write_laid_out
+from components.crawl.sources import Source, source_of
+from components.crawl.web.answers import Answers, Consent
+from components.crawl.web.earlier import Earlier
+from components.crawl.web.store import BaseStore, FetchStore
+
+if TYPE_CHECKING:
+    from components.crawl import Params
+
+STORE = "data/store"
+"""Where snapshots lie, below the project's root."""
+_RETRYING = ("connect_timeout", "timeout", "retries", "backoff", "max_retry_after")
+OF_THE_NETWORK = ("snapshot", "base", "fresh_for", "proxy", "contact", "per_host", "connections", "delay", *_RETRYING)
+"""Settings that change nothing about how a complete snapshot is read."""
+
+
+def home(stage: Stage) -> Path:
+    """The folder that holds this run's ``data``: where its caches lie, too."""
+    return stage.state.parent
+
+
+def answers_of(params: Params, store: FetchStore) -> Answers:
+    """What a store says, under these parameters' manners."""
+    return Answers(store, params.user_agent, allow_private=params.allow_private, consent=_consent(params))
+
+
+def _consent(params: Params) -> Consent:
+    return Consent(params.consent == "opt_in", frozenset(host.lower() for host in params.consenting), params.tdmrep)
+
+
+def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source) -> str:
+    """Find and fetch what the snapshot does not hold yet, and declare it complete; returns its digest."""
+    from components.crawl.sample.serving import SampleWeb, folder_sites
+    from components.crawl.web.fetch import Fetcher, FetchSettings
+
+    settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
+    with ExitStack() as open_things:
+        store: FetchStore = open_things.enter_context(FetchStore(folder, writer=True, base=params.base))
+        if store.complete:  # another process completed it while this one waited for nothing
+            return store.verified_digest()
+        store.forget_transient()
+        earlier = None
+        if params.base:
+            below = open_things.enter_context(FetchStore(folder.parent / params.base))
+            below.verified_digest()
+            earlier = Earlier(below, params.fresh_for, {})
+        proxy = params.proxy
+        if params.web != "open":
+            hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None
+            proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
+        fetcher = open_things.enter_context(
+            Fetcher(store, settings, proxy=proxy, progress=stage.progress, consent=_consent(params), earlier=earlier)
+        )
+        judge = Judge(params.min_alt)
+        for chunk in chunks(source.pages(fetcher.answers, fetcher)):
+            source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
+        for name in ("requests", "spared", "kept"):
+            stage.metric(f"crawl.{name}", getattr(fetcher, name))
+        return store.finish({"web": params.web, **source.about()})
+
+
+def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:
+    """Write the candidates of a snapshot that stands on another: see ``shards_plan``."""
+    store = answers.store
+
+    def read(snapshot: str, below: Plan | None) -> list[Part]:
+        """What an earlier snapshot gives under these parameters; what it never asked for is not there."""
+        old = BaseStore(store.folder.parent / snapshot)
+        open_bases.callback(old.close)
+        old.verified_digest()
+        layout = Layout.of(stage, counted=False)
+        then = answers_of(params, old)
+        before = source_of(stage, params, home(stage), old.folder)
+        write_records(layout, then, before.pages(then, None), lambda verdicts: settle(verdicts, below))
+        return layout.parts
+
+    with ExitStack() as open_bases:
+        settings = {name: value for name, value in params.plain().items() if name not in OF_THE_NETWORK}
+        key = {"code": code_digest(stage.root, "components.crawl"), "params": settings}
+        plan = base_plan(stage, store.bases, key, read)
+        layout = Layout.of(stage)
+        write_records(layout, answers, source.pages(answers, None), lambda verdicts: settle(verdicts, plan))
+        write_laid_out(stage, layout.parts, plan, store.bases[-1].snapshot)
