@@ -14,7 +14,7 @@ from tests.support import PROJECT
 SEED = 20
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_run_killed_in_every_stage_ends_with_the_manifests_of_an_uninterrupted_one(tmp_path: Path, whole: Whole):
     hurt = make_project(tmp_path / "hurt", small_params(), add_web)
     struck = torment(hurt, whole.took, SEED)
