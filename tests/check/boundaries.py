@@ -98,6 +98,8 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "image_sha256": sha(picture),
             "phash": "0f" * 8,
             "media": f"{shard}/{sha(picture)}.png",
+            "archive": "",
+            "archive_offset": -1,
             "text": "a dog runs on grass",
             "labels": [{"label": "dog", "confidence": 0.9}],
             "caption": "a dog runs on grass",

@@ -137,4 +137,4 @@ def test_a_job_is_done_once_and_its_folder_is_given_back(tmp_path, candidates):
     for _ in range(2):
         folders = stage.jobs(write_twice, [Job("a", "ab"), Job("c", "cd")], step="twice", params={})
     assert [(folder / "made.txt").read_text() for folder in folders] == ["abab", "cdcd"]
-    assert stage.from_cache() == {"twice": "2 of 2"}
+    assert stage.from_cache() == {"twice": "2 of 4"}
