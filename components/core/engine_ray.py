@@ -8,10 +8,11 @@ results land in the same content-keyed cache. What keeps two writers apart is ``
 from __future__ import annotations
 
 import pickle
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ class RayEngine:
         fence = Fence.raised(Fence.beside(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
         with ExitStack() as held:
             held.enter_context(fence.announced())
+            # Ray tells news of the nodes on standard output, where a run's result belongs.
+            held.enter_context(redirect_stdout(sys.stderr))
             self._ray = ray = connect(self.address, self.workers)
             held.callback(ray.shutdown)
             home = on_node(fit_nodes(ray, self.cpus, fence, folders))

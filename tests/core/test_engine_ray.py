@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -33,6 +34,7 @@ from components.crawl import run as crawl
 from tests.core import ray_work
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
+from tests.pipeline.harness import sample_params
 from tests.support import PROJECT, make_stage
 
 SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
@@ -235,19 +237,27 @@ def test_a_client_from_outside_works_too_and_its_tasks_end_with_it(cluster, tmp_
 
 
 @pytest.mark.slow
-def test_a_cluster_of_this_machine_alone_lasts_as_long_as_the_run(tmp_path):
-    code = """if True:
-        import sys, pathlib
-        from functools import partial
-        from components.core.engine_ray import RayEngine
-        from tests.core import ray_work
-        root = pathlib.Path(sys.argv[1])
-        engine = RayEngine("local", 2)
-        with engine.opened(root / "lock", [root]):
-            print(sorted(engine.run(partial(ray_work.die_once, root), [0, 1, 2])))
-    """
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=PROJECT, text=True, capture_output=True, check=True)
-    assert done.stdout == "[(0, 0), (1, 10), (2, 20)]\n"
+def test_the_command_line_runs_a_stage_on_a_cluster_of_this_machine_alone_to_the_same_bytes(tmp_path):
+    root, home = tmp_path / "project", tempfile.mkdtemp(prefix="hr", dir="/tmp")
+    params = sample_params()
+    params["english"]["crawl"] = fixture_params().plain()
+    build_fixture_web(root / "web", pages=8)
+    for name in ("components", "dvc.yaml", "expectations"):
+        (root / name).symlink_to(PROJECT / name)
+    digests = {}
+    for engine in ({"kind": "local", "workers": 2}, {"kind": "ray", "workers": 2, "address": "local", "cpus": 1.0}):
+        (root / "params.yaml").write_text(yaml.safe_dump({**params, "engine": engine}))
+        shutil.rmtree(root / ".hearsight", ignore_errors=True)
+        done = subprocess.run(
+            [Path(sys.executable).with_name("hearsight"), "run", "crawl"],
+            env={**os.environ, "HEARSIGHT_ROOT": str(root), "HEARSIGHT_TRACKING": "off", "RAY_TMPDIR": home},
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+        digests[json.loads(done.stdout)["digest"]] = json.loads((root / "data/english/crawl/lineage.json").read_text())["engine"]
+    shutil.rmtree(home)
+    assert list(digests.values()) == ["ray"], "two digests"
 
 
 @pytest.mark.parametrize(
