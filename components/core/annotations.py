@@ -3,7 +3,8 @@
 A parse, a label list, an image feature or a spoken caption depends on nothing but its payload and the model, so it
 outlives every change of thresholds, shards or splits. One SQLite file an annotator (write-ahead log: a killed
 writer loses its open transaction and nothing else; several workers may write).
-Not in scope: what is computed (``components/providers``) and sharing a store between machines.
+SQLite's write-ahead log holds between processes of one machine only, so on a cluster the workers ask one process
+that has the files open (:func:`use_shelf`). Not in scope: what is computed (``components/providers``).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import io
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -45,6 +46,16 @@ class Annotator(Protocol):
         """The result for one payload. Loads its model at the first call."""
 
 
+class Shelf(Protocol):
+    """One annotator's encoded results, opened."""
+
+    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes]]:
+        """What there is of ``keys``, with its bytes."""
+
+    def write(self, rows: Sequence[tuple[str, bytes, int]]) -> None:
+        """Store (key, bytes, crc32) in one transaction."""
+
+
 class AnnotationStore:
     """The caches of every annotator under one folder."""
 
@@ -66,9 +77,8 @@ class AnnotationStore:
         encode, decode = CODECS[annotator.codec]
         path = self.folder / f"{annotator.name}-v{annotator.version}-{_slug(annotator.model)}.sqlite"
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(_open(path)) as base:
-                found = {key: decode(blob) for key, blob in _read(base, path, list(payloads))}
+            with _open_shelf(path) as shelf:
+                found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
                 missing = iter([key for key in payloads if key not in found])
                 while batch := list(islice(missing, BATCH)):
                     rows = []
@@ -78,9 +88,7 @@ class AnnotationStore:
                         rows.append((key, blob, zlib.crc32(blob)))
                         # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
                         found[key] = decode(blob)
-                    with base:
-                        base.execute("BEGIN IMMEDIATE")
-                        base.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
+                    shelf.write(rows)
                     self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
         except OSError as error:
             raise disk_error(error, path) from error
@@ -88,6 +96,36 @@ class AnnotationStore:
             mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
             raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
         return {key: found[key] for key in payloads}
+
+
+@contextmanager
+def sqlite_shelf(path: Path) -> Iterator[Shelf]:
+    """The results in the SQLite file at ``path``, which is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(_open(path)) as base:
+        yield _SqliteShelf(base, path)
+
+
+_open_shelf: Callable[[Path], AbstractContextManager[Shelf]] = sqlite_shelf
+
+
+def use_shelf(opener: Callable[[Path], AbstractContextManager[Shelf]]) -> None:
+    """Have every store of this process reach its results through ``opener`` (given the SQLite file's path)."""
+    global _open_shelf
+    _open_shelf = opener
+
+
+class _SqliteShelf:
+    def __init__(self, base: sqlite3.Connection, path: Path) -> None:
+        self.base, self.path = base, path
+
+    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        return _read(self.base, self.path, list(keys))
+
+    def write(self, rows: Sequence[tuple[str, bytes, int]]) -> None:
+        with self.base:
+            self.base.execute("BEGIN IMMEDIATE")
+            self.base.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -9,14 +9,36 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
+import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from components.core.digests import canonical_json, digest_value, sha256_file
 from components.core.files import disk_error, fsync_folder
 
 ENTRY = "entry.json"
+FORGOTTEN = 7 * 24 * 3600.0
+"""Seconds after which half an entry of another machine, whose processes cannot be seen from here, is nobody's."""
+
+
+@cache
+def machine() -> str:
+    """A short name of this machine and its process numbers: one for each container and each boot."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text() + str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        boot = ""
+    return digest_value([platform.node(), boot])[:8]
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class ShardCache:
@@ -43,7 +65,7 @@ class ShardCache:
         if self._is_whole(final):
             return final, True
         shutil.rmtree(final, ignore_errors=True)
-        temporary = final.with_name(f"{final.name}.tmp-{os.getpid()}")
+        temporary = final.with_name(f"{final.name}.tmp-{machine()}-{os.getpid()}")
         shutil.rmtree(temporary, ignore_errors=True)
         try:
             temporary.mkdir(parents=True)
@@ -69,10 +91,12 @@ class ShardCache:
         return final, False
 
     def sweep(self) -> None:
-        """Remove what killed processes left half written."""
+        """Remove what killed processes of this machine left half written, and what any other left long ago."""
         for path in self.folder.glob("*/*.tmp-*"):
-            pid = path.name.rpartition("-")[2]
-            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            where, _, pid = path.name.rpartition(".tmp-")[2].rpartition("-")
+            ours = where in (machine(), "") and pid.isdigit()
+            left = not Path(f"/proc/{pid}").exists() if ours else _age(path) > FORGOTTEN
+            if left:
                 shutil.rmtree(path, ignore_errors=True)
 
     @staticmethod

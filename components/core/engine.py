@@ -1,8 +1,8 @@
 """The engine maps a function over work items in other processes; what a stage computes does not depend on it.
 
 ``LocalEngine`` is the default: forked workers that die with their parent, and whose own death costs one retry of
-the item they held. Another engine (a Ray cluster) is any class with the same ``run``; items and results are
-picklable and the function is a module-level one, so nothing else has to change.
+the item they held. Another engine (``engine_ray``: a Ray cluster) is any class with the same methods; items and
+results are picklable and the function is a module-level one, so nothing else has to change.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import multiprocessing
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, Protocol
 
 from components.core.errors import HearsightError
@@ -26,6 +28,14 @@ class Engine(Protocol):
     """Where work runs."""
 
     name: str
+
+    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+        """Hold what :meth:`run` needs while a stage runs.
+
+        Args:
+            lock: the stage's lock, held by this process.
+            folders: what the workers read and write; they must see them.
+        """
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """Yield ``(index, work(items[index]))`` as results come, in any order."""
@@ -42,6 +52,10 @@ class LocalEngine:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
+
+    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+        """Nothing to hold: forked workers inherit the lock and see what this process sees."""
+        return nullcontext()
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """See :class:`Engine`. Raises what ``work`` raised; HearsightError when an item kills its workers."""
@@ -67,11 +81,7 @@ class LocalEngine:
                         # Killed from outside (out of memory, say): a fresh worker takes the item again.
                         crew.pop(worker.pipe).stop()
                         if attempts[index] >= ATTEMPTS:
-                            raise HearsightError(
-                                f"its worker died {ATTEMPTS} times (exit {worker.process.exitcode})",
-                                where=f"work item {index}",
-                                mend="look for a lack of memory (dmesg), use fewer workers, and run again",
-                            ) from None
+                            raise worker_died(index, items[index], ATTEMPTS, f"exit {worker.process.exitcode}") from None
                         waiting.append(index)
                         continue
                     if not good:
@@ -119,13 +129,28 @@ def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], p
             index = pipe.recv()
         except EOFError:
             os._exit(0)
-        try:
-            answer = (True, work(items[index]))
-        except BaseException as error:
-            if not isinstance(error, HearsightError):
-                error.add_note("in a worker:\n" + traceback.format_exc())
-            answer = (False, error)
+        answer = attempt(work, items[index])
         try:
             pipe.send(answer)
         except Exception as error:
             pipe.send((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
+
+
+def attempt(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
+    """In a worker: whether ``work(item)`` came to an end, and its result or what it raised."""
+    try:
+        return True, work(item)
+    except BaseException as error:
+        if not isinstance(error, HearsightError):
+            error.add_note("in a worker:\n" + traceback.format_exc())
+        return False, error
+
+
+def worker_died(index: int, item: Any, times: int, how: str) -> HearsightError:
+    """What to tell a person about an item whose workers keep dying."""
+    step, name = getattr(item, "step", ""), getattr(item, "shard", "") or getattr(item, "name", "")
+    return HearsightError(
+        f"its worker died {times} times ({how})",
+        where=f"{step}, {name}" if step and name else f"work item {index}",
+        mend="look for a lack of memory (dmesg), use fewer workers, and run again",
+    )

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.core.errors import HearsightError
+from components.core.fence import Fence
 
 PR_SET_PDEATHSIG = 1
 LOCK_PATIENCE = 20.0
@@ -76,6 +77,8 @@ def _start_time(pid: int) -> str | None:
 def sole_writer(path: Path, what: str) -> Iterator[None]:
     """Hold the lock at ``path``; forked workers inherit it, so it is free only once every one of them is gone.
 
+    Workers on a cluster keep a new writer out by the fence beside it, whatever engine the new one takes.
+
     Raises:
         HearsightError: somebody else still writes ``what`` after a short wait.
     """
@@ -99,4 +102,7 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
         handle.truncate()
         handle.write(str(os.getpid()))
         handle.flush()
+        fence = Fence.beside(path)
+        if fence.exists():
+            Fence.raised(fence, what, LOCK_PATIENCE)
         yield

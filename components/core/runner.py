@@ -29,13 +29,24 @@ from components.core.stage import Stage, write_lineage
 THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
-class EngineSettings(Settings):
-    """``params.yaml:engine``: where shards are worked on. It never changes what comes out."""
+class LocalSettings(Settings):
+    """``params.yaml:engine`` of kind local: processes on this machine. No engine ever changes what comes out."""
 
     kind: str
-    """``local``: processes on this machine."""
+    """``local`` or ``ray``."""
     workers: int
     """Worker processes; 0 takes one a core."""
+
+
+class RaySettings(LocalSettings):
+    """``params.yaml:engine`` of kind ray: tasks on a Ray cluster."""
+
+    workers: int
+    """Tasks at once; 0 takes what the cluster holds."""
+    address: str
+    """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone."""
+    cpus: float
+    """Cores a task."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +67,21 @@ class StageResult:
 
 
 def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
-    """The engine that ``params.yaml:engine`` names; raises HearsightError for one that is not there yet."""
-    settings = parse_settings(EngineSettings, content.get("engine"), f"{params_path}: engine")
-    assert isinstance(settings, EngineSettings)
+    """The engine that ``params.yaml:engine`` names; raises HearsightError for one that there is not."""
+    block, where = content.get("engine"), f"{params_path}: engine"
+    kind = block.get("kind") if isinstance(block, Mapping) else None
+    settings = parse_settings(RaySettings if kind == "ray" else LocalSettings, block, where)
+    assert isinstance(settings, LocalSettings)
+    if settings.workers < 0:
+        raise HearsightError("must not be negative", where=f"{where}.workers", mend="give 0 or more")
+    if isinstance(settings, RaySettings):
+        if settings.cpus <= 0:
+            raise HearsightError("must be more than 0", where=f"{where}.cpus", mend="give the cores of one task, 1 say")
+        from components.core.engine_ray import RayEngine
+
+        return RayEngine(settings.address, settings.workers, settings.cpus)
     if settings.kind != "local":
-        raise HearsightError(
-            f"'{settings.kind}' is not an engine of this version", where=f"{params_path}: engine.kind", mend="use 'local'"
-        )
+        raise HearsightError(f"'{settings.kind}' is not an engine", where=f"{where}.kind", mend="use 'local' or 'ray'")
     return LocalEngine(settings.workers)
 
 
@@ -82,12 +101,14 @@ def run_stage(root: Path, stage: str, dataset: str) -> StageResult:
     params = stage_params(params_file, graph.params, dataset, stage, module.Params)
     engine = make_engine(params_file, graph.params)
     out = graph.output(stage, dataset)
-    with sole_writer(root / ".hearsight" / "locks" / f"{dataset}.{stage}.lock", f"{dataset}/{stage}"):
+    state, lock = root / ".hearsight", root / ".hearsight" / "locks" / f"{dataset}.{stage}.lock"
+    with sole_writer(lock, f"{dataset}/{stage}"):
         inputs = open_inputs(graph, stage, dataset)
         clear(out)
-        job = Stage(stage, dataset, params, root, inputs, out, engine, root / ".hearsight")
+        job = Stage(stage, dataset, params, root, inputs, out, engine, state)
         try:
-            module.run(job)
+            with engine.opened(lock, (state, root / "data")):
+                module.run(job)
         except HearsightError as error:
             tracker().record_failure(root, dataset, stage, params.plain(), str(error))
             raise
