@@ -7,17 +7,33 @@ not in a WAT. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-M
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
 
-from components.crawl.archives.pairs import noindex
+from components.crawl.archives.pairs import candidate, noindex
 from components.crawl.archives.resolve import Resolver
-from components.crawl.html import Candidate, Page, fold
+from components.crawl.html import Candidate, Page
 from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.urls import absolute
 
 IMAGE = "IMG@/src"
+_LINK = re.compile(rb'\{"path":"IMG@/src"(?:,"[^"\\]*+":"(?:[^"\\]++|\\.)*+")*+\}', re.DOTALL)
+# A base, robots' wishes or a language: then the whole record is read.
+_TELLING = (b'"base"', b"robots", b"hearsight", b"content-language")
+
+
+def image_links_in_python(block: bytes) -> tuple[int, bytes]:
+    """How many links of the usual form a record has for images, and their JSON array."""
+    links = _LINK.findall(block)
+    return len(links), b"[" + b",".join(links) + b"]"
+
+
+try:
+    from components.crawl.archives._scan import image_links
+except ImportError:  # installed where there was no C compiler
+    image_links = image_links_in_python
 
 
 class BadMetadata(ValueError):
@@ -32,6 +48,9 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
     """
     if b'"HTML-Metadata"' not in block:
         return None
+    plain = _plain(block, page_url)
+    if plain is not None:
+        return plain
     try:
         response = orjson.loads(block)["Envelope"]["Payload-Metadata"].get("HTTP-Response-Metadata") or {}
         html = response.get("HTML-Metadata")
@@ -46,16 +65,38 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
         raise BadMetadata(f"{type(error).__name__}: {error}"[:200]) from None
 
 
+def _plain(block: bytes, page_url: str) -> Page | None:
+    """The page of a record whose image links alone need to be parsed; None when it says more, or is built otherwise.
+
+    A quote inside a JSON string is escaped, so the bytes of ``image_links`` are such a link wherever they occur; most of a record
+    is about other links.
+    """
+    start, end = block.find(b'"Links":['), block.rfind(b"}]")
+    if not block.endswith(b"}}") or start < 0 or end < start or block.find(b'"Head', start, end) >= 0:
+        return None
+    rest = (block[:start] + block[end:]).lower()
+    if any(word in rest for word in _TELLING):
+        return None
+    count, links = image_links(block)
+    if count != block.count(b'"IMG@/src"'):
+        return None
+    try:
+        return Page(_candidates(orjson.loads(links), page_url), [], False, UNKNOWN)
+    except ValueError:
+        return None
+
+
 def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
     resolve = Resolver(base)
     found: list[Candidate] = []
     for link in links:
         if link.get("path") != IMAGE:
             continue
-        alt, source = link.get("alt"), _string(link.get("url")).strip()
+        alt, source = link.get("alt"), link.get("url")
+        source = source.strip() if isinstance(source, str) else ""
         url = resolve(source) if source else None
         inline = url is None and source[:5].lower() == "data:"
-        found.append(Candidate(url, fold(_string(alt)) if alt else "", len(found), source[:200], inline, alt is not None))
+        found.append(candidate(url, alt if alt is None or isinstance(alt, str) else "", len(found), source, inline))
     return found
 
 
