@@ -23,8 +23,9 @@ def words(text):
 
 PAGE = "http://a.sample/folder/page.html?q"
 
-TAGS = words("""img image picture source base script style title textarea iframe xmp noembed noframes noscript
-svg math select option optgroup template plaintext frameset frame html head body table tr td th tbody thead tfoot caption colgroup col a b i p div span
+TAGS = words("""img image picture source base script style title textarea iframe xmp
+noembed noframes noscript svg math select option optgroup template plaintext frameset frame html head body table tr td
+th tbody thead tfoot caption colgroup col a b i p div span
 form button input br hr li ul nobr object video meta link pre h1 dd ruby rt font foreignObject desc mi annotation-xml""")
 NAMES = words("src alt srcset data-src data-original data-lazy-src data-srcset href lang name content type class SRC Alt =x")
 VALUES = words("""a.png /b.png ../c.png ./d e%20f //h.sample/x http://h.sample/y.jpg?a=1&amp;b=2 data:image/gif;base64,R0
