@@ -136,6 +136,35 @@ def snapshot_next(
     _print(next_snapshot(find_root(), dataset, chosen))
 
 
+@app.command()
+def pairs(
+    what: Annotated[list[str], typer.Argument(help="HTML, WARC or WAT: files, addresses (http, s3), or - for standard input.")],
+    base: Annotated[str, typer.Option(help="The address an HTML file's relative ones go by.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Also images without alt-text or address.")] = False,
+) -> None:
+    """Print page, image address and alt-text as JSON lines; what cannot be read is a line on standard error and exit code 2."""
+    from components.core.errors import HearsightError
+    from components.core.progress import progress
+    from components.crawl.archives.anything import as_pairs, pairs_in
+
+    failed = False
+    for path in what:
+        pages = pairs_in(path, base)
+        try:
+            for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
+                if page.failure:
+                    failed = True
+                    typer.echo(f"hearsight: {path}: {page.failure} at byte {page.offset}: {page.detail or page.url}", err=True)
+                for pair in as_pairs(page, every):
+                    sys.stdout.write(json.dumps(pair, ensure_ascii=False) + "\n")
+        except HearsightError as error:
+            failed = True
+            typer.echo(f"hearsight: {error}", err=True)
+    sys.stdout.flush()
+    if failed:
+        raise typer.Exit(2)
+
+
 def _print(line: Mapping[str, Any]) -> None:
     if sys.stdout.isatty():
         typer.echo("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))

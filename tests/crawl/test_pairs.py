@@ -5,129 +5,32 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from components.crawl.archives import scan as scanner
+from components.crawl.archives.fields import fields, fields_in_python
 from components.crawl.archives.pairs import pairs_of, read_fast
 from components.crawl.archives.resolve import Resolver
 from components.crawl.archives.scan import scan
 from components.crawl.html import image_candidates, read_page
 from components.crawl.urls import absolute
 
+
+def words(text):
+    return text.split()
+
+
 PAGE = "http://a.sample/folder/page.html?q"
 
-TAGS = [
-    "img",
-    "image",
-    "picture",
-    "source",
-    "base",
-    "script",
-    "style",
-    "title",
-    "textarea",
-    "iframe",
-    "xmp",
-    "noembed",
-    "noframes",
-    "noscript",
-    "svg",
-    "math",
-    "select",
-    "option",
-    "optgroup",
-    "template",
-    "plaintext",
-    "frameset",
-    "frame",
-    "html",
-    "head",
-    "body",
-    "table",
-    "tr",
-    "td",
-    "th",
-    "tbody",
-    "thead",
-    "tfoot",
-    "caption",
-    "colgroup",
-    "col",
-    "a",
-    "b",
-    "i",
-    "p",
-    "div",
-    "span",
-    "form",
-    "button",
-    "input",
-    "br",
-    "hr",
-    "li",
-    "ul",
-    "nobr",
-    "object",
-    "video",
-    "meta",
-    "link",
-    "pre",
-    "h1",
-    "dd",
-    "ruby",
-    "rt",
-    "font",
-    "foreignObject",
-    "desc",
-    "mi",
-    "annotation-xml",
-]
-NAMES = [
-    "src",
-    "alt",
-    "srcset",
-    "data-src",
-    "data-original",
-    "data-lazy-src",
-    "data-srcset",
-    "href",
-    "lang",
-    "name",
-    "content",
-    "type",
-    "class",
-    "SRC",
-    "Alt",
-    "=x",
-]
-VALUES = [
-    "a.png",
-    "/b.png",
-    "../c.png",
-    "./d",
-    "e%20f",
-    "//h.sample/x",
-    "http://h.sample/y.jpg?a=1&amp;b=2",
-    "data:image/gif;base64,R0",
-    "&copy=1",
-    "&copy;",
-    "&amp;quot;",
-    "&#128;",
-    "&#0;",
-    "&#x110000;",
-    "&notit;",
-    "&not",
-    "robots",
-    "noindex",
-    "image/avif",
-    "image/webp",
-    "en-GB",
-    "<img>",
-    ">",
-    "-->",
-    "</script>",
-    "a.png,b.png&#32;2x",
-]
+TAGS = words("""img image picture source base script style title textarea iframe xmp
+noembed noframes noscript svg math select option optgroup template plaintext frameset frame html head body table tr td
+th tbody thead tfoot caption colgroup col a b i p div span
+form button input br hr li ul nobr object video meta link pre h1 dd ruby rt font foreignObject desc mi annotation-xml""")
+NAMES = words("src alt srcset data-src data-original data-lazy-src data-srcset href lang name content type class SRC Alt =x")
+VALUES = words("""a.png /b.png ../c.png ./d e%20f //h.sample/x http://h.sample/y.jpg?a=1&amp;b=2 data:image/gif;base64,R0
+&copy=1 &copy; &amp;quot; &#128; &#0; &#x110000; &notit; &not robots noindex image/avif image/webp en-GB <img> > --> </script>
+a.png,b.png&#32;2x""")
 VALUES += ["", "a 300w, b 900w", "c 1.5x,d 2x", "x > y", 'say "hi"', "it's", "caf\xe9\r\nx", " \t", "\u200b", "日本"]
 TEXTS = [
     "x",
@@ -187,56 +90,57 @@ WELL = st.recursive(
         st.sampled_from(["x", "<img src=a.png alt='A b'>", "<!-- <td> -->", "<br>", "<svg><title>t</title><path d=x /></svg>"])
     ),
     lambda inner: st.tuples(
-        st.sampled_from(
-            [
-                "div",
-                "p",
-                "table",
-                "tr",
-                "td",
-                "th",
-                "b",
-                "a",
-                "picture",
-                "template",
-                "svg",
-                "select",
-                "noscript",
-                "ul",
-                "li",
-                "script",
-                "style",
-                "title",
-                "caption",
-            ]
-        ),
+        st.sampled_from(words("div p table tr td th b a picture template svg select noscript ul li script style title caption")),
         st.lists(inner, max_size=4),
     ).map(lambda part: f"<{part[0]}>{''.join(part[1])}</{part[0]}>"),
     max_leaves=20,
 )
 
 
-@settings(max_examples=300)
+@pytest.fixture(params=["compiled", "python"])
+def reader(request, monkeypatch):
+    if request.param == "python":
+        monkeypatch.setattr(scanner, "native", None)
+    elif scanner.native is None:
+        pytest.skip("installed without a C compiler")
+
+
+EVERY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@EVERY
 @given(st.one_of(MARKUP, WELL))
-def test_the_fast_reading_is_the_dom_reading(html):
+def test_the_fast_reading_is_the_dom_reading(reader, html):
     assert pairs_of(html, PAGE) == image_candidates(html, PAGE)
 
 
-@settings(max_examples=150)
+@EVERY
+@given(st.one_of(MARKUP, WELL))
+def test_the_compiled_scanner_gives_up_where_its_specification_does(html):
+    text = html.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
+    assert (scan(text) is None) == (scanner.scan_in_python(text) is None)
+
+
+@given(st.lists(st.sampled_from([b"A", b"b-C", b":", b" ", b"\t", b"\r\n", b"\n", b"\r", b"\0", b"\xff", b"x: y"])).map(b"".join))
+def test_the_compiled_reading_of_heads_is_the_one_in_python(data):
+    assert fields(data, 0) == fields_in_python(data, 0)
+
+
+@EVERY
 @given(MARKUP)
-def test_language_and_wishes_are_read_as_from_the_tree(html):
+def test_language_and_wishes_are_read_as_from_the_tree(reader, html):
     fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
     assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
     if slow.candidates:
         assert fast.language == slow.language
 
 
-@settings(max_examples=150)
+@EVERY
 @given(
     st.one_of(st.binary(max_size=300), MARKUP.map(lambda text: text.encode("utf-8", "replace"))),
     st.sampled_from([None, "utf-8", "latin-1", "shift_jis", "gb2312", "utf-16", "utf-7", "idna", "nonsense"]),
 )
-def test_bytes_of_any_charset_are_read_as_by_the_dom(html, hint):
+def test_bytes_of_any_charset_are_read_as_by_the_dom(reader, html, hint):
     assert pairs_of(html, PAGE, hint) == image_candidates(html, PAGE, hint)
 
 
@@ -251,7 +155,7 @@ REFERENCE = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(REFERENCE, st.one_of(st.just(PAGE), st.just("http://a.sample"), st.just("https://a.sample:8443/x/../y/;p/z"), REFERENCE))
 @example("http://h.sample/a/.", PAGE)
 @example("a/..", PAGE)
@@ -264,11 +168,11 @@ def test_references_resolve_as_absolute_does(reference, base):
     [
         "<p>An image: <img src=a.png alt='A cat'> in a <table><tr><td><img src=b.png></td></tr></table><img src=c.png>",
         "<script>if (a < b) document.write('<img src=no>')</script><style>a>b{}</style><title><img></title><img src=a>",
-        "<picture><source srcset='a.webp 2x'><img src=b alt=x></picture><svg viewBox='0 0 1 1'><title>t</title><path d='x'/></svg><img>",
+        "<picture><source srcset='a.webp 2x'><img src=b></picture><svg><title>t</title><path d='x'/></svg><img>",
         "<html lang=en><base href=/x/><!-- <img> --><template><img></template><select><option>a</select><img src=a>",
     ],
 )
-def test_ordinary_pages_need_no_tree(html):
+def test_ordinary_pages_need_no_tree(reader, html):
     found = scan(html)
     assert found is not None
     assert len(found.images) == len(image_candidates(html, PAGE))
@@ -284,12 +188,12 @@ def test_ordinary_pages_need_no_tree(html):
         "<picture><div><img src=1></div></picture>",
     ],
 )
-def test_pages_whose_tree_moves_images_are_left_to_the_tree(html):
+def test_pages_whose_tree_moves_images_are_left_to_the_tree(reader, html):
     assert scan(html) is None
     assert pairs_of(html, PAGE) == image_candidates(html, PAGE)
 
 
-def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
+def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time(reader):
     for piece in (
         "<",
         "<img ",
@@ -310,7 +214,7 @@ def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
         assert [c.image_url for c in pairs_of(html, PAGE)] == [c.image_url for c in image_candidates(html, PAGE)], piece
 
 
-def test_the_scanner_knows_every_raw_text_element():
+def test_the_scanner_knows_every_raw_text_element(reader):
     for name in re.findall(r"\w+", "script style title textarea iframe xmp noembed noframes"):
         assert [c.image_url for c in pairs_of(f"<{name}><img src=no></{name}x></{name} ><img src=a>", PAGE)] == [
             "http://a.sample/folder/a"

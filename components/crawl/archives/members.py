@@ -74,7 +74,7 @@ class Members:
         unpacker = self._unpacker
         assert unpacker is not None
         while size < PIECE:
-            if not self._fill():
+            if self._position >= len(self._buffer) and not self._fill():
                 self.fault, self._over = "truncated", True
                 break
             fed = self._buffer[self._position : self._position + FEED]
@@ -92,6 +92,11 @@ class Members:
                 self._over = True
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the last piece was the member's last, and the member is sound."""
+        return self._over and not self.fault
 
     def abandon(self) -> None:
         """Leave the current member where it is, and go on at the next one that can be found."""
