@@ -13,8 +13,9 @@ from components.core.errors import HearsightError
 from components.crawl.sample.serving import SampleWeb
 from components.crawl.sample.sites import Quirks, Reply, Site
 from components.crawl.web import fetch as fetch_module
+from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers
-from components.crawl.web.fetch import Fetcher, PrivateAddress, PublicResolver, spread
+from components.crawl.web.fetch import Fetcher, spread
 from components.crawl.web.robots import Rules
 from components.crawl.web.store import FetchStore
 from tests.crawl.conftest import fetch_settings

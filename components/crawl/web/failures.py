@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -11,15 +12,19 @@ import aiohttp
 _CLOCK = (9, 10)
 """OpenSSL's verify codes for a certificate that is not valid yet, or no more."""
 
+NO_SUCH_NAME = "no such name"
+"""What DNS answers of a host that is no more; it tells that the network is there."""
+_NAMELESS = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+
 
 def failure_class(error: BaseException) -> tuple[str, str] | None:
     """(class, words) of an error that is more than a lost connection; the words hold nothing of chance.
 
-    ``dns``: the name has no address, or none could be learnt now. ``tls``: the certificate is not accepted; when its dates
-    are at fault, this machine's clock may be.
+    ``dns``: the name has no address, or none could be learnt now; the words say which. ``tls``: the certificate is not
+    accepted; when its dates are at fault, this machine's clock may be.
     """
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "dns", "no address for this name"
+        return "dns", NO_SUCH_NAME if error.os_error.errno in _NAMELESS else "names cannot be looked up"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         code = getattr(error.certificate_error, "verify_code", 0)
         return "tls", "certificate out of its dates (or the clock is wrong)" if code in _CLOCK else "certificate not accepted"

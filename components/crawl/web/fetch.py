@@ -8,22 +8,21 @@ depend on the order of the answers. Not in scope: which URLs are wanted (``walk`
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
-from components.crawl.urls import host_of, is_private
+from components.crawl.urls import host_of
+from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers, Consent, NotFetched
 from components.crawl.web.earlier import Earlier, moment
-from components.crawl.web.failures import failure_class, retry_after
+from components.crawl.web.failures import NO_SUCH_NAME, failure_class, retry_after
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.crawl.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from components.crawl.web.store import FetchStore
@@ -70,34 +69,6 @@ class FetchSettings(Settings):
     """Whether addresses of private networks may be asked."""
     max_retry_after: float
     """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
-
-
-class PrivateAddress(OSError):
-    """A name that resolves into a private network."""
-
-
-class PublicResolver(AbstractResolver):
-    """Resolves names as the system does, and refuses those with an address that is not public.
-
-    The check is on the very addresses the connection will use, so a name cannot answer twice in two ways.
-    """
-
-    def __init__(self) -> None:
-        from aiohttp import ThreadedResolver
-
-        self._system = ThreadedResolver()
-
-    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
-        """The addresses of ``host``; raises PrivateAddress."""
-        found = await self._system.resolve(host, port, family)
-        for answer in found:
-            if is_private(answer["host"]):
-                raise PrivateAddress(f"{host} is at {answer['host']}")
-        return found
-
-    async def close(self) -> None:
-        """Let go of the system's resolver."""
-        await self._system.close()
 
 
 class _Host:
@@ -238,14 +209,16 @@ class Fetcher:
                     left = Entry(url, 0, "retry_later", "the host asked to be left alone")
                     return self.store.add(left)
                 entry, body, headers, reason, pause = await self._request(url, role)
-                again = entry.failure in ("timeout", "connection", "dns") or entry.status in RETRY_STATUS
+                again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
+                again = again or entry.status in RETRY_STATUS
                 host.closed = host.closed or pause > self.settings.max_retry_after
                 if not again or host.closed or attempt == self.settings.retries:
                     break
                 host.hold(pause)
                 await asyncio.sleep(max(min(wait, self.settings.timeout), pause))
                 wait *= 2
-        self._failures = self._failures + 1 if entry.failure in ("connection", "dns") else 0
+        lost = entry.failure in ("connection", "dns") and entry.detail != NO_SUCH_NAME
+        self._failures = self._failures + 1 if lost else 0
         placed = self._store(entry, body, headers, reason)
         if self._failures >= GONE:
             raise HearsightError(

@@ -23,7 +23,8 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
 from components.crawl.web.bases import Base, check_held, claim_base, place_of, read_bases
-from components.crawl.web.warc import Entry, member_at, now, scan, split, warc_record
+from components.crawl.web.index import index_line, read_index, torn_entries
+from components.crawl.web.warc import Entry, now, scan, split, warc_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment is closed when it is larger than this."""
@@ -187,7 +188,7 @@ class FetchStore:
         try:
             assert self._segment is not None and self._index is not None
             os.fsync(self._segment.fileno())
-            _write_all(self._index, b"".join(_line(entry) for entry in self._pending))
+            _write_all(self._index, b"".join(index_line(entry) for entry in self._pending))
             os.fsync(self._index.fileno())
         except OSError as error:
             self._broken = True
@@ -245,9 +246,9 @@ class FetchStore:
 
     def _load(self) -> None:
         sizes = {path.name: path.stat().st_size for path in sorted(self.folder.glob("segment-*.warc.gz"))}
-        lines, whole = self._read_index(sizes)
+        lines, whole = read_index(self.folder, sizes)
         if self._writer and not (self.folder / "COMPLETE").exists():
-            torn = self._torn(lines)
+            torn = torn_entries(self.folder, lines)
             lines, whole = [entry for entry in lines if entry not in torn], whole and not torn
         ends: dict[str, int] = dict.fromkeys(sizes, 0)
         for entry in lines:
@@ -266,46 +267,12 @@ class FetchStore:
                         os.fsync(handle.fileno())
             self._entries.update((entry.url, entry) for entry in found)
             if found or not whole:
-                publish_bytes(self.folder / "index.jsonl", b"".join(_line(entry) for entry in [*lines, *found]))
+                publish_bytes(self.folder / "index.jsonl", b"".join(index_line(entry) for entry in [*lines, *found]))
             self._index = (self.folder / "index.jsonl").open("ab", buffering=0)
             if sizes:
                 self._segment = (self.folder / max(sizes)).open("ab", buffering=0)
         except OSError as error:
             raise disk_error(error, self.folder) from error
-
-    def _read_index(self, sizes: dict[str, int]) -> tuple[list[Entry], bool]:
-        """The index's entries whose records are there, and whether every line of it was good."""
-        try:
-            raw = (self.folder / "index.jsonl").read_bytes()
-        except FileNotFoundError:
-            return [], True
-        kept: list[Entry] = []
-        whole = not raw or raw.endswith(b"\n")
-        rows = raw.split(b"\n")
-        for row in rows[:-1] if whole else rows:
-            try:
-                entry = Entry(**json.loads(row))
-                if entry.offset + entry.length > sizes.get(entry.segment, -1):
-                    raise ValueError("beyond the segment")
-            except (ValueError, TypeError):
-                whole = False
-                continue
-            kept.append(entry)
-        # A last line without its end of line may parse and yet be rewritten: ``whole`` says so.
-        return kept, whole
-
-    def _torn(self, lines: list[Entry]) -> set[Entry]:
-        """The indexed records at the segments' ends that are not whole, which only a failing disk leaves behind."""
-        torn: set[Entry] = set()
-        for name in {entry.segment for entry in lines}:
-            with (self.folder / name).open("rb") as handle:
-                for entry in sorted((e for e in lines if e.segment == name), key=lambda e: -e.offset):
-                    handle.seek(entry.offset)
-                    member = member_at(handle)
-                    if member is not None and member[1] == entry.length:
-                        break
-                    torn.add(entry)
-        return torn
 
     def _next_segment(self) -> None:
         self.sync()
@@ -330,7 +297,3 @@ def _write_all(handle: IO[bytes], data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[handle.write(view) :]
-
-
-def _line(entry: Entry) -> bytes:
-    return json.dumps(asdict(entry), sort_keys=True).encode() + b"\n"

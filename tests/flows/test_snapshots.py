@@ -1,0 +1,36 @@
+"""A scheduled run first moves the crawl on to the day's snapshot, and does not run over one that cannot be moved."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from tests.flows.conftest import Make
+from tests.support import PROJECT
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_flow_moves_on_to_the_days_snapshot_before_anything_runs(make_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flows.flow import StageFailed, pipeline
+
+    root = make_project()
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
+    with pytest.raises(StageFailed, match="snapshot of english"):
+        pipeline(root=str(root), snapshots=["english"])
+    assert not (root / "a.txt").exists()
+    stages = yaml.safe_load((root / "dvc.yaml").read_text())
+    stages["stages"]["crawl"] = {
+        "cmd": "cp params.yaml crawled.txt",
+        "params": ["english.crawl.snapshot"],
+        "outs": ["crawled.txt"],
+    }
+    (root / "dvc.yaml").write_text(yaml.safe_dump(stages))
+    crawl = yaml.safe_load((PROJECT / "params.yaml").read_text())["english"]["crawl"]
+    (root / "params.yaml").write_text(yaml.safe_dump({"chain": {"crawl": {"english": {}}}, "english": {"crawl": crawl}}))
+    (root / "data/store/sample-1").mkdir(parents=True)
+    (root / "data/store/sample-1/COMPLETE").write_text("{}")
+    assert pipeline(target="crawl", root=str(root), snapshots=["english"]) == 1
+    seen = yaml.safe_load((root / "crawled.txt").read_text())["english"]["crawl"]
+    assert re.fullmatch(r"sample-1-\d{4}-\d\d-\d\d", seen["snapshot"]) and seen["base"] == "sample-1"
