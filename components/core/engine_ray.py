@@ -113,14 +113,19 @@ class _Deaths:
     """How often each item lost its worker, and how often its node."""
 
     def __init__(self, exceptions: Any) -> None:
+        self.defect = exceptions.RayTaskError
         self.worker = (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)
         self.node = (exceptions.NodeDiedError, exceptions.LocalRayletDiedError, exceptions.ObjectLostError)
         self.counts: Counter[tuple[int, bool]] = Counter()
 
     def count(self, index: int, item: Any, error: Exception) -> None:
-        """Count one more; raises HearsightError when that was too often, and ``error`` when it is no death at all."""
-        if not isinstance(error, self.worker + self.node):
+        """Count one more; raises HearsightError when that was too often or no death at all, and a defect as it is."""
+        if isinstance(error, self.defect):
             raise error
+        if not isinstance(error, self.worker + self.node):
+            raise HearsightError(
+                f"the cluster cannot run it ({line_of(error)})", where="engine: ray", mend="mend the cluster and run again"
+            ) from error
         of_node = isinstance(error, self.node)
         self.counts[index, of_node] += 1
         if self.counts[index, of_node] >= (NODE_ATTEMPTS if of_node else ATTEMPTS):

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from components.core.annotations import Shelf, sqlite_shelf, use_shelf
+from components.core.annotations import BATCH, Shelf, sqlite_shelf, use_shelf
 from components.core.cache import machine
 from components.core.engine import attempt
 from components.core.fence import Fence
@@ -129,8 +129,9 @@ class _KeptShelf:
         self.keeper, self.path = keeper, path
 
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes]]:
-        found: list[tuple[str, bytes]] = _answer(self.keeper.read.remote(self.path, list(keys)))
-        return found
+        # In pieces: one answer has to fit into the shared memory of a node.
+        for start in range(0, len(keys), BATCH):
+            yield from _answer(self.keeper.read.remote(self.path, list(keys[start : start + BATCH])))
 
     def write(self, rows: Sequence[tuple[str, bytes, int]]) -> None:
         _answer(self.keeper.write.remote(self.path, list(rows)))

@@ -76,6 +76,20 @@ class Squares:
         return payload * payload
 
 
+class Songs:
+    """Results that do not fit into a message and go through the shared memory."""
+
+    name, version, model, codec = "songs", 1, "none", "bytes"
+
+    def compute(self, payload: int) -> bytes:
+        return bytes([payload]) * 500_000
+
+
+def sing(folder: Path, item: int) -> dict[int, int]:
+    found = AnnotationStore(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
+    return {int(key): song.count(int(key)) for key, song in found.items()}
+
+
 def annotate_without_sqlite(folder: Path, item: int) -> tuple[dict[str, int], dict[str, int]]:
     """Annotate in a worker in which opening any SQLite file fails."""
 

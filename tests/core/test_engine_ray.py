@@ -179,6 +179,11 @@ class TestOpened:
         assert len(again) == 100 and computed == {}
         assert len(list(tmp_path.glob("*.sqlite"))) == 1
 
+    def test_annotations_of_megabytes_pass_in_pieces(self, engine, tmp_path):
+        for _ in range(2):
+            for _, found in engine.run(partial(ray_work.sing, tmp_path), [0, 1]):
+                assert found == dict.fromkeys(range(100), 500_000)
+
     def test_workers_have_one_numeric_thread_and_the_runs_settings(self, engine):
         ((_, found),) = engine.run(ray_work.surroundings, [0])
         assert found == {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HEARSIGHT_MARK": "seen"}

@@ -50,9 +50,9 @@ def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tm
     monkeypatch.setattr(process, "LOCK_PATIENCE", 0.3)
     running = worker(claim, 7)
     try:
-        with pytest.raises(HearsightError, match="it is still being written by a task of an earlier run"):
-            with sole_writer(tmp_path / "lock", "it"):
-                pass
+        late = pytest.raises(HearsightError, match="it is still being written by a task of an earlier run")
+        with late, sole_writer(tmp_path / "lock", "it"):
+            raise AssertionError
         # Killed -9 a second from now, it lets the waiting writer in.
         monkeypatch.setattr(process, "LOCK_PATIENCE", 20.0)
         began = time.monotonic()
