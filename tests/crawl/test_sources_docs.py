@@ -7,7 +7,8 @@ import re
 import pytest
 import yaml
 
-from components.crawl import Params, _sound
+from components.crawl import Params
+from components.crawl.settings import sound
 from tests.support import PROJECT
 
 TEXT = (PROJECT / "docs" / "sources.md").read_text(encoding="utf-8")
@@ -16,7 +17,7 @@ EXAMPLES = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[0])
 
 @pytest.mark.parametrize("dataset", ["archive", "site", "table"])
 def test_an_example_fits_the_stage(dataset):
-    params = _sound(Params.model_validate(EXAMPLES[dataset]["crawl"]))
+    params = sound(Params.model_validate(EXAMPLES[dataset]["crawl"]))
     assert params.snapshot == f"{dataset}-1" and dataset in EXAMPLES["chain"]["crawl"]
     assert EXAMPLES["gates"][f"{dataset}-crawl"] == {"dataset": dataset, "boundary": "crawl"}
 
