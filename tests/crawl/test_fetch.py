@@ -56,7 +56,7 @@ def test_robots_are_asked_once_and_respected(tmp_path):
     assert web.log.count("http://a.sample/robots.txt") == 1 and "http://a.sample/no/page" not in web.log
 
 
-@pytest.mark.parametrize(("status", "allowed"), [(404, True), (403, True), (500, False), (503, False), (200, True)])
+@pytest.mark.parametrize(("status", "allowed"), [(404, True), (403, True), (429, False), (500, False), (503, False), (200, True)])
 def test_a_robots_txt_that_cannot_be_read_is_judged_as_rfc_9309_has_it(status, allowed):
     assert Rules.of(status, b"", "hearsight").allow("http://a.sample/x") is allowed
 

@@ -28,14 +28,17 @@ class Rules:
 
     @classmethod
     def of(cls, status: int, body: bytes, agent: str) -> Rules:
-        """The rules of an answer: 2xx is read, 4xx allows everything, all else forbids everything (2.3.1)."""
+        """The rules of an answer: 2xx is read, 4xx allows everything, all else forbids everything (2.3.1).
+
+        429 is no word on what is allowed but a host under load: it counts as a server's error.
+        """
         if 200 <= status < 300:
             from protego import Protego
 
             text = body[:MAX_BYTES].decode("utf-8", "replace")
             groups = {name.strip().lower() for name in _GROUP.findall(text)}
             return cls(Protego.parse(text), agent, named=agent.lower() in groups)
-        return cls(None, agent, everything=400 <= status < 500)
+        return cls(None, agent, everything=400 <= status < 500 and status != 429)
 
     def allow(self, url: str) -> bool:
         """Whether the robot may ask for ``url``; robots.txt itself always."""
