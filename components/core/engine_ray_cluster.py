@@ -44,7 +44,9 @@ def connect(address: str, workers: int) -> Any:
     os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", RECONNECT)
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if address == "local":
-        # Bound to loopback and without a dashboard: nothing of it is seen from outside.
+        # Bound to loopback and without a dashboard: nothing of it is seen from outside. The address alone would not do:
+        # Ray listens everywhere unless it takes this for a system where it has no clusters.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         settings |= {"num_cpus": workers or len(os.sched_getaffinity(0)), "include_dashboard": False}
         settings |= {"object_store_memory": STORE_BYTES, "_node_ip_address": "127.0.0.1"}
     elif address != "auto":

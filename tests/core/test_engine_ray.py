@@ -265,6 +265,25 @@ def test_the_command_line_runs_a_stage_on_a_cluster_of_this_machine_alone_to_the
     assert list(digests.values()) == ["ray"], "two digests"
 
 
+@pytest.mark.slow
+def test_a_cluster_of_this_machine_alone_listens_on_loopback_only(tmp_path):
+    code = """if True:
+        import pathlib, psutil, sys
+        from components.core.engine_ray import RayEngine
+        root = pathlib.Path(sys.argv[1])
+        with RayEngine("local", 1).opened(root / "lock", [root]):
+            family = psutil.Process().children(recursive=True)
+            heard = {c.laddr.ip for p in family for c in p.net_connections("inet") if c.status == psutil.CONN_LISTEN}
+        print(*heard)
+    """
+    home = tempfile.mkdtemp(prefix="hr", dir="/tmp")
+    environment = {**os.environ, "RAY_TMPDIR": home}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    heard = subprocess.check_output(command, cwd=PROJECT, text=True, env=environment).split()
+    shutil.rmtree(home)
+    assert heard and {address.removeprefix("::ffff:") for address in heard} == {"127.0.0.1"}
+
+
 @pytest.mark.parametrize(
     ("address", "message"),
     [
