@@ -6,6 +6,7 @@ next place that looks like one. Format: ISO 28500:2017 (WARC 1.1). Not in scope:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from components.crawl.archives.opening import Stream
 LIMIT = 1 << 24
 """Bytes of a record, decompressed; a larger one is a fault. (Common Crawl cuts pages at 5 MiB.)"""
 HEAD_LIMIT = 1 << 16
+_START = re.compile(rb"WARC/1\.\d\r?\n")
 _END = b"\r\n\r\n"
 SKIP_LIMIT = 1 << 30
 """Decompressed bytes of one record that are read past at most; then its member is abandoned: it may be a bomb."""
@@ -195,11 +197,11 @@ def _resync(cursor: _Cursor, limit: int) -> bool:
     """Go to the next place in the member that looks like a record; False when none is near."""
     looked = 0
     while True:
-        found = cursor.data.find(b"\nWARC/1.", cursor.at)
-        if found >= 0:
-            cursor.at = found + 1
+        found = _START.search(cursor.data, cursor.at)
+        if found:
+            cursor.at = found.start()
             return True
-        step = max(len(cursor.data) - cursor.at - 8, 0)
+        step = max(len(cursor.data) - cursor.at - 10, 0)
         looked += step
         cursor.at += step
         if looked > 4 * limit and cursor.members.gzipped:
