@@ -6,6 +6,7 @@ next place that looks like one. Format: ISO 28500:2017 (WARC 1.1). Not in scope:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from components.crawl.archives.opening import Stream
 LIMIT = 1 << 24
 """Bytes of a record, decompressed; a larger one is a fault. (Common Crawl cuts pages at 5 MiB.)"""
 HEAD_LIMIT = 1 << 16
+_START = re.compile(rb"WARC/1\.\d\r?\n")
 _END = b"\r\n\r\n"
 SKIP_LIMIT = 1 << 30
 """Decompressed bytes of one record that are read past at most; then its member is abandoned: it may be a bomb."""
@@ -163,14 +165,13 @@ def _length(headers: Fields) -> int:
 
 def _ends_well(cursor: _Cursor, size: int) -> bool:
     """Whether what follows the record's ``size`` bytes is the end of a record: the Content-Length was right."""
-    more = cursor.holds(size + 5)
+    more = cursor.holds(size + 9)
     end = cursor.at + size
-    after = cursor.data[end : end + 4]
+    rest = cursor.data[end : end + 9].lstrip(b"\r\n")
     if not more and cursor.members.fault:  # the last of a torn member: its checksum did not come, or was wrong
         return False
     # Two line ends by the standard; some writers leave out one or both.
-    rest = after.lstrip(b"\r\n")
-    return b"WARC".startswith(rest)
+    return not rest or rest.startswith(b"WARC/")
 
 
 def _skip(cursor: _Cursor, length: int, limit: int) -> bool:
@@ -195,11 +196,11 @@ def _resync(cursor: _Cursor, limit: int) -> bool:
     """Go to the next place in the member that looks like a record; False when none is near."""
     looked = 0
     while True:
-        found = cursor.data.find(b"\nWARC/1.", cursor.at)
-        if found >= 0:
-            cursor.at = found + 1
+        found = _START.search(cursor.data, cursor.at)
+        if found:
+            cursor.at = found.start()
             return True
-        step = max(len(cursor.data) - cursor.at - 8, 0)
+        step = max(len(cursor.data) - cursor.at - 10, 0)
         looked += step
         cursor.at += step
         if looked > 4 * limit and cursor.members.gzipped:
