@@ -67,10 +67,7 @@ def decode(data: bytes, charset_hint: str | None = None) -> str:
     for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace")
-    codec = _codec(charset_hint)
-    if codec is None:
-        said = _META_CHARSET.search(data[:4096]) or _XML_ENCODING.search(data[:200])
-        codec = _codec(said.group(1).decode("ascii")) if said else None
+    codec = stated_codec(data, charset_hint)
     if codec:
         text = data.decode(codec, "replace")
         return text if codec == "utf-8" else SURROGATES.sub("\ufffd", text)
@@ -78,6 +75,15 @@ def decode(data: bytes, charset_hint: str | None = None) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace")
+
+
+def stated_codec(data: bytes, charset_hint: str | None = None) -> str | None:
+    """Python's name of the charset that the HTTP header, or else the page, states; None when neither names a known one."""
+    codec = _codec(charset_hint)
+    if codec is None:
+        said = _META_CHARSET.search(data[:4096]) or _XML_ENCODING.search(data[:200])
+        codec = _codec(said.group(1).decode("ascii")) if said else None
+    return codec
 
 
 @lru_cache(maxsize=256)

@@ -19,6 +19,8 @@ FEED = 1 << 14
 PIECE = 1 << 20
 """Decompressed bytes handed out at once."""
 MAGIC = b"\x1f\x8b\x08"
+BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]
+"""What the decompressor raises over broken input (its stub calls the class an instance)."""
 _MAGIC = re.compile(re.escape(MAGIC))
 _TRIAL = 512
 
@@ -72,13 +74,13 @@ class Members:
         unpacker = self._unpacker
         assert unpacker is not None
         while size < PIECE:
-            if not self._fill():
+            if self._position >= len(self._buffer) and not self._fill():
                 self.fault, self._over = "truncated", True
                 break
             fed = self._buffer[self._position : self._position + FEED]
             try:
                 part = unpacker.decompress(fed, PIECE)
-            except isal_zlib.error:
+            except BROKEN:
                 self.fault, self._over = "bad_gzip" if self.place > self.offset or fed[:3] == MAGIC else "not_gzip", True
                 self._resync()
                 break
@@ -90,6 +92,11 @@ class Members:
                 self._over = True
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the last piece was the member's last, and the member is sound."""
+        return self._over and not self.fault
 
     def abandon(self) -> None:
         """Leave the current member where it is, and go on at the next one that can be found."""
@@ -138,5 +145,5 @@ class Members:
 def _begins_a_record(data: bytes) -> bool:
     try:
         return bytes(isal_zlib.decompressobj(31).decompress(data, 64)).startswith(b"WARC/")
-    except isal_zlib.error:
+    except BROKEN:
         return False

@@ -6,8 +6,12 @@ read from the tree. Not in scope: links.
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from components.crawl.archives.resolve import Resolver
-from components.crawl.archives.scan import Attributes, Scan, has_images, scan
+from components.crawl.archives.scan import Attributes, Scan, scan
 from components.crawl.html import (
     DECODABLE,
     LAZY,
@@ -19,11 +23,13 @@ from components.crawl.html import (
     image_candidates,
     parse_srcset,
     read_page,
+    stated_codec,
 )
 from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.urls import absolute
 
 _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REFUSALS = {"noindex", "none", "noimageindex"}
 
 
@@ -35,11 +41,8 @@ def pairs_of(html: bytes | str, page_url: str, charset_hint: str | None = None) 
         page_url: its address, which relative ones go by.
         charset_hint: the charset of its Content-Type header, if any.
     """
-    text = _text(html, charset_hint)
-    if not has_images(text):
-        return []
-    found = scan(text)
-    return image_candidates(text, page_url) if found is None else _candidates(found, page_url)
+    found = scan(_markup(html, charset_hint))
+    return image_candidates(html, page_url, charset_hint) if found is None else _candidates(found, page_url)
 
 
 def read_fast(html: bytes | str, page_url: str, charset_hint: str | None = None, *, language: bool = True) -> Page:
@@ -48,15 +51,14 @@ def read_fast(html: bytes | str, page_url: str, charset_hint: str | None = None,
     The language of a page without candidates is ``un`` unless it is declared: guessing one costs more than all the rest.
     With ``language`` false that of a page with candidates is not guessed, either.
     """
-    text = _text(html, charset_hint)
-    found = scan(text)
+    found = scan(_markup(html, charset_hint))
     if found is None:
-        whole = read_page(text, page_url)
+        whole = read_page(html, page_url, charset_hint)
         return Page(whole.candidates, [], whole.noindex, whole.language)
-    candidates = _candidates(found, page_url) if found.images else []
+    candidates = _candidates(found, page_url)
     declared = stated_language(found.language)
     if declared is None and candidates and language:
-        declared = read_page(text, page_url).language
+        declared = read_page(html, page_url, charset_hint).language
     return Page(candidates, [], noindex(found.metas), declared or UNKNOWN)
 
 
@@ -70,9 +72,19 @@ def noindex(metas: list[Attributes]) -> bool:
     return False
 
 
-def _text(html: bytes | str, charset_hint: str | None) -> str:
-    """Text as the tree builder gets it: without lone surrogates and NUL."""
-    text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
+def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
+    """A page's text as the tree builder gets it, without lone surrogates and NUL; of a plain UTF-8 page its bytes."""
+    if isinstance(html, str):
+        text = SURROGATES.sub("\ufffd", html)
+    elif (
+        b"\x00" not in html
+        and html[:3] != codecs.BOM_UTF8
+        and html[:2] not in _MARKS
+        and stated_codec(html, charset_hint) == "utf-8"
+    ):
+        return html
+    else:
+        text = decode(html, charset_hint)
     return text.replace("\x00", "\ufffd")
 
 
@@ -80,18 +92,41 @@ def _candidates(found: Scan, page_url: str) -> list[Candidate]:
     base = page_url
     if found.base is not None:
         base = absolute(found.base, page_url) or page_url
+    if not found.images:
+        return []
     resolve = Resolver(base)
     return [_candidate(image, sources, at, resolve) for at, (image, sources) in enumerate(found.images)]
 
 
-def _candidate(image: Attributes, sources: list[Attributes], position: int, resolve: Resolver) -> Candidate:
+def candidate(
+    url: str | None, alt: str | None, position: int, source: str, inline: bool, *, new: Callable[..., Any] = Candidate.__new__
+) -> Candidate:
+    """A ``Candidate`` of these; its own constructor takes thrice as long, for being frozen."""
+    if alt is None:
+        folded = ""
+    elif alt.isascii() and alt.isprintable() and "&" not in alt:  # then folding is about spaces
+        folded = " ".join(alt.split())
+    else:
+        folded = fold(alt)
+    made: Candidate = new(Candidate)
+    facts = {
+        "image_url": url,
+        "alt": folded,
+        "position": position,
+        "source": source[:200],
+        "data_uri": inline,
+        "has_alt": alt is not None,
+    }
+    object.__setattr__(made, "__dict__", facts)
+    return made
+
+
+def _candidate(image: Attributes, sources: Sequence[Attributes], position: int, resolve: Resolver) -> Candidate:
     alt = image.get("alt")
     source = (image.get("src") or "").strip()
-    folded = fold(alt) if alt else ""
     if not sources and _OFFERS.isdisjoint(image):
         url = resolve(source) if source else None
-        inline = url is None and source[:5].lower() == "data:"
-        return Candidate(url, folded, position, source[:200], inline, alt is not None)
+        return candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
     offers: list[tuple[int, float, str]] = []
     for name in ("src", *LAZY):
         spelled = (image.get(name) or "").strip()
@@ -109,4 +144,4 @@ def _candidate(image: Attributes, sources: list[Attributes], position: int, reso
         best = resolve(raw)
         if best:
             break
-    return Candidate(best, folded, position, spelled[:200], best is None and spelled[:5].lower() == "data:", alt is not None)
+    return candidate(best, alt, position, spelled, best is None and spelled[:5].lower() == "data:")

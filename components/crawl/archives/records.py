@@ -6,24 +6,28 @@ next place that looks like one. Format: ISO 28500:2017 (WARC 1.1). Not in scope:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from components.crawl.archives.fields import Fields, fields
 from components.crawl.archives.members import Members
 from components.crawl.archives.opening import Stream
 
 LIMIT = 1 << 24
 """Bytes of a record, decompressed; a larger one is a fault. (Common Crawl cuts pages at 5 MiB.)"""
 HEAD_LIMIT = 1 << 16
+_START = re.compile(rb"WARC/1\.\d\r?\n")
+_END = b"\r\n\r\n"
 SKIP_LIMIT = 1 << 30
 """Decompressed bytes of one record that are read past at most; then its member is abandoned: it may be a bomb."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
     """One WARC record, or a fault (then ``fault`` is not empty, and the block is)."""
 
-    headers: dict[bytes, bytes]
+    headers: Fields
     """Names in lower case."""
     block: bytes
     offset: int
@@ -82,7 +86,13 @@ def records(stream: Stream, limit: int = LIMIT) -> Iterator[Record]:
     """
     members = Members(stream)
     while members.next():
-        cursor = _Cursor(members)
+        data = members.piece()
+        if members.whole:  # nearly always: a member of one record
+            _, headers, start = fields(data, 0)
+            if start > 0 and _length(headers) == len(data) - start - 4 and data.startswith(b"WARC/") and data.endswith(_END):
+                yield Record(headers, data[start:-4], members.offset)
+                continue
+        cursor = _Cursor(members, data)
         faulty = False
         for record in _in_member(cursor, limit):
             faulty |= bool(record.fault)
@@ -104,8 +114,8 @@ def _in_member(cursor: _Cursor, limit: int) -> Iterator[Record]:
             if not _resync(cursor, limit):
                 return
             continue
-        end = _head_end(cursor)
-        headers, length = _head(cursor.data[cursor.at : end]) if end > 0 else ({}, -1)
+        headers, end = _head(cursor)
+        length = _length(headers) if end > 0 else -1
         if length < 0:
             yield Record(headers, b"", offset, cursor.members.fault or "bad_record", "the record's head cannot be read")
             cursor.at += 5
@@ -140,22 +150,17 @@ def _in_member(cursor: _Cursor, limit: int) -> Iterator[Record]:
             return
 
 
-def _head_end(cursor: _Cursor) -> int:
-    """Where in ``cursor.data`` the block begins; -1 when the head has no end."""
-    while (found := cursor.data.find(b"\r\n\r\n", cursor.at)) < 0:
-        if len(cursor.data) - cursor.at > HEAD_LIMIT or not cursor.more():
-            return -1
-    return found + 4
+def _head(cursor: _Cursor) -> tuple[Fields, int]:
+    """The record's fields, and where in ``cursor.data`` its block begins; -1 when the head has no end."""
+    while True:
+        _, headers, end = fields(cursor.data, cursor.at)
+        if end > 0 or len(cursor.data) - cursor.at > HEAD_LIMIT or not cursor.more():
+            return headers, end
 
 
-def _head(head: bytes) -> tuple[dict[bytes, bytes], int]:
-    headers: dict[bytes, bytes] = {}
-    for line in head.split(b"\r\n")[1:]:
-        name, colon, value = line.partition(b":")
-        if colon:
-            headers[name.strip().lower()] = value.strip()
+def _length(headers: Fields) -> int:
     length = headers.get(b"content-length", b"")
-    return headers, int(length) if length.isdigit() and len(length) < 16 else -1
+    return int(length) if length.isdigit() and len(length) < 16 else -1
 
 
 def _ends_well(cursor: _Cursor, size: int) -> bool:
@@ -192,11 +197,11 @@ def _resync(cursor: _Cursor, limit: int) -> bool:
     """Go to the next place in the member that looks like a record; False when none is near."""
     looked = 0
     while True:
-        found = cursor.data.find(b"\nWARC/1.", cursor.at)
-        if found >= 0:
-            cursor.at = found + 1
+        found = _START.search(cursor.data, cursor.at)
+        if found:
+            cursor.at = found.start()
             return True
-        step = max(len(cursor.data) - cursor.at - 8, 0)
+        step = max(len(cursor.data) - cursor.at - 10, 0)
         looked += step
         cursor.at += step
         if looked > 4 * limit and cursor.members.gzipped:

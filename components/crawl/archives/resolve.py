@@ -11,13 +11,13 @@ import re
 
 from components.crawl.urls import absolute
 
-_SEGMENTS = r"(?:[A-Za-z0-9_~$,'*()@!+=&-]|%[0-9A-Fa-f]{2}|(?<!/)\.|(?<=/)\.(?=[A-Za-z0-9_-]))"
+_SEGMENTS = r"(?:[A-Za-z0-9_~$,'*()@!+=&-]++|%[0-9A-Fa-f]{2}|(?<!/)\.|(?<=/)\.(?=[A-Za-z0-9_-]))"
 _PATH = rf"(?:{_SEGMENTS}|/(?!/))*+"
-_QUERY = r"(?:\?(?:[A-Za-z0-9_~$,'*()@!+=&./?:;-]|%[0-9A-Fa-f]{2})+)?"
+_QUERY = r"(?:\?(?:[A-Za-z0-9_~$,'*()@!+=&./?:;-]++|%[0-9A-Fa-f]{2})++)?+"
 _HOST = r"(?!0[xX])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9]{1,20}"
 _ABSOLUTE = re.compile(rf"https?://{_HOST}/{_PATH}{_QUERY}")
 _ROOTED = re.compile(rf"/(?!/){_PATH}{_QUERY}")
-_RELATIVE = re.compile(rf"[A-Za-z0-9_]{_PATH}{_QUERY}")
+_RELATIVE = re.compile(rf"((?:\.\./)*)([A-Za-z0-9_]{_PATH}{_QUERY})")
 
 
 class Resolver:
@@ -25,22 +25,24 @@ class Resolver:
 
     def __init__(self, base: str) -> None:
         self._base = base
-        self._root = self._folder = ""
-        normal = absolute(base, base)
-        if normal == base and ";" not in base:
+        self._root = ""
+        self._folders: list[str] = []
+        if ";" not in base and (_ABSOLUTE.fullmatch(base) or absolute(base, base) == base):
             scheme, _, rest = base.partition("://")
-            host, _, path = rest.partition("/")
+            host, _, path = rest.partition("?")[0].partition("/")
             self._root = f"{scheme}://{host}"
-            path = path.partition("?")[0]
-            self._folder = f"{self._root}/{path.rpartition('/')[0]}/" if "/" in path else f"{self._root}/"
+            names = path.split("/")[:-1]
+            if all(names):
+                # Its folder, the one above, and so on to the root, above which there is nothing.
+                self._folders = ["/".join((self._root, *names[:deep], "")) for deep in range(len(names), -1, -1)]
 
     def __call__(self, reference: str) -> str | None:
         """The absolute, normalised address, or None when it is no http(s) one."""
+        if self._folders and (match := _RELATIVE.fullmatch(reference)):
+            up, rest = match.groups()
+            return (self._folders[min(len(up) // 3, len(self._folders) - 1)] if up else self._folders[0]) + rest
         if _ABSOLUTE.fullmatch(reference):
             return reference
-        if self._root:
-            if _ROOTED.fullmatch(reference):
-                return self._root + reference
-            if _RELATIVE.fullmatch(reference):
-                return self._folder + reference
+        if self._root and _ROOTED.fullmatch(reference):
+            return self._root + reference
         return absolute(reference, self._base)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from isal import isal_zlib
 
-from components.crawl.archives.members import MAGIC
+from components.crawl.archives.fields import Fields, fields
+from components.crawl.archives.members import BROKEN, MAGIC
 
 PAGE_LIMIT = 1 << 24
 """Bytes of a page, decoded."""
@@ -29,12 +30,12 @@ class BadResponse(Exception):
         self.failure, self.detail = failure, detail
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Response:
     """An HTTP response's head; ``body`` undoes the encodings."""
 
     status: int
-    headers: dict[bytes, bytes]
+    headers: Fields
     """Names in lower case; equal ones joined by a comma."""
     raw: bytes
 
@@ -78,20 +79,11 @@ def parse_response(block: bytes) -> Response:
     Raises:
         BadResponse: it has no status line.
     """
-    head, _, body = block.partition(b"\r\n\r\n")
-    if b"\n\n" in head:  # some servers end lines so
-        head, _, body = block.partition(b"\n\n")
-    lines = head.split(b"\n")
-    words = lines[0].split(None, 2)
-    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:
-        raise BadResponse("bad_record", "the HTTP response has no status line")
-    headers: dict[bytes, bytes] = {}
-    for line in lines[1:]:
-        name, colon, value = line.partition(b":")
-        if colon:
-            name, value = name.strip().lower(), value.strip()
-            headers[name] = headers[name] + b", " + value if name in headers else value
-    return Response(int(words[1]), headers, body)
+    first, headers, start = fields(block, 0)
+    words = first.split(None, 2)
+    if start < 0 or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:
+        raise BadResponse("bad_record", "the HTTP response has no head")
+    return Response(int(words[1]), headers, block[start:])
 
 
 def _unchunked(data: bytes) -> bytes:
@@ -137,7 +129,7 @@ def _inflated(data: bytes, bits: int, limit: int) -> bytes:
     unpacker = isal_zlib.decompressobj(bits)
     try:
         page: bytes = unpacker.decompress(data, limit + 1)
-    except isal_zlib.error as error:
+    except BROKEN as error:
         raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
     if len(page) > limit:
         raise BadResponse("too_large", f"more than {limit} bytes once decompressed")

@@ -7,17 +7,31 @@ not in a WAT. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-M
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
 
-from components.crawl.archives.pairs import noindex
+from components.crawl.archives.pairs import candidate, noindex
 from components.crawl.archives.resolve import Resolver
-from components.crawl.html import Candidate, Page, fold
+from components.crawl.html import Candidate, Page
 from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.urls import absolute
 
 IMAGE = "IMG@/src"
+_LINK = re.compile(rb'\{"path":"IMG@/src"(?:,"[^"\\]*+":"(?:[^"\\]++|\\.)*+")*+\}', re.DOTALL)
+
+
+def image_links_in_python(block: bytes) -> tuple[int, bytes]:
+    """How many links of the usual form a record has for images, and their JSON array."""
+    links = _LINK.findall(block)
+    return len(links), b"[" + b",".join(links) + b"]"
+
+
+try:
+    from components.crawl.archives._scan import image_links
+except ImportError:  # installed where there was no C compiler
+    image_links = image_links_in_python
 
 
 class BadMetadata(ValueError):
@@ -32,6 +46,8 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
     """
     if b'"HTML-Metadata"' not in block:
         return None
+    block = _lighter(block)
+    words = block.lower()
     try:
         response = orjson.loads(block)["Envelope"]["Payload-Metadata"].get("HTTP-Response-Metadata") or {}
         html = response.get("HTML-Metadata")
@@ -40,10 +56,26 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
         head = html.get("Head") or {}
         metas = [meta for meta in head.get("Metas") or [] if isinstance(meta, dict)]
         headers = response.get("Headers") or {}
-        base = absolute(_string(head.get("Base")), page_url) or page_url
-        return Page(_candidates(html.get("Links") or [], base), [], _noindex(metas, headers), _language(metas, headers))
+        base = (absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
+        refused = (b"robots" in words or b"hearsight" in words) and _noindex(metas, headers)
+        language = _language(metas, headers) if b"content-language" in words else UNKNOWN
+        return Page(_candidates(html.get("Links") or [], base), [], refused, language)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadMetadata(f"{type(error).__name__}: {error}"[:200]) from None
+
+
+def _lighter(block: bytes) -> bytes:
+    """The record without the links that are no images, which are most of it; as it is when it is built in another order.
+
+    A quote inside a JSON string is escaped, so these bytes are keys and links wherever they occur.
+    """
+    start, end = block.find(b'"Links":['), block.rfind(b"}]")
+    if start < 0 or end < start or block.find(b'"Head', start, end) >= 0:
+        return block
+    count, links = image_links(block)
+    if count != block.count(b'"IMG@/src"'):
+        return block
+    return b"".join((block[:start], b'"Links":', links, block[end + 2 :]))
 
 
 def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
@@ -52,15 +84,16 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
     for link in links:
         if link.get("path") != IMAGE:
             continue
-        alt, source = link.get("alt"), _string(link.get("url")).strip()
+        alt, source = link.get("alt"), link.get("url")
+        source = source.strip() if isinstance(source, str) else ""
         url = resolve(source) if source else None
         inline = url is None and source[:5].lower() == "data:"
-        found.append(Candidate(url, fold(_string(alt)) if alt else "", len(found), source[:200], inline, alt is not None))
+        found.append(candidate(url, alt if alt is None or isinstance(alt, str) else "", len(found), source, inline))
     return found
 
 
 def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
-    named = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
+    named: list[dict[str, str | None]] = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
     for name, value in headers.items():
         if name.lower() == "x-robots-tag":
             named.append({"name": "robots", "content": _string(value).replace(":", ",")})
