@@ -31,7 +31,7 @@ LOOKS_PER_JOB = 150
 """Images one job decodes."""
 IMAGES_AT_A_TIME = 20_000
 """Images of a chunk of pages: what is judged, fetched and written together, and so in memory."""
-ROWS_A_SHARD = 100_000
+ROWS_A_SHARD = 25_000
 """Ledger rows that close a shard, whatever it holds."""
 STEP = "look"
 
