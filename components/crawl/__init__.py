@@ -66,6 +66,10 @@ class Params(Settings):
     """Bytes of a page, decompressed; a larger one is dropped."""
     max_image_bytes: int
     """Bytes of an image; a larger one is dropped."""
+    min_side: int
+    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
+    max_aspect: float
+    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
     user_agent: str
     """The robot's product token, which robots.txt rules go by."""
     contact: str
@@ -162,7 +166,7 @@ def _sound(params: Params) -> Params:
     for name in LIMITS:
         if getattr(params, name) <= 0:
             raise wrong(name, "must be more than 0", "give a positive number")
-    for name in ("depth", "delay", "retries", "backoff", "min_alt"):
+    for name in ("depth", "delay", "retries", "backoff", "min_alt", "min_side", "max_aspect"):
         if getattr(params, name) < 0:
             raise wrong(name, "must not be negative", "give 0 or more")
     if not params.snapshot or not all(char.isalnum() or char in "-_." for char in params.snapshot) or params.snapshot[0] == ".":

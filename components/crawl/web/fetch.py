@@ -22,6 +22,7 @@ from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.crawl.urls import host_of, is_private
 from components.crawl.web.answers import Answers, NotFetched
+from components.crawl.web.early import Limits, read_image
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry, described
@@ -59,6 +60,10 @@ class FetchSettings(Settings):
     """Bytes of a page, decompressed; a larger one is dropped."""
     max_image_bytes: int
     """Bytes of an image; a larger one is dropped."""
+    min_side: int
+    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
+    max_aspect: float
+    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
     user_agent: str
     """The robot's product token, which robots.txt rules go by."""
     contact: str
@@ -229,7 +234,7 @@ class Fetcher:
             async with self._session.get(address, allow_redirects=False, proxy=self._proxy, timeout=times) as answer:
                 headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _DROP_HEADERS]
                 sent: dict[str, str] = {}
-                for name, value in headers:
+                for name, value in answer.headers.items():
                     sent.setdefault(name.lower(), value)
                 entry = Entry(url, answer.status, **described(sent))
                 pause = float(sent.get("retry-after", "")) if sent.get("retry-after", "").isdigit() else 0.0
@@ -238,6 +243,12 @@ class Fetcher:
                     return entry, body[:ERROR_BODY], headers, answer.reason or "", pause
                 if role == "page" and not readable(entry.type):
                     return Entry(url, 0, "not_html", entry.type[:80], entry.type), b"", [], "", 0.0
+                if role == "image":
+                    limits = Limits(limit, self.settings.min_side, self.settings.max_aspect)
+                    refused, body = await read_image(answer, sent, limits)
+                    if refused:
+                        entry = Entry(url, 0, refused.rule, refused.value, entry.type, threshold=refused.threshold)
+                    return entry, body, headers, answer.reason or "", 0.0
                 if role == "page" and entry.type.startswith("image/"):
                     limit = self.settings.max_image_bytes
                 body = await _read(answer, limit)
@@ -250,6 +261,8 @@ class Fetcher:
             cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
             if isinstance(cause, PrivateAddress):
                 return Entry(url, 0, "private_address", str(cause)), b"", [], "", 0.0
+            if isinstance(error, (aiohttp.ClientResponseError, HttpProcessingError)):
+                return Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits"), b"", [], "", 0.0
             # The same words for every way to lose a connection: which one it was is chance, and ledgers hold none.
             return Entry(url, 0, "connection", "refused or lost"), b"", [], "", 0.0
 

@@ -25,8 +25,9 @@ class Entry:
     status: int
     """HTTP status; 0 for a failure."""
     failure: str = ""
-    """'' or timeout | connection | too_large | not_html | private_address | robots_unreachable ..."""
+    """'' or timeout | connection | bad_http | too_large | not_html | private_address | not_an_image | image_side ..."""
     detail: str = ""
+    """What was found; of a refused image, the ledger's value."""
     type: str = ""
     """Content-Type as sent."""
     location: str = ""
@@ -42,11 +43,14 @@ class Entry:
     offset: int = 0
     length: int = 0
     """Where the WARC record lies, in bytes of the compressed segment."""
+    threshold: str = ""
+    """What a refused image was held to."""
 
     @property
     def essence(self) -> list[Any]:
         """What of it belongs to the snapshot's digest: no times, no places."""
-        return [self.url, self.status, self.failure, self.sha256]
+        facts = [self.detail, self.threshold] if self.threshold else []
+        return [self.url, self.status, self.failure, self.sha256, *facts]
 
 
 def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> bytes:
@@ -58,7 +62,8 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
     writer = WARCWriter(plain, gzip=False, warc_version="WARC/1.1")
     about = {"WARC-Date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
     if entry.failure:
-        about["X-Hearsight-Entry"] = json.dumps({"failure": entry.failure, "detail": entry.detail, "type": entry.type})
+        facts = {"failure": entry.failure, "detail": entry.detail, "type": entry.type}
+        about["X-Hearsight-Entry"] = json.dumps(facts | ({"threshold": entry.threshold} if entry.threshold else {}))
         record = writer.create_warc_record(
             entry.url, "metadata", payload=io.BytesIO(b""), warc_content_type="application/warc-fields", warc_headers_dict=about
         )
@@ -68,8 +73,9 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
             entry.url, "response", payload=io.BytesIO(body), http_headers=http, warc_headers_dict=about
         )
     writer.write_record(record)
-    # Pictures do not shrink: the quickest level costs nothing there and still halves the HTML.
-    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    # Pictures do not shrink: they are stored as they are (the quickest level would cost 25 ms a megabyte); HTML halves.
+    level = 0 if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else 1
+    packer = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return packer.compress(plain.getvalue()) + packer.flush()
 
 
