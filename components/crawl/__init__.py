@@ -90,7 +90,6 @@ def run(stage: Stage) -> None:
             another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
     """
     from components.crawl.records import write_records
-    from components.crawl.web.answers import Answers, NotFetched
     from components.crawl.web.store import FetchStore
 
     params = _sound(stage.params)
@@ -99,16 +98,30 @@ def run(stage: Stage) -> None:
         complete_snapshot(stage, params, folder)
     with FetchStore(folder) as store:
         stage.note_parent("snapshot", store.verified_digest())
-        answers = Answers(store, params.user_agent, allow_private=params.allow_private)
-        try:
-            walked, verdicts = _walk(params, answers, None)
-            write_records(stage, answers, walked, verdicts)
-        except NotFetched as missing:
-            raise HearsightError(
-                f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
-                where=folder,
-                mend="set crawl.snapshot to a new name, and it will be crawled",
-            ) from None
+        write_records(stage, *replay(params, store))
+
+
+def replay(params: Params, store: FetchStore) -> tuple[Answers, Walk, list[Verdict]]:
+    """What the pages and images of a complete snapshot are, from its answers alone.
+
+    Raises:
+        HearsightError: the parameters ask for what it does not hold.
+    """
+    from components.crawl.records import wanted_images
+    from components.crawl.web.answers import Answers, NotFetched
+
+    answers = Answers(store, params.user_agent, allow_private=params.allow_private)
+    try:
+        walked, verdicts = _walk(params, answers, None)
+        for url in wanted_images(verdicts):
+            answers.outcome(url)
+    except NotFetched as missing:
+        raise HearsightError(
+            f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
+            where=store.folder,
+            mend="set crawl.snapshot to a new name, and it will be crawled",
+        ) from None
+    return answers, walked, verdicts
 
 
 def home(stage: Stage) -> Path:
@@ -118,16 +131,22 @@ def home(stage: Stage) -> Path:
 
 def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
     """Crawl what the snapshot does not hold yet, and declare it complete; returns its digest."""
-    from components.crawl.sample.serving import SampleWeb, folder_sites
-    from components.crawl.web.fetch import Fetcher, FetchSettings
     from components.crawl.web.store import FetchStore
 
-    settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
-    with ExitStack() as open_things:
-        store: FetchStore = open_things.enter_context(FetchStore(folder, writer=True))
+    with FetchStore(folder, writer=True) as store:
         if store.complete:  # another process completed it while this one waited for nothing
             return store.verified_digest()
         store.forget_transient()
+        return fill(stage, params, store)
+
+
+def fill(stage: Stage, params: Params, store: FetchStore) -> str:
+    """Ask for all that the parameters want and ``store`` does not hold, and declare it complete; returns its digest."""
+    from components.crawl.sample.serving import SampleWeb, folder_sites
+    from components.crawl.web.fetch import Fetcher, FetchSettings
+
+    settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
+    with ExitStack() as open_things:
         proxy = params.proxy
         if params.web != "open":
             hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None

@@ -230,7 +230,8 @@ JUNK = b"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: 3\r\n\r\
 HOSTILE = {
     # path: (what is sent, the rules it may end with)
     "/short": (lambda _: [head(200, "image/jpeg", len(GOOD) + 500), GOOD], {"connection"}),
-    "/long": (lambda _: [head(200, "image/jpeg", len(GOOD) // 2), GOOD], {"truncated_image"}),
+    # The half that was announced, or what comes after it, whichever is seen first.
+    "/long": (lambda _: [head(200, "image/jpeg", len(GOOD) // 2), GOOD], {"truncated_image", "bad_http"}),
     "/smuggled": (lambda _: [head(200, "image/jpeg", len(GOOD)).replace(b"Connection: close\r\n", b""), GOOD + JUNK], {""}),
     "/cut": (lambda _: [head(200, "image/jpeg", None), GOOD[: len(GOOD) // 2]], {"truncated_image"}),
     "/endless": (
