@@ -197,11 +197,11 @@ def test_what_a_killed_retry_left_behind_is_cut_and_damage_by_others_is_not(tmp_
     assert (folder / "segment-00000.warc.gz").read_bytes() == files["segment-00000.warc.gz"]
 
 
-def test_a_snapshot_completed_before_indexes_were_measured_is_retried_too(tmp_path, web):
+def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_path, web):
     crawl(tmp_path, web)
     complete = tmp_path / "data/store/s/COMPLETE"
     content = json.loads(complete.read_bytes())
-    del content["index_bytes"]
+    del content["index_lines"]
     complete.write_text(json.dumps(content))
     assert retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["http_5xx"])["answered"] == 2
 

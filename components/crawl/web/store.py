@@ -184,7 +184,7 @@ class FetchStore:
         content = {
             "digest": self.digest(),
             "answers": len(self._forgotten | self._entries),
-            "index_bytes": index.stat().st_size if index.exists() else 0,
+            "index_lines": index.read_bytes().count(b"\n") if index.exists() else 0,
             **about,
         }
         publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
@@ -236,7 +236,7 @@ class FetchStore:
     def _load(self) -> None:
         sizes = {path.name: path.stat().st_size for path in sorted(self.folder.glob("segment-*.warc.gz"))}
         said = self.complete
-        lines, whole = self._read_index(sizes, said.get("index_bytes") if said else None)
+        lines, whole = self._read_index(sizes, said.get("index_lines") if said else None)
         if self._writer and said is None:
             torn = self._torn(lines)
             lines, whole = [entry for entry in lines if entry not in torn], whole and not torn
@@ -260,7 +260,7 @@ class FetchStore:
                         handle.truncate(good)
                         os.fsync(handle.fileno())
             self._entries.update((entry.url, entry) for entry in found)
-            if found or not whole or (said is not None and said.get("index_bytes") is not None):
+            if found or not whole or (said is not None and said.get("index_lines") is not None):
                 publish_bytes(self.folder / "index.jsonl", b"".join(_line(entry) for entry in [*lines, *found]))
             self._index = (self.folder / "index.jsonl").open("ab", buffering=0)
             if sizes:
@@ -269,11 +269,13 @@ class FetchStore:
             raise disk_error(error, self.folder) from error
 
     def _read_index(self, sizes: dict[str, int], most: int | None) -> tuple[list[Entry], bool]:
-        """The entries of the index's first ``most`` bytes whose records are there, and whether every line of them was good."""
+        """The entries of the index's first ``most`` lines whose records are there, and whether every line of them was good."""
         try:
-            raw = (self.folder / "index.jsonl").read_bytes()[:most]
+            raw = (self.folder / "index.jsonl").read_bytes()
         except FileNotFoundError:
             return [], True
+        if most is not None:
+            raw = b"".join(raw.splitlines(keepends=True)[:most])
         kept: list[Entry] = []
         whole = not raw or raw.endswith(b"\n")
         rows = raw.split(b"\n")
