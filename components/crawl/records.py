@@ -26,7 +26,7 @@ from components.crawl.web.answers import Answers, Outcome
 from components.crawl.web.early import WHOLE, Limits, out_of_range
 from components.crawl.web.store import FetchStore
 
-LOOKS_PER_JOB = 150
+LOOKS_PER_JOB = 64
 """Images one job decodes."""
 STEP = "look"
 
