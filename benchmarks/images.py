@@ -3,7 +3,7 @@
 Input: pictures of the sample's packages as they are, and photograph-like JPEGs of 1 to 4 Mpx made from them, three in four
 baseline and one progressive. Runs alternate, each in a process of its own, imports and reading of files untimed; a figure is
 the ratio of medians, img2dataset's seconds by ours. Folders are worked on in one thread and cost processor seconds; the
-end-to-end feed takes seconds by the clock and holds 50 % rejects: too small (40 of 100), too narrow (30), HTML (20), missing
+end-to-end feed takes seconds by the clock (and processor seconds, imports included) and holds 50 % rejects: too small (40 of 100), too narrow (30), HTML (20), missing
 (10). img2dataset gets the same limits and as many processes.
 """
 
@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import random
+import resource
 import shutil
 import statistics
 import subprocess
@@ -96,7 +97,10 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     began = time.perf_counter()
     run(stage)
     stage.finish()
-    return {"seconds": time.perf_counter() - began, "kept": Boundary(out).table().num_rows}
+    seconds = time.perf_counter() - began
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    processors = sum(one.ru_utime + one.ru_stime for one in used)
+    return {"seconds": seconds, "kept": Boundary(out).table().num_rows, "processors": processors}
 
 
 # -- the loopback server, in a process of its own ---------------------------------------------------------------------------
@@ -156,6 +160,9 @@ def report(what: str, images: int, mine: list[dict[str, Any]], peers: list[dict[
         "ratio": round(other / one, 2),
         "pairs": [round(min(pairs), 2), round(max(pairs), 2)],
     }
+    if "processors" in mine[0]:
+        both = [statistics.median(run["processors"] for run in runs) for runs in (mine, peers)]
+        line["processor seconds"] = [round(used, 2) for used in both] + [round(both[1] / both[0], 2)]
     print(json.dumps(line), flush=True)
 
 
@@ -163,7 +170,10 @@ def main() -> None:
     """Make the input, run everything in turns, print a line a comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--images", type=int, default=100, help="files a folder; four times as many addresses in the feed")
+    parser.add_argument("--images", type=int, default=100, help="files a folder; eight times as many addresses in the feed")
+    parser.add_argument(
+        "--only", default="", help="run only what is named so: photographs, progressive, jpegs, pngs, heads, feed"
+    )
     options = parser.parse_args()
     python, peer = sys.executable, [peer_python(), str(PEER / "run.py")]
     ours = [python, "-m", "benchmarks.images"]
@@ -171,6 +181,8 @@ def main() -> None:
         base = Path(scratch)
         folders = make_folders(ROOT / "data" / "packages", base / "folders", options.images)
         for name, folder in folders.items():
+            if options.only not in ("", name):
+                continue
             images = len(list(folder.iterdir()))
             if name == "heads":
                 limits = [str(MIN_SIDE[name]), str(MAX_ASPECT)]
@@ -183,7 +195,9 @@ def main() -> None:
                 lambda _, folder=folder, limits=limits: measured(*peer, "resize", str(folder), *limits),
             )
             report(what, images, *runs)
-        feed = make_feed(folders, base / "feed", options.images * 4, random.Random(1))
+        if options.only not in ("", "feed"):
+            return
+        feed = make_feed(folders, base / "feed", options.images * 8, random.Random(1))
         server = subprocess.Popen([*ours, "serve", str(feed.folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
         try:
             assert server.stdout is not None

@@ -50,7 +50,10 @@ def photograph(source: Path, pixels: int, aspect: float, *, progressive: bool = 
 
 
 def make_folders(packages: Path, base: Path, count: int) -> dict[str, Path]:
-    """``count`` files a folder: ``photographs`` (JPEG), ``jpegs`` and ``pngs`` (as in the packages), ``heads`` (some of each)."""
+    """``count`` files a folder: ``photographs`` (JPEG), ``jpegs`` and ``pngs`` (as in the packages), ``heads`` (some of each).
+
+    ``progressive`` holds those of the photographs that are: every fourth.
+    """
     found: dict[str, list[tuple[Path, int, int]]] = {".jpg": [], ".png": []}
     for path, width, height in package_pictures(packages):
         kind = found[path.suffix.lower()]
@@ -59,12 +62,14 @@ def make_folders(packages: Path, base: Path, count: int) -> dict[str, Path]:
         if min(map(len, found.values())) == count:
             break
     chance = random.Random(2)
-    folders = {name: base / name for name in ("photographs", "jpegs", "pngs", "heads")}
+    folders = {name: base / name for name in ("photographs", "progressive", "jpegs", "pngs", "heads")}
     for folder in folders.values():
         folder.mkdir(parents=True)
     for number, (path, _, _) in enumerate(found[".jpg"]):
         data = photograph(path, chance.randrange(1_000_000, 4_000_001), chance.uniform(1, 1.8), progressive=number % 4 == 3)
         (folders["photographs"] / f"{number:04d}.jpg").write_bytes(data)
+        if number % 4 == 3:
+            (folders["progressive"] / f"{number:04d}.jpg").write_bytes(data)
         (folders["jpegs"] / f"{number:04d}.jpg").write_bytes(path.read_bytes())
         (folders["heads"] / f"{number:04d}.jpg").write_bytes(data if number % 2 else path.read_bytes())
     for number, (path, _, _) in enumerate(found[".png"]):

@@ -11,6 +11,7 @@ import base64
 import io
 import warnings
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from components.core.digests import sha256_bytes
@@ -108,7 +109,7 @@ def _small(picture: Any) -> Any:
 
     clear = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
     if clear:
-        picture = picture.convert("RGBA")
+        picture = picture if picture.mode == "RGBA" else picture.convert("RGBA")
     elif picture.mode not in ("L", "RGB", "CMYK"):
         # Palettes and 1-bit pictures cannot be averaged, and deeper greys have no place in a thumbnail.
         picture = picture.convert("RGB" if picture.mode in ("P", "YCbCr", "LAB", "HSV") else "L")
@@ -118,23 +119,50 @@ def _small(picture: Any) -> Any:
     if clear:
         white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
         picture = Image.alpha_composite(white, picture)
-    return picture if picture.mode == "L" else picture.convert("RGB")
+    return picture if picture.mode in ("L", "RGB") else picture.convert("RGB")
 
 
 def _thumbnail(small: Any, picture: Any) -> str:
-    from PIL import Image, ImageOps
+    from PIL import Image
 
-    small = small.copy()
-    try:
-        small.getexif()[0x0112] = picture.getexif().get(0x0112, 1)
-        small = ImageOps.exif_transpose(small)
-    except Exception:  # EXIF is as wild as the rest of the web: an image with a broken one is whole, and lies as it lies
-        pass
-    small.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.BICUBIC)
+    factor = min(1.0, THUMBNAIL / max(small.size))
+    size = (max(1, round(small.width * factor)), max(1, round(small.height * factor)))
+    thumbnail = small.resize(size, Image.Resampling.HAMMING)
+    turn = _turn(picture) if "exif" in picture.info else None
+    if turn is not None:
+        thumbnail = thumbnail.transpose(turn)
     buffer = io.BytesIO()
     # JPEG and not WEBP: a quarter of the time for a third more bytes.
-    small.save(buffer, "JPEG", quality=75)
+    thumbnail.save(buffer, "JPEG", quality=75)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _turn(picture: Any) -> Any:
+    """How EXIF asks for a picture to be turned before it is shown; None for not at all."""
+    from PIL.Image import Transpose
+
+    ways = (
+        Transpose.FLIP_LEFT_RIGHT,
+        Transpose.ROTATE_180,
+        Transpose.FLIP_TOP_BOTTOM,
+        Transpose.TRANSPOSE,
+        Transpose.ROTATE_270,
+        Transpose.TRANSVERSE,
+        Transpose.ROTATE_90,
+    )
+    try:
+        return dict(enumerate(ways, start=2)).get(picture.getexif().get(0x0112))
+    except Exception:  # EXIF is as wild as the rest of the web: an image with a broken one is whole, and lies as it lies
+        return None
+
+
+@cache
+def _cosines() -> Any:
+    """The 8 lowest rows of the DCT-II of 32 points, unscaled: (8, 32)."""
+    import numpy as np
+
+    steps = np.arange(32)
+    return np.cos(np.pi * (2 * steps[None, :] + 1) * steps[:8, None] / 64)
 
 
 def perceptual_hash(picture: Any) -> str:
@@ -150,11 +178,9 @@ def perceptual_hash(picture: Any) -> str:
 
     small = picture.convert("L").resize((32, 32), Image.Resampling.LANCZOS)
     pixels = np.asarray(small, dtype=np.float64)
-    steps = np.arange(32)
-    cosines = np.cos(np.pi * (2 * steps[None, :] + 1) * steps[:8, None] / 64)
     # Rounded, so that the last bits of a sum (which differ between machines) cannot turn a hash bit.
-    low = np.round(cosines @ pixels @ cosines.T, 3).ravel()
-    bits = low > np.median(low[1:])
+    low = np.round(_cosines() @ pixels @ _cosines().T, 3).ravel()
+    bits = low > np.sort(low[1:])[31]  # the median of 63
     return np.packbits(bits).tobytes().hex()
 
 
