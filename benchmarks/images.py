@@ -2,9 +2,9 @@
 
 Input: pictures of the sample's packages as they are, and photograph-like JPEGs of 1 to 4 Mpx made from them, three in four
 baseline and one progressive. Runs alternate, each in a process of its own, imports and reading of files untimed; a figure is
-the ratio of medians, img2dataset's seconds by ours. Folders are worked on in one thread and cost processor seconds; the
-end-to-end feed takes seconds by the clock (and processor seconds, imports included) and holds 50 % rejects: too small (40 of 100), too narrow (30), HTML (20), missing
-(10). img2dataset gets the same limits and as many processes.
+the ratio of medians, img2dataset's seconds by ours. Folders are worked on in one thread and cost processor seconds. The
+end-to-end feed takes seconds by the clock (and processor seconds, imports included); half of it are rejects: too small (40 of
+100), too narrow (30), HTML (20), missing (10). img2dataset gets the same limits and as many processes.
 """
 
 from __future__ import annotations
