@@ -203,6 +203,10 @@ def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_pat
     content = json.loads(complete.read_bytes())
     del content["index_lines"]
     complete.write_text(json.dumps(content))
+    was = crawl(tmp_path, web)
+    script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), "1"]
+    assert subprocess.run(script, cwd=PROJECT, timeout=60, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert crawl(tmp_path, web) == was
     assert retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["http_5xx"])["answered"] == 2
 
 

@@ -187,8 +187,11 @@ class FetchStore:
             "index_lines": index.read_bytes().count(b"\n") if index.exists() else 0,
             **about,
         }
-        publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+        self._publish(content)
         return str(content["digest"])
+
+    def _publish(self, content: dict[str, Any]) -> None:
+        publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
 
     def forget_transient(self) -> int:
         """Let the failures that may pass be asked about again; their records stay until better ones follow."""
@@ -260,8 +263,11 @@ class FetchStore:
                         handle.truncate(good)
                         os.fsync(handle.fileno())
             self._entries.update((entry.url, entry) for entry in found)
-            if found or not whole or (said is not None and said.get("index_lines") is not None):
+            if found or not whole or said is not None:
                 publish_bytes(self.folder / "index.jsonl", b"".join(_line(entry) for entry in [*lines, *found]))
+            if said is not None and said.get("index_lines") != len(lines):
+                # Completed before lines were counted: counted now, before the first is appended.
+                self._publish({**said, "index_lines": len(lines)})
             self._index = (self.folder / "index.jsonl").open("ab", buffering=0)
             if sizes:
                 self._segment = (self.folder / max(sizes)).open("ab", buffering=0)
