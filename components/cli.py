@@ -52,6 +52,23 @@ def check(stage: Annotated[str, typer.Argument(help="The stage whose output to c
 
 
 @app.command()
+def retry(
+    dataset: Dataset = "english",
+    classes: Annotated[
+        str,
+        typer.Option(
+            "--class", help="Failure classes, with commas between: timeout, connection, http_503, http_5xx, image_side ..."
+        ),
+    ] = "timeout,connection,http_5xx",
+) -> None:
+    """Ask again for the failed answers of a complete snapshot, and for nothing else; complete it anew."""
+    from components.core.graph import find_root
+    from components.crawl.retry import retry as retry_failed
+
+    _print(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
+
+
+@app.command()
 def explain(
     what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")],
 ) -> None:

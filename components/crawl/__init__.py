@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
@@ -75,6 +74,10 @@ class Params(Settings):
     """Bytes of a page, decompressed; a larger one is dropped."""
     max_image_bytes: int
     """Bytes of an image; a larger one is dropped."""
+    min_side: int
+    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
+    max_aspect: float
+    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
     user_agent: str
     """The robot's product token, which robots.txt rules go by."""
     contact: str
@@ -104,11 +107,10 @@ def run(stage: Stage) -> None:
         HearsightError: a parameter makes no sense, the sample's packages are missing, the network or the disk is gone,
             another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
     """
-    from components.crawl.completing import STORE, answers_of, append_records, complete_snapshot, home
+    from components.crawl.completing import STORE, answers_of, append_records, complete_snapshot, held_by, home
     from components.crawl.records import write_records
     from components.crawl.settings import sound
     from components.crawl.sources import source_of
-    from components.crawl.web.answers import NotFetched
     from components.crawl.web.bases import require_base
     from components.crawl.web.store import FetchStore
 
@@ -121,15 +123,9 @@ def run(stage: Stage) -> None:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()
         answers = answers_of(params, store)
-        try:
+        with held_by(params, folder):
             if store.bases:
                 append_records(stage, params, answers, source)
             else:
                 write_records(stage, answers, source.pages(answers, None))
-        except NotFetched as missing:
-            raise HearsightError(
-                f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
-                where=folder,
-                mend="set crawl.snapshot to a new name, and it will be crawled",
-            ) from None
         stage.note_parent("snapshot", source.digest(snapshot))

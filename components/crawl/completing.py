@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.codeprint import code_digest
+from components.core.errors import HearsightError
 from components.core.stage import Stage
 from components.crawl.records import Judge, chunks, wanted_images, write_records
 from components.crawl.shards_plan import Layout, Part, Plan, base_plan, settle, write_laid_out
 from components.crawl.sources import Source, source_of
-from components.crawl.web.answers import Answers, Consent
+from components.crawl.web.answers import Answers, Consent, NotFetched
 from components.crawl.web.earlier import Earlier
 from components.crawl.web.store import BaseStore, FetchStore
 
@@ -41,18 +43,23 @@ def _consent(params: Params) -> Consent:
 
 def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source) -> str:
     """Find and fetch what the snapshot does not hold yet, and declare it complete; returns its digest."""
+    with FetchStore(folder, writer=True, base=params.base) as store:
+        if store.complete:  # another process completed it while this one waited for nothing
+            return store.verified_digest()
+        store.forget_transient()
+        return fill(stage, params, store, source)
+
+
+def fill(stage: Stage, params: Params, store: FetchStore, source: Source) -> str:
+    """Ask for all that the parameters want and ``store`` does not hold, and declare it complete; returns its digest."""
     from components.crawl.sample.serving import SampleWeb, folder_sites
     from components.crawl.web.fetch import Fetcher, FetchSettings
 
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as open_things:
-        store: FetchStore = open_things.enter_context(FetchStore(folder, writer=True, base=params.base))
-        if store.complete:  # another process completed it while this one waited for nothing
-            return store.verified_digest()
-        store.forget_transient()
         earlier = None
         if params.base:
-            below = open_things.enter_context(FetchStore(folder.parent / params.base))
+            below = open_things.enter_context(FetchStore(store.folder.parent / params.base))
             below.verified_digest()
             earlier = Earlier(below, params.fresh_for, {})
         proxy = params.proxy
@@ -68,6 +75,32 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source
         for name in ("requests", "spared", "kept"):
             stage.metric(f"crawl.{name}", getattr(fetcher, name))
         return store.finish({"web": params.web, **source.about()})
+
+
+@contextmanager
+def held_by(params: Params, folder: Path) -> Iterator[None]:
+    """Reading a complete snapshot; what it lacks under these parameters is one line.
+
+    Raises:
+        HearsightError: the parameters ask for what it does not hold.
+    """
+    try:
+        yield
+    except NotFetched as missing:
+        raise HearsightError(
+            f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
+            where=folder,
+            mend="set crawl.snapshot to a new name, and it will be crawled",
+        ) from None
+
+
+def replay(params: Params, store: FetchStore, source: Source) -> None:
+    """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`."""
+    answers, judge = answers_of(params, store), Judge(params.min_alt)
+    with held_by(params, store.folder):
+        for chunk in chunks(source.pages(answers, None)):
+            for url in wanted_images(judge.verdicts(chunk)):
+                answers.outcome(url)
 
 
 def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:

@@ -20,14 +20,15 @@ import pyarrow as pa
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.core.stage import Job, Stage, Task
-from components.crawl.image import FORMATS, ImageLook
+from components.crawl.image import FORMATS, MAX_PIXELS, ImageLook
 from components.crawl.sources.found import FoundPage, record_key
 from components.crawl.urls import host_of
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers, Outcome
+from components.crawl.web.early import WHOLE, Limits, out_of_range
 from components.crawl.web.store import FetchStore
 
-LOOKS_PER_JOB = 150
+LOOKS_PER_JOB = 64
 """Images one job decodes."""
 IMAGES_AT_A_TIME = 20_000
 """Images of a chunk of pages: what is judged, fetched and written together, and so in memory."""
@@ -122,7 +123,8 @@ def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
     home = task.work.parents[3]  # <home>/.hearsight/work/<dataset>/<stage>
     with FetchStore(home / task.shared["store"]) as store:
         facts = task.annotations.annotate(ImageLook(), {sha: partial(store.body, url) for sha, url in spec.items()})
-    (folder / "facts.json").write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
+    small = {sha: {name: value for name, value in fact.items() if name != "thumbnail"} for sha, fact in facts.items()}
+    (folder / "facts.json").write_text(json.dumps(small, sort_keys=True), encoding="utf-8")
 
 
 def write_records(
@@ -136,13 +138,13 @@ def write_records(
     Args:
         settled: what becomes of the verdicts when the snapshot stands on another; it is shown all of them at once.
     """
-    limit = stage.params.max_image_bytes
+    limits = Limits(stage.params.max_image_bytes, stage.params.min_side, stage.params.max_aspect)
     judge, shards = Judge(stage.params.min_alt), _Shards(stage, answers.store)
     for chunk in [list(pages)] if settled else chunks(pages):
         verdicts = settled(judge.verdicts(chunk)) if settled else judge.verdicts(chunk)
         outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
-        facts = _facts(stage, answers.store, outcomes, limit)
-        decided = _finally(verdicts, outcomes, facts, limit)
+        facts = _facts(stage, answers.store, outcomes, limits.max_bytes)
+        decided = _finally(verdicts, outcomes, facts, limits)
         for page in chunk:
             if page.row is not None:
                 shards.rows.append(page.row)
@@ -230,7 +232,7 @@ def _facts(stage: Stage, store: FetchStore, outcomes: dict[str, Outcome], limit:
 
 
 def _finally(
-    verdicts: Sequence[Verdict], outcomes: dict[str, Outcome], facts: dict[str, dict[str, Any]], limit: int
+    verdicts: Sequence[Verdict], outcomes: dict[str, Outcome], facts: dict[str, dict[str, Any]], limits: Limits
 ) -> Iterator[tuple[Verdict, dict[str, str] | None, dict[str, Any] | None, Outcome | None]]:
     """Each image with the row that drops it, or with its facts and the answer they are of."""
     for verdict in verdicts:
@@ -240,17 +242,27 @@ def _finally(
         url = verdict.found.candidate.image_url or ""
         outcome, where = outcomes[url], f"{url} {verdict.found.place}"
         if outcome.rule:
+            # An image that a page linked to was asked for as a page.
             rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
-            threshold = outcome.threshold or (str(limit) if rule == "image_too_large" else "an answer")
+            threshold = outcome.threshold or (f"{limits.max_bytes} bytes" if rule == "image_too_large" else "an answer")
             yield verdict, dropped(verdict.key, rule, outcome.value, threshold, detail=where), None, outcome
             continue
         assert outcome.entry is not None
-        if outcome.entry.bytes > limit:
-            yield verdict, dropped(verdict.key, "image_too_large", outcome.entry.bytes, limit, detail=where), None, outcome
+        if outcome.entry.bytes > limits.max_bytes:
+            row = dropped(
+                verdict.key, "image_too_large", f"{outcome.entry.bytes} bytes", f"{limits.max_bytes} bytes", detail=where
+            )
+            yield verdict, row, None, outcome
             continue
         fact = facts[outcome.entry.sha256]
         if fact["reason"]:
-            row = dropped(verdict.key, fact["reason"], fact["detail"], "a whole " + " ".join(FORMATS), detail=where)
+            threshold = f"{MAX_PIXELS} px in all" if fact["reason"] == "image_too_large" else WHOLE
+            yield verdict, dropped(verdict.key, fact["reason"], fact["detail"], threshold, detail=where), None, outcome
+            continue
+        # A snapshot fetched under looser limits, or a header that the fetcher could not read in time.
+        refused = out_of_range(fact["width"], fact["height"], limits)
+        if refused:
+            row = dropped(verdict.key, refused.rule, refused.value, refused.threshold, detail=where)
             yield verdict, row, None, outcome
             continue
         yield verdict, None, fact, outcome

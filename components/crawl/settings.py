@@ -10,6 +10,9 @@ from components.core.errors import HearsightError
 if TYPE_CHECKING:
     from components.crawl import Params
 
+NOT_NEGATIVE = (
+    "depth", "delay", "retries", "backoff", "min_alt", "sample", "fresh_for", "max_retry_after", "min_side", "max_aspect",
+)  # fmt: skip
 LIMITS = ("shard_size", "max_pages", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
 
 
@@ -22,7 +25,18 @@ def sound(params: Params) -> Params:
     for name in LIMITS:
         if getattr(params, name) <= 0:
             raise wrong(name, "must be more than 0", "give a positive number")
-    for name in ("depth", "delay", "retries", "backoff", "min_alt", "sample", "fresh_for", "max_retry_after"):
+    for name in (
+        "depth",
+        "delay",
+        "retries",
+        "backoff",
+        "min_alt",
+        "sample",
+        "fresh_for",
+        "max_retry_after",
+        "min_side",
+        "max_aspect",
+    ):
         if getattr(params, name) < 0:
             raise wrong(name, "must not be negative", "give 0 or more")
     for name in ("snapshot", "base"):

@@ -45,6 +45,8 @@ def fixture_params(**changes: Any) -> Params:
         "backoff": 0.01,
         "max_page_bytes": 1_000_000,
         "max_image_bytes": 1_000_000,
+        "min_side": 0,
+        "max_aspect": 0.0,
         "user_agent": "hearsight",
         "contact": "",
         "allow_private": False,

@@ -127,7 +127,8 @@ def test_too_large_a_body_is_not_read_to_its_end(tmp_path):
         "image",
         max_image_bytes=1000,
     )
-    assert outcomes["http://a.sample/big"].rule == "too_large"
+    outcome = outcomes["http://a.sample/big"]
+    assert (outcome.rule, outcome.value, outcome.threshold) == ("image_too_large", "500000 bytes", "1000 bytes")
 
 
 def test_what_is_no_page_is_not_read(tmp_path):

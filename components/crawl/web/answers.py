@@ -109,7 +109,7 @@ class Answers:
             if entry is None:
                 raise NotFetched(at)
             if entry.failure:
-                return Outcome(url, at, entry.failure, entry.detail, "", entry.type, entry, tuple(hops))
+                return Outcome(url, at, entry.failure, entry.detail, entry.threshold, entry.type, entry, tuple(hops))
             if entry.status not in REDIRECTS or not entry.location:
                 if entry.status != 200:
                     return Outcome(url, at, "http_status", str(entry.status), "200", "", entry, tuple(hops))

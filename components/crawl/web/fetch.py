@@ -22,6 +22,7 @@ from components.crawl.urls import host_of
 from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers, Consent, NotFetched
 from components.crawl.web.earlier import Earlier, moment
+from components.crawl.web.early import Limits, read_image
 from components.crawl.web.failures import NO_SUCH_NAME, failure_class, retry_after
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.crawl.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
@@ -61,6 +62,10 @@ class FetchSettings(Settings):
     """Bytes of a page, decompressed; a larger one is dropped."""
     max_image_bytes: int
     """Bytes of an image; a larger one is dropped."""
+    min_side: int
+    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
+    max_aspect: float
+    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
     user_agent: str
     """The robot's product token, which robots.txt rules go by."""
     contact: str
@@ -240,8 +245,8 @@ class Fetcher:
     async def _request(self, url: str, role: Role) -> tuple[Entry, bytes, list[tuple[str, str]], str, float]:
         """One request: (entry, body, headers, reason phrase, seconds the host asks us to wait)."""
         assert self._session is not None
-        limits = {"page": self.settings.max_page_bytes, "image": self.settings.max_image_bytes}
-        limit = limits.get(role, SITEMAP_BYTES if role == "sitemap" else ROBOTS_BYTES)
+        largest = {"page": self.settings.max_page_bytes, "image": self.settings.max_image_bytes}
+        limit = largest.get(role, SITEMAP_BYTES if role == "sitemap" else ROBOTS_BYTES)
         times = aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=self.settings.connect_timeout)
         self.requests += 1
         asks = self._earlier.conditions(url) if self._earlier else None
@@ -251,7 +256,7 @@ class Fetcher:
                 address, allow_redirects=False, proxy=self._proxy, timeout=times, headers=asks
             ) as answer:
                 headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _DROP_HEADERS]
-                sent = sent_headers(headers)
+                sent = sent_headers(list(answer.headers.items()))
                 entry = Entry(url, answer.status, **described(sent))
                 pause = retry_after(sent) if answer.status in RETRY_STATUS else 0.0
                 if answer.status != 200:
@@ -259,6 +264,12 @@ class Fetcher:
                     return entry, body[:ERROR_BODY], headers, answer.reason or "", pause
                 if role == "page" and not readable(entry.type):
                     return Entry(url, 0, "not_html", entry.type[:80], entry.type), b"", [], "", 0.0
+                if role == "image":
+                    limits = Limits(limit, self.settings.min_side, self.settings.max_aspect)
+                    refused, body = await read_image(answer, sent, limits)
+                    if refused:
+                        entry = Entry(url, 0, refused.rule, refused.value, entry.type, threshold=refused.threshold)
+                    return entry, body, headers, answer.reason or "", 0.0
                 if role == "page" and entry.type.startswith("image/"):
                     limit = self.settings.max_image_bytes
                 body = await _read(answer, limit)
@@ -273,6 +284,8 @@ class Fetcher:
                 return Entry(url, 0, "private_address", str(cause)), b"", [], "", 0.0
             if told := failure_class(error):
                 return Entry(url, 0, *told), b"", [], "", 0.0
+            if isinstance(error, (aiohttp.ClientResponseError, HttpProcessingError)):
+                return Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits"), b"", [], "", 0.0
             # The same words for every way to lose a connection: which one it was is chance, and ledgers hold none.
             return Entry(url, 0, "connection", "refused or lost"), b"", [], "", 0.0
 

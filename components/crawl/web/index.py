@@ -15,17 +15,20 @@ def index_line(entry: Entry) -> bytes:
     return json.dumps(asdict(entry), sort_keys=True).encode() + b"\n"
 
 
-def read_index(folder: Path, sizes: Mapping[str, int]) -> tuple[list[Entry], bool]:
+def read_index(folder: Path, sizes: Mapping[str, int], most: int | None = None) -> tuple[list[Entry], bool]:
     """The index's entries whose records are there, and whether every line of it was good.
 
     Args:
         folder: the store's.
         sizes: segment → its size in bytes.
+        most: lines that count; None for all.
     """
     try:
         raw = (folder / "index.jsonl").read_bytes()
     except FileNotFoundError:
         return [], True
+    if most is not None:
+        raw = b"".join(raw.splitlines(keepends=True)[:most])
     kept: list[Entry] = []
     whole = not raw or raw.endswith(b"\n")
     rows = raw.split(b"\n")

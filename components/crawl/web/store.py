@@ -5,6 +5,8 @@ record, readable by any WARC tool), found through ``index.jsonl``, and closed by
 only after its segment was synced; on opening, records that were written but not yet indexed are taken in, and a
 torn tail, of a segment or of the index, is cut. So ``kill -9`` costs at most the response that was being written.
 A snapshot may stand on an earlier one (``bases``): what did not change is an entry here and a body there.
+``COMPLETE`` says how far into the index the snapshot goes: what a writer appends to a complete snapshot counts when a new
+``COMPLETE`` takes the place of the old one, and is cut again when none does.
 Not in scope: asking for anything (``fetch``), and what the answers mean (``walk``, ``records``).
 """
 
@@ -14,7 +16,7 @@ import fcntl
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
@@ -196,20 +198,32 @@ class FetchStore:
         self._pending.clear()
 
     def finish(self, about: dict[str, Any]) -> str:
-        """Declare the snapshot complete; afterwards no one writes to it. Returns its digest."""
+        """Declare the snapshot complete; afterwards no one writes to it but to finish it anew. Returns its digest."""
         self.sync()
-        content = {"digest": self.digest(), "answers": len(self._entries), **about}
+        index = self.folder / "index.jsonl"
+        content = {
+            "digest": self.digest(),
+            "answers": len(self._forgotten | self._entries),
+            "index_lines": index.read_bytes().count(b"\n") if index.exists() else 0,
+            **about,
+        }
         if self.bases:
             content["bases"] = [asdict(base) for base in self.bases]
-        publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+        self._publish(content)
         return str(content["digest"])
+
+    def _publish(self, content: dict[str, Any]) -> None:
+        publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
 
     def forget_transient(self) -> int:
         """Let the failures that may pass be asked about again; their records stay until better ones follow."""
-        gone = [url for url, entry in self._entries.items() if entry.failure in TRANSIENT]
-        for url in gone:
+        return self.forget([url for url, entry in self._entries.items() if entry.failure in TRANSIENT])
+
+    def forget(self, urls: Collection[str]) -> int:
+        """Let ``urls`` be asked about again; their records stay until new ones follow."""
+        for url in urls:
             self._forgotten[url] = self._entries.pop(url)
-        return len(gone)
+        return len(urls)
 
     def close(self) -> None:
         """Sync and let go of the files and the lock; may be called twice."""
@@ -246,8 +260,9 @@ class FetchStore:
 
     def _load(self) -> None:
         sizes = {path.name: path.stat().st_size for path in sorted(self.folder.glob("segment-*.warc.gz"))}
-        lines, whole = read_index(self.folder, sizes)
-        if self._writer and not (self.folder / "COMPLETE").exists():
+        said = self.complete
+        lines, whole = read_index(self.folder, sizes, said.get("index_lines") if said else None)
+        if self._writer and said is None:
             torn = torn_entries(self.folder, lines)
             lines, whole = [entry for entry in lines if entry not in torn], whole and not torn
         ends: dict[str, int] = dict.fromkeys(sizes, 0)
@@ -256,18 +271,25 @@ class FetchStore:
             ends[entry.segment] = max(ends[entry.segment], entry.offset + entry.length)
         if not self._writer:
             return
+        if said is not None and said["digest"] != self.digest():
+            # Changed by somebody else: it is told (``verified_digest``), and nothing is mended or cut.
+            self._broken = True
+            return
         try:
             found: list[Entry] = []
             for name, end in ends.items():
-                taken, good = scan(self.folder / name, end) if end < sizes[name] else ([], end)
+                taken, good = scan(self.folder / name, end) if end < sizes[name] and said is None else ([], end)
                 found += taken
                 if good < sizes[name]:
                     with (self.folder / name).open("r+b") as handle:
                         handle.truncate(good)
                         os.fsync(handle.fileno())
             self._entries.update((entry.url, entry) for entry in found)
-            if found or not whole:
+            if found or not whole or said is not None:
                 publish_bytes(self.folder / "index.jsonl", b"".join(index_line(entry) for entry in [*lines, *found]))
+            if said is not None and said.get("index_lines") != len(lines):
+                # Completed before lines were counted: counted now, before the first is appended.
+                self._publish({**said, "index_lines": len(lines)})
             self._index = (self.folder / "index.jsonl").open("ab", buffering=0)
             if sizes:
                 self._segment = (self.folder / max(sizes)).open("ab", buffering=0)

@@ -26,8 +26,9 @@ class Entry:
     status: int
     """HTTP status; 0 for a failure."""
     failure: str = ""
-    """'' or timeout | connection | too_large | not_html | private_address | robots_unreachable ..."""
+    """'' or timeout | connection | bad_http | too_large | not_html | private_address | not_an_image | image_side ..."""
     detail: str = ""
+    """What was found; of a refused image, the ledger's value."""
     type: str = ""
     """Content-Type as sent."""
     location: str = ""
@@ -49,11 +50,14 @@ class Entry:
     """When the host gave this answer or last confirmed it, ISO 8601, UTC; not part of any digest."""
     held: str = ""
     """Where the body lies when an earlier snapshot holds it: ``snapshot/segment:offset+length``; '' for here."""
+    threshold: str = ""
+    """What a refused image was held to."""
 
     @property
     def essence(self) -> list[Any]:
         """What of it belongs to the snapshot's digest: no times, no places."""
-        return [self.url, self.status, self.failure, self.sha256]
+        facts = [self.detail, self.threshold] if self.threshold else []
+        return [self.url, self.status, self.failure, self.sha256, *facts]
 
 
 REVISITS = {
@@ -80,7 +84,8 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
         told = {name: value for name, value in asdict(entry).items() if name not in _PLACED and value != ""}
         about["X-Hearsight-Entry"] = json.dumps(told, sort_keys=True)
     elif entry.failure:
-        about["X-Hearsight-Entry"] = json.dumps({"failure": entry.failure, "detail": entry.detail, "type": entry.type})
+        facts = {"failure": entry.failure, "detail": entry.detail, "type": entry.type}
+        about["X-Hearsight-Entry"] = json.dumps(facts | ({"threshold": entry.threshold} if entry.threshold else {}))
     if entry.held and answered:
         about |= {"WARC-Profile": REVISITS[answered], "WARC-Refers-To-Target-URI": entry.url}
         about["WARC-Payload-Digest"] = f"sha256:{entry.sha256}"
@@ -98,8 +103,9 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
             entry.url, "response", payload=io.BytesIO(body), http_headers=http, warc_headers_dict=about
         )
     writer.write_record(record)
-    # Pictures do not shrink: the quickest level costs nothing there and still halves the HTML.
-    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    # Pictures do not shrink: they are stored as they are (the quickest level would cost 25 ms a megabyte); HTML halves.
+    level = 0 if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else 1
+    packer = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return packer.compress(plain.getvalue()) + packer.flush()
 
 
