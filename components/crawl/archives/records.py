@@ -166,13 +166,15 @@ def _length(headers: Fields) -> int:
 
 def _ends_well(cursor: _Cursor, size: int) -> bool:
     """Whether what follows the record's ``size`` bytes is the end of a record: the Content-Length was right."""
-    more = cursor.holds(size + 9)
+    cursor.holds(size + 9)
     end = cursor.at + size
     rest = cursor.data[end : end + 9].lstrip(b"\r\n")
-    if not more and cursor.members.fault:  # the last of a torn member: its checksum did not come, or was wrong
+    if rest.startswith(b"WARC/"):
+        return True
+    if cursor.members.fault:  # the last of a torn member: its checksum did not come, or was wrong
         return False
     # Two line ends by the standard; some writers leave out one or both.
-    return not rest or rest.startswith(b"WARC/") or cursor.data.startswith(_END, end)
+    return not rest or cursor.data.startswith(_END, end)
 
 
 def _skip(cursor: _Cursor, length: int, limit: int) -> bool:
