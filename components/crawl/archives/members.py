@@ -18,6 +18,8 @@ FEED = 1 << 14
 """Compressed bytes given to the decompressor at once: a record of a web page is about as long."""
 PIECE = 1 << 20
 """Decompressed bytes handed out at once."""
+KEEP = 1 << 22
+"""Compressed bytes of a member that are kept until it is known to be sound; a larger one is one of many records."""
 MAGIC = b"\x1f\x8b\x08"
 BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]
 """What the decompressor raises over broken input (its stub calls the class an instance)."""
@@ -36,6 +38,7 @@ class Members:
         self._stream = stream
         self._buffer = memoryview(stream.read(CHUNK))
         self._position = 0
+        self._start = 0
         self._begins = 0
         self._unpacker: isal_zlib.Decompress | None = None
         self.offset = 0
@@ -58,6 +61,7 @@ class Members:
         if not self._fill():
             return False
         self.offset = self.place
+        self._start = self._position
         self._over = False
         if self.gzipped:
             self._unpacker = isal_zlib.decompressobj(31)
@@ -76,13 +80,14 @@ class Members:
         while size < PIECE:
             if self._position >= len(self._buffer) and not self._fill():
                 self.fault, self._over = "truncated", True
+                self._again()
                 break
             fed = self._buffer[self._position : self._position + FEED]
             try:
                 part = unpacker.decompress(fed, PIECE)
             except BROKEN:
                 self.fault, self._over = "bad_gzip" if self.place > self.offset or fed[:3] == MAGIC else "not_gzip", True
-                self._resync()
+                self._again()
                 break
             parts.append(part)
             size += len(part)
@@ -110,16 +115,26 @@ class Members:
         return taken
 
     def _fill(self) -> bool:
-        if self._position >= len(self._buffer):
-            self._begins += len(self._buffer)
-            self._position = 0
-            self._buffer = memoryview(self._stream.read(CHUNK))
-        return len(self._buffer) > 0
+        if self._position < len(self._buffer):
+            return True
+        more = self._stream.read(CHUNK)
+        if not more:
+            return False
+        # The member's own bytes stay at hand: should it be torn, the next one may lie among them.
+        kept = self._buffer[self._start :] if self.gzipped and len(self._buffer) - self._start <= KEEP else self._buffer[:0]
+        self._begins += len(self._buffer) - len(kept)
+        self._buffer = memoryview(bytes(kept) + more)
+        self._position, self._start = len(kept), 0
+        return True
+
+    def _again(self) -> None:
+        """Go to the next member, though the broken one may have swallowed its beginning."""
+        self._position = min(self._start + 1, len(self._buffer))
+        self._resync()
 
     def _resync(self) -> None:
-        """Go to where a member that holds a WARC record begins, after the current one's first byte; else to the end."""
-        if self.place == self.offset:
-            self._position += 1
+        """Go to where a member that holds a WARC record begins, or to the end."""
+        self._start = self._position
         while self._fill():
             rest = bytes(self._buffer[self._position :])
             for match in _MAGIC.finditer(rest):
@@ -139,7 +154,7 @@ class Members:
             keep = min(len(rest), _TRIAL + len(MAGIC))
             self._begins += len(self._buffer) - keep
             self._buffer = memoryview(rest[len(rest) - keep :] + more)
-            self._position = 0
+            self._position = self._start = 0
 
 
 def _begins_a_record(data: bytes) -> bool:

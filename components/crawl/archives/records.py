@@ -115,7 +115,8 @@ def _in_member(cursor: _Cursor, limit: int) -> Iterator[Record]:
                 return
             continue
         headers, end = _head(cursor)
-        length = _length(headers) if end > 0 else -1
+        # A head that another record's begins in is that of a torn record.
+        length = _length(headers) if end > 0 and not _START.search(cursor.data, cursor.at + 5, end) else -1
         if length < 0:
             yield Record(headers, b"", offset, cursor.members.fault or "bad_record", "the record's head cannot be read")
             cursor.at += 5
@@ -165,13 +166,15 @@ def _length(headers: Fields) -> int:
 
 def _ends_well(cursor: _Cursor, size: int) -> bool:
     """Whether what follows the record's ``size`` bytes is the end of a record: the Content-Length was right."""
-    more = cursor.holds(size + 9)
+    cursor.holds(size + 9)
     end = cursor.at + size
     rest = cursor.data[end : end + 9].lstrip(b"\r\n")
-    if not more and cursor.members.fault:  # the last of a torn member: its checksum did not come, or was wrong
+    if rest.startswith(b"WARC/"):
+        return True
+    if cursor.members.fault:  # the last of a torn member: its checksum did not come, or was wrong
         return False
     # Two line ends by the standard; some writers leave out one or both.
-    return not rest or rest.startswith(b"WARC/")
+    return not rest or cursor.data.startswith(_END, end)
 
 
 def _skip(cursor: _Cursor, length: int, limit: int) -> bool:
