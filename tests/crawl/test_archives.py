@@ -202,7 +202,7 @@ def test_whatever_is_done_to_an_archive_it_is_read_and_the_rest_is_found(data, g
     parts = FOUR[gzipped]
     whole = bytearray(b"".join(parts))
     begin, end = len(parts[0]), len(parts[0]) + len(parts[1])
-    at = data.draw(st.integers(begin, end - 1))
+    at = data.draw(st.integers(begin + 1, end - 1))  # what stands right behind a record may be its own too long body
     cut = data.draw(st.integers(0, end - at))
     whole[at : at + cut] = data.draw(st.binary(max_size=40))
     found = urls(read(bytes(whole)))
