@@ -43,13 +43,17 @@ class Resolver:
         self._root = ""
         self._folders: tuple[str, ...] = ()
         if ";" not in base and (_ABSOLUTE.fullmatch(base) or absolute(base, base) == base):
-            scheme, _, rest = base.partition("://")
-            host, _, path = rest.partition("?")[0].partition("/")
-            self._root = f"{scheme}://{host}"
-            names = path.split("/")[:-1]
-            if all(names):
+            folder = base.partition("?")[0]
+            folder = folder[: folder.rindex("/") + 1]
+            root = folder.index("/", 8)
+            self._root = folder[:root]
+            if "//" not in folder[root:]:
                 # Its folder, the one above, and so on to the root, above which there is nothing.
-                self._folders = tuple("/".join((self._root, *names[:deep], "")) for deep in range(len(names), -1, -1))
+                folders = [folder]
+                while len(folder) > root + 1:
+                    folder = folder[: folder.rindex("/", 0, -1) + 1]
+                    folders.append(folder)
+                self._folders = tuple(folders)
 
     def __call__(self, reference: str) -> str | None:
         """The absolute, normalised address, or None when it is no http(s) one."""
