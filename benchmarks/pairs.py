@@ -37,7 +37,7 @@ def environment(peer: str) -> Path:
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         print(f"making the environment of {peer}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", PEERS / peer / "requirements.txt"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-qq", "-r", PEERS / peer / "requirements.txt"], check=True)
         stamp.write_text(wanted, encoding="utf-8")
     return python
 

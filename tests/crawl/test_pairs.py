@@ -8,12 +8,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from components.crawl.archives import pairs as fast
+from components.crawl.archives import resolve as resolving
 from components.crawl.archives import scan as scanner
 from components.crawl.archives.fields import fields, fields_in_python
 from components.crawl.archives.pairs import pairs_of, read_fast
 from components.crawl.archives.resolve import Resolver
 from components.crawl.archives.scan import scan
-from components.crawl.html import image_candidates, read_page
+from components.crawl.html import fold, image_candidates, read_page
 from components.crawl.urls import absolute
 
 
@@ -101,6 +103,8 @@ WELL = st.recursive(
 def reader(request, monkeypatch):
     if request.param == "python":
         monkeypatch.setattr(scanner, "native", None)
+        monkeypatch.setattr(resolving, "join", resolving.join_in_python)
+        monkeypatch.setattr(fast, "tidy", fast.tidy_in_python)
     elif scanner.native is None:
         pytest.skip("installed without a C compiler")
 
@@ -155,12 +159,27 @@ REFERENCE = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(EVERY, max_examples=500)
 @given(REFERENCE, st.one_of(st.just(PAGE), st.just("http://a.sample"), st.just("https://a.sample:8443/x/../y/;p/z"), REFERENCE))
 @example("http://h.sample/a/.", PAGE)
 @example("a/..", PAGE)
-def test_references_resolve_as_absolute_does(reference, base):
+def test_references_resolve_as_absolute_does(reader, reference, base):
     assert Resolver(base)(reference) == absolute(reference, base)
+
+
+FOLDERS = ("http://a.sample/x/y/", "http://a.sample/x/", "http://a.sample/")
+
+
+@settings(max_examples=1000, deadline=None)
+@given(REFERENCE, st.sampled_from(["", "../", "../../../../"]))
+def test_the_compiled_join_is_the_one_in_python(reference, up):
+    assert resolving.join(up + reference, FOLDERS) == resolving.join_in_python(up + reference, FOLDERS)
+
+
+@given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
+def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
+    assert fast.tidy(alt) == fast.tidy_in_python(alt)
+    assert not fast.tidy(alt) or fold(alt) == alt
 
 
 @pytest.mark.parametrize(

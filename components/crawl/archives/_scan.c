@@ -29,7 +29,7 @@ static const struct { const char *name; Kind start, close; } NAMES[] = {
 };
 enum { COUNT = sizeof NAMES / sizeof *NAMES };
 static signed char by_first[26][COUNT + 1]; /* indexes into NAMES by first letter, ended by -1 */
-static unsigned char is_space[256], ends_name[256], ends_attribute[256];
+static unsigned char is_plain[256], is_space[256], ends_name[256], ends_attribute[256];
 
 static inline int letter(char c) { return (unsigned char)((c | 32) - 'a') < 26; }
 static inline int space(char c) { return is_space[(unsigned char)c]; }
@@ -474,7 +474,54 @@ static PyObject *image_links(PyObject *module, PyObject *block) {
     return result;
 }
 
+static int escape(At p, At end) { return end - p > 2 && Py_ISXDIGIT(p[1]) && Py_ISXDIGIT(p[2]); }
+
+/* join(reference, folders) -> the address of a plain relative reference, or None for any other; see resolve.py. */
+static PyObject *join(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    if (count != 2 || !PyUnicode_Check(args[0]) || !PyTuple_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "join(reference, folders)");
+        return NULL;
+    }
+    Py_ssize_t depth = PyTuple_GET_SIZE(args[1]), up = 0;
+    if (!depth || !PyUnicode_IS_ASCII(args[0])) Py_RETURN_NONE;
+    At p = (At)PyUnicode_1BYTE_DATA(args[0]), end = p + PyUnicode_GET_LENGTH(args[0]);
+    for (; end - p > 2 && p[0] == '.' && p[1] == '.' && p[2] == '/'; p += 3) up++;
+    At rest = p;
+    if (p == end || (!Py_ISALNUM(*p) && *p != '_')) Py_RETURN_NONE;
+    for (; p < end && *p != '?'; p++) {
+        if (*p == '/') {
+            if (end - p > 1 && p[1] == '/') Py_RETURN_NONE;
+        } else if (*p == '.') {
+            if (p[-1] == '/' && (end - p < 2 || (!Py_ISALNUM(p[1]) && p[1] != '_' && p[1] != '-'))) Py_RETURN_NONE;
+        } else if (!is_plain[(unsigned char)*p] && !(*p == '%' && escape(p, end))) {
+            Py_RETURN_NONE;
+        }
+    }
+    if (p < end && ++p == end) Py_RETURN_NONE;
+    for (; p < end; p++)
+        if (!is_plain[(unsigned char)*p] && !strchr("./?:;", *p) && !(*p == '%' && escape(p, end))) Py_RETURN_NONE;
+    PyObject *tail = PyUnicode_DecodeASCII(rest, end - rest, NULL);
+    if (!tail) return NULL;
+    PyObject *whole = PyUnicode_Concat(PyTuple_GET_ITEM(args[1], up < depth ? up : depth - 1), tail);
+    Py_DECREF(tail);
+    return whole;
+}
+
+/* tidy(alt) -> whether folding would change nothing in it, told by plain ASCII and single spaces. */
+static PyObject *tidy(PyObject *module, PyObject *alt) {
+    (void)module;
+    if (!PyUnicode_Check(alt) || !PyUnicode_IS_ASCII(alt)) Py_RETURN_FALSE;
+    At p = (At)PyUnicode_1BYTE_DATA(alt), end = p + PyUnicode_GET_LENGTH(alt);
+    if (p < end && (*p == ' ' || end[-1] == ' ')) Py_RETURN_FALSE;
+    for (; p < end; p++)
+        if (*p < 32 || *p == 127 || *p == '&' || (*p == ' ' && p[1] == ' ')) Py_RETURN_FALSE;
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef methods[] = {
+    {"join", (PyCFunction)(void (*)(void))join, METH_FASTCALL, "The address of a plain relative reference; see resolve.py."},
+    {"tidy", tidy, METH_O, "Whether folding changes nothing in an alt-text; see pairs.py."},
     {"image_links", image_links, METH_O, "The image links of a WAT record; see wat.py."},
     {"fields", (PyCFunction)(void (*)(void))fields, METH_FASTCALL, "The fields of a head; see fields.py."},
     {"scan", (PyCFunction)(void (*)(void))scan, METH_FASTCALL, "The images of a page's text; see scan.py."}, {NULL, NULL, 0, NULL}};
@@ -484,6 +531,7 @@ PyMODINIT_FUNC PyInit__scan(void) {
     int used[26] = {0};
     memset(by_first, -1, sizeof by_first);
     for (int i = 0; i < COUNT; i++) by_first[NAMES[i].name[0] - 'a'][used[NAMES[i].name[0] - 'a']++] = (signed char)i;
+    for (int c = 0; c < 128; c++) is_plain[c] = Py_ISALNUM(c) || (c && strchr("_~$,'*()@!+=&-", c));
     for (const char *c = "\t\n\f\r "; *c; c++) is_space[(unsigned char)*c] = 1;
     for (const char *c = "\t\n\f\r />"; *c; c++) ends_name[(unsigned char)*c] = 1;
     for (const char *c = "\t\n\f\r />="; *c; c++) ends_attribute[(unsigned char)*c] = 1;

@@ -14,8 +14,8 @@ from components.crawl.archives.opening import Stream
 
 CHUNK = 1 << 18
 """Bytes asked from the archive at once."""
-FEED = 1 << 14
-"""Compressed bytes given to the decompressor at once: a record of a web page is about as long."""
+FIRST, FEED = 1 << 12, 1 << 14
+"""Compressed bytes given to the decompressor at first, and then: what it does not use, it copies."""
 PIECE = 1 << 20
 """Decompressed bytes handed out at once."""
 KEEP = 1 << 22
@@ -74,7 +74,7 @@ class Members:
         if not self.gzipped:
             return self._take() if self._fill() else b""
         parts: list[bytes] = []
-        size = 0
+        size, feed = 0, FIRST
         unpacker = self._unpacker
         assert unpacker is not None
         while size < PIECE:
@@ -82,7 +82,8 @@ class Members:
                 self.fault, self._over = "truncated", True
                 self._again()
                 break
-            fed = self._buffer[self._position : self._position + FEED]
+            fed = self._buffer[self._position : self._position + feed]
+            feed = FEED
             try:
                 part = unpacker.decompress(fed, PIECE)
             except BROKEN:

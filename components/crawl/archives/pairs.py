@@ -98,16 +98,22 @@ def _candidates(found: Scan, page_url: str) -> list[Candidate]:
     return [_candidate(image, sources, at, resolve) for at, (image, sources) in enumerate(found.images)]
 
 
+def tidy_in_python(alt: str) -> bool:
+    """Whether folding would change nothing in ``alt``, told by plain ASCII and single spaces."""
+    return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
+
+
+try:
+    from components.crawl.archives._scan import tidy
+except ImportError:  # installed where there was no C compiler
+    tidy = tidy_in_python
+
+
 def candidate(
     url: str | None, alt: str | None, position: int, source: str, inline: bool, *, new: Callable[..., Any] = Candidate.__new__
 ) -> Candidate:
     """A ``Candidate`` of these; its own constructor takes thrice as long, for being frozen."""
-    if alt is None:
-        folded = ""
-    elif alt.isascii() and alt.isprintable() and "&" not in alt:  # then folding is about spaces
-        folded = " ".join(alt.split())
-    else:
-        folded = fold(alt)
+    folded = "" if alt is None else alt if tidy(alt) else fold(alt)
     made: Candidate = new(Candidate)
     facts = {
         "image_url": url,

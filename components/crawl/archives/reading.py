@@ -46,6 +46,7 @@ def read_stream(stream: Stream, archive: str, *, language: bool = True, limit: i
 
 
 def _page(record: Record, archive: str, language: bool, limit: int) -> PageFound | None:
+    url = record.url
     if record.type == b"response":
         if not record.block.startswith(b"HTTP/"):
             if record.headers.get(b"content-type", b"").startswith(b"application/http"):
@@ -54,16 +55,16 @@ def _page(record: Record, archive: str, language: bool, limit: int) -> PageFound
         response = parse_response(record.block)
         if not 200 <= response.status < 300 or not response.html:
             return None
-        page = read_fast(response.body(limit), record.url, response.charset, language=language)
+        page = read_fast(response.body(limit), url, response.charset, language=language)
         refused = page.noindex or response.noindex
     elif record.type == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
-        described = wat_page(record.block, record.url)
+        described = wat_page(record.block, url)
         if described is None:
             return None
         page, refused = described, described.noindex
     else:
         return None
-    return PageFound(record.url, page.candidates, page.language, refused, archive, record.offset)
+    return PageFound(url, page.candidates, page.language, refused, archive, record.offset)
 
 
 def _failure(record: Record, archive: str, failure: str, detail: str) -> PageFound:

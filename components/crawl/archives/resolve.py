@@ -20,27 +20,46 @@ _ROOTED = re.compile(rf"/(?!/){_PATH}{_QUERY}")
 _RELATIVE = re.compile(rf"((?:\.\./)*)([A-Za-z0-9_]{_PATH}{_QUERY})")
 
 
+def join_in_python(reference: str, folders: tuple[str, ...]) -> str | None:
+    """The address of a plain relative reference from the first of ``folders``, a page's and those above it; or None."""
+    match = _RELATIVE.fullmatch(reference) if folders else None
+    if match is None:
+        return None
+    up, rest = match.groups()
+    return folders[min(len(up) // 3, len(folders) - 1)] + rest
+
+
+try:
+    from components.crawl.archives._scan import join
+except ImportError:  # installed where there was no C compiler
+    join = join_in_python
+
+
 class Resolver:
     """``absolute`` for one base."""
 
     def __init__(self, base: str) -> None:
         self._base = base
         self._root = ""
-        self._folders: list[str] = []
+        self._folders: tuple[str, ...] = ()
         if ";" not in base and (_ABSOLUTE.fullmatch(base) or absolute(base, base) == base):
-            scheme, _, rest = base.partition("://")
-            host, _, path = rest.partition("?")[0].partition("/")
-            self._root = f"{scheme}://{host}"
-            names = path.split("/")[:-1]
-            if all(names):
+            folder = base.partition("?")[0]
+            folder = folder[: folder.rindex("/") + 1]
+            root = folder.index("/", 8)
+            self._root = folder[:root]
+            if "//" not in folder[root:]:
                 # Its folder, the one above, and so on to the root, above which there is nothing.
-                self._folders = ["/".join((self._root, *names[:deep], "")) for deep in range(len(names), -1, -1)]
+                folders = [folder]
+                while len(folder) > root + 1:
+                    folder = folder[: folder.rindex("/", 0, -1) + 1]
+                    folders.append(folder)
+                self._folders = tuple(folders)
 
     def __call__(self, reference: str) -> str | None:
         """The absolute, normalised address, or None when it is no http(s) one."""
-        if self._folders and (match := _RELATIVE.fullmatch(reference)):
-            up, rest = match.groups()
-            return (self._folders[min(len(up) // 3, len(self._folders) - 1)] if up else self._folders[0]) + rest
+        joined = join(reference, self._folders)
+        if joined is not None:
+            return joined
         if _ABSOLUTE.fullmatch(reference):
             return reference
         if self._root and _ROOTED.fullmatch(reference):
