@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from components.core.params import Settings
+from components.crawl.web.settings import FetchSettings
 
 if TYPE_CHECKING:
     from components.core.stage import Stage
 
 
-class Params(Settings):
+class Params(FetchSettings):
     """What is crawled and how."""
 
     snapshot: str
@@ -56,36 +56,6 @@ class Params(Settings):
     """Links followed from a seed."""
     max_pages: int
     """Pages asked for in all."""
-    per_host: int
-    """Requests in flight to one host."""
-    connections: int
-    """Requests in flight in all."""
-    delay: float
-    """Seconds between the starts of two requests to one host; a robots.txt may ask for more."""
-    connect_timeout: float
-    """Seconds to get a connection."""
-    timeout: float
-    """Seconds for one request, its body included."""
-    retries: int
-    """How often a timeout, a lost connection or a 429/5xx answer is asked about again."""
-    backoff: float
-    """Seconds before the first retry; doubled for each further one."""
-    max_page_bytes: int
-    """Bytes of a page, decompressed; a larger one is dropped."""
-    max_image_bytes: int
-    """Bytes of an image; a larger one is dropped."""
-    min_side: int
-    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
-    max_aspect: float
-    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
-    user_agent: str
-    """The robot's product token, which robots.txt rules go by."""
-    contact: str
-    """A URL or mail address where the crawl's owner is reached, sent with every request; web: open needs one."""
-    allow_private: bool
-    """Whether addresses of private networks may be asked; false but for an intranet of one's own."""
-    max_retry_after: float
-    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
     sitemaps: bool
     """Whether the pages that the hosts' sitemaps list are begun with, besides the seeds."""
     tdmrep: bool

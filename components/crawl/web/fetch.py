@@ -17,7 +17,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
 from components.crawl.urls import host_of
 from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers, Consent, NotFetched
@@ -25,6 +24,7 @@ from components.crawl.web.earlier import Earlier, moment
 from components.crawl.web.early import Limits, read_image
 from components.crawl.web.failures import NO_SUCH_NAME, failure_class, retry_after
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
+from components.crawl.web.settings import FetchSettings
 from components.crawl.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry, described, sent_headers
@@ -39,41 +39,6 @@ GONE = 25
 CHUNK = 2000
 """URLs that are in hand at a time."""
 _DROP_HEADERS = ("content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive")
-
-
-class FetchSettings(Settings):
-    """How the fetcher behaves."""
-
-    per_host: int
-    """Requests in flight to one host."""
-    connections: int
-    """Requests in flight in all."""
-    delay: float
-    """Seconds between the starts of two requests to one host; a robots.txt may ask for more."""
-    connect_timeout: float
-    """Seconds to get a connection."""
-    timeout: float
-    """Seconds for one request, its body included."""
-    retries: int
-    """How often a timeout, a lost connection or a 429/5xx answer is asked about again."""
-    backoff: float
-    """Seconds before the first retry; doubled for each further one."""
-    max_page_bytes: int
-    """Bytes of a page, decompressed; a larger one is dropped."""
-    max_image_bytes: int
-    """Bytes of an image; a larger one is dropped."""
-    min_side: int
-    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
-    max_aspect: float
-    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
-    user_agent: str
-    """The robot's product token, which robots.txt rules go by."""
-    contact: str
-    """A URL or mail address where the crawl's owner is reached; sent with every request."""
-    allow_private: bool
-    """Whether addresses of private networks may be asked."""
-    max_retry_after: float
-    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
 
 
 class _Host:
