@@ -7,7 +7,9 @@ import io
 import json
 import subprocess
 import sys
+import tracemalloc
 import zlib
+from hashlib import sha256
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -137,6 +139,29 @@ def test_a_bomb_is_too_large_and_memory_stays_small():
 def test_a_record_that_lies_about_being_endless_is_left_behind():
     lying = record(gzipped=False).replace(b"Content-Length: ", b"Content-Length: 99999999", 1)
     assert urls(read(gzip.compress(lying) + record())) == ["too_large", "http://a.sample/p"]
+
+
+class Endless:
+    """An archive of ``rounds`` times the same members, none of it in memory."""
+
+    def __init__(self, data, rounds):
+        self.parts = (data[at : at + (1 << 18)] for _ in range(rounds) for at in range(0, len(data), 1 << 18))
+
+    def read(self, size):
+        return next(self.parts, b"")
+
+
+@pytest.mark.parametrize("gzipped", [True, False])
+def test_ten_times_the_input_takes_no_more_memory(gzipped):
+    filling = "".join(sha256(b"%d" % number).hexdigest() for number in range(300)).encode()  # does not shrink much
+    data = b"".join(warc(60, gzipped=gzipped, body=PAGE + filling))
+    peaks = []
+    for rounds in (3, 30):
+        tracemalloc.start()
+        assert sum(1 for _ in read_stream(Endless(data, rounds), "x", language=False)) == 60 * rounds
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
 
 
 def encoded(coding, body, transfer=""):
@@ -286,6 +311,16 @@ def test_the_quick_reading_of_links_is_the_reading_of_the_whole_record(finder, l
     block = json.dumps(record_).encode() if spaced else dumped(record_)
     page = wat_page(block, "http://a.sample/x/y")
     assert page.candidates == wat._candidates(links, "http://a.sample/x/y")
+
+
+PIECES = ['{"path":"IMG@/src"', ',"alt":"', ',"url":"a"', '"', "}", ",", "\\", "x", '":"', '"Links":[', "}]", "}}"]
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map(lambda words: "".join(words).encode()))
+def test_the_compiled_search_for_links_is_the_one_in_python(block):
+    assert wat.image_links(block) == wat.image_links_in_python(block)
+    assert wat.image_links(block * 50) == wat.image_links_in_python(block * 50)
 
 
 def test_records_that_describe_no_page_give_none_and_broken_ones_are_named(finder):

@@ -438,7 +438,7 @@ done:
 
 /* After the opening quote of a JSON string: after its closing one, or NULL. */
 static At json_string(At p, At end) {
-    while (p < end && *p != '"') p += *p == '\\' ? 2 : 1;
+    while (p < end && *p != '"') p += *p == '\\' && end - p > 1 ? 2 : 1;
     return p < end ? p + 1 : NULL;
 }
 
@@ -449,7 +449,8 @@ static PyObject *image_links(PyObject *module, PyObject *block) {
     char *data;
     Py_ssize_t size, count = 0, length = 1;
     if (PyBytes_AsStringAndSize(block, &data, &size) < 0) return NULL;
-    char *links = PyMem_Malloc((size_t)size + 2);
+    /* A link is longer than 16 bytes, and each may get a comma that the record does not have. */
+    char *links = PyMem_Malloc((size_t)size + (size_t)size / 16 + 2);
     if (!links) return PyErr_NoMemory();
     At p = data, end = data + size;
     links[0] = '[';
@@ -465,8 +466,10 @@ static PyObject *image_links(PyObject *module, PyObject *block) {
             if (count++) links[length++] = ',';
             memcpy(links + length, p, (size_t)(q + 1 - p));
             length += q + 1 - p;
+            p = q + 1;
+        } else {
+            p += sizeof OPEN - 1;
         }
-        p += sizeof OPEN - 1;
     }
     links[length++] = ']';
     PyObject *result = Py_BuildValue("(ny#)", count, links, length);
