@@ -22,6 +22,7 @@ from components.core.records import CANDIDATE
 from components.core.stage import Job, Stage, Task
 from components.crawl.image import FORMATS, MAX_PIXELS, ImageLook
 from components.crawl.sources.found import FoundPage, record_key
+from components.crawl.sources.inputs import project_of
 from components.crawl.urls import host_of
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers, Outcome
@@ -120,8 +121,7 @@ class Bodies(Mapping[str, bytes]):
 
 def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: decode the images of ``spec`` (sha256 → URL that answered it) and write their facts as JSON."""
-    home = task.work.parents[3]  # <home>/.hearsight/work/<dataset>/<stage>
-    with FetchStore(home / task.shared["store"]) as store:
+    with FetchStore(project_of(task) / task.shared["store"]) as store:
         facts = task.annotations.annotate(ImageLook(), {sha: partial(store.body, url) for sha, url in spec.items()})
     small = {sha: {name: value for name, value in fact.items() if name != "thumbnail"} for sha, fact in facts.items()}
     (folder / "facts.json").write_text(json.dumps(small, sort_keys=True), encoding="utf-8")

@@ -18,9 +18,10 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from components.core.errors import HearsightError
-from components.crawl.archives import read_archive, read_paths, read_stream, sample_paths, wat
+from components.crawl.archives import read_archive, read_paths, read_stream, wat
 from components.crawl.archives.responses import BadResponse, parse_response
 from components.crawl.archives.wat import BadMetadata, wat_page
+from components.crawl.sources.inputs import draw_inputs
 
 PAGE = b"<html lang=en><img src=a.png alt='A red kite'></html>"
 OK = ("200 OK", [("Content-Type", "text/html; charset=utf-8")])
@@ -347,10 +348,10 @@ def test_a_list_of_paths_is_sampled_without_replacement_and_by_its_seed(tmp_path
     listed.write_bytes(gzip.compress("\n".join(names).encode() + b"\n"))
     paths = read_paths(str(listed), "s3://commoncrawl/")
     assert paths == [f"s3://commoncrawl/{name}" for name in names]
-    drawn = sample_paths(paths, 10, seed=7)
-    assert len(set(drawn)) == 10 and drawn == sorted(drawn) and drawn == sample_paths(paths, 10, seed=7)
-    assert set(drawn) == set(sample_paths(paths[::-1], 10, seed=7)) and drawn != sample_paths(paths, 10, seed=8)
-    assert sample_paths(paths, 1000, seed=1) == paths
+    drawn = draw_inputs(paths, 10, seed=7)
+    assert len(set(drawn)) == 10 and drawn == sorted(drawn) and drawn == draw_inputs(paths, 10, seed=7)
+    assert set(drawn) == set(draw_inputs(paths[::-1], 10, seed=7)) and drawn != draw_inputs(paths, 10, seed=8)
+    assert draw_inputs(paths, len(paths), seed=1) == sorted(paths)
     listed.write_bytes(gzip.compress(b"x")[:-3])
     with pytest.raises(HearsightError):
         read_paths(str(listed))

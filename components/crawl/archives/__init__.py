@@ -8,7 +8,7 @@ pairs: ``pairs``, ``scan``, ``attributes``, ``resolve``; Common Crawl's lists: `
 from __future__ import annotations
 
 from components.crawl.archives.found import PageFound
-from components.crawl.archives.paths import is_path_list, read_paths, sample_paths
+from components.crawl.archives.paths import is_path_list, read_paths
 from components.crawl.archives.reading import read_archive, read_stream
 
-__all__ = ["PageFound", "is_path_list", "read_archive", "read_paths", "read_stream", "sample_paths"]
+__all__ = ["PageFound", "is_path_list", "read_archive", "read_paths", "read_stream"]

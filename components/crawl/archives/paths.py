@@ -1,8 +1,7 @@
-"""Common Crawl's lists of archives: ``*.paths`` and ``*.paths.gz``, one path a line, and seeded samples of them."""
+"""Common Crawl's lists of archives: ``*.paths`` and ``*.paths.gz``, one path a line."""
 
 from __future__ import annotations
 
-import random
 import zlib
 from pathlib import PurePosixPath
 
@@ -48,16 +47,6 @@ def read_paths(path: str, prefix: str = "") -> list[str]:
     if not prefix and path.startswith("s3://"):
         prefix = "s3://" + path.removeprefix("s3://").partition("/")[0]
     return [name if "://" in name or name.startswith("/") else _joined(prefix, name) for name in names]
-
-
-def sample_paths(paths: list[str], count: int, seed: int) -> list[str]:
-    """``count`` different paths drawn with ``seed``, in the list's order; all of them when there are no more.
-
-    The draw goes by the sorted names, so neither the list's order nor a path named twice changes it.
-    """
-    names = sorted(set(paths))
-    chosen = set(names if count >= len(names) else random.Random(seed).sample(names, count))
-    return [path for path in dict.fromkeys(paths) if path in chosen]
 
 
 def _joined(prefix: str, name: str) -> str:
