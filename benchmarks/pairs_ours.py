@@ -16,7 +16,7 @@ Pair = tuple[str, str, str]
 
 def pairs(path: str) -> Iterator[Pair]:
     """The pairs of an archive; a failure would make the comparison unequal, so it ends it."""
-    for page in read_archive(path, language=False):
+    for page in read_archive(path, context=False):
         if page.failure:
             raise SystemExit(f"{path}: {page.failure} at {page.offset}: {page.detail}")
         for candidate in page.candidates:

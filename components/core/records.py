@@ -25,6 +25,7 @@ CANDIDATE = pa.schema(
         _field("page_url", STR, "empty for a row of a table, which has no page"),
         _field("image_url", STR, "http(s), or file: below the table's image folder"),
         _field("alt", STR),
+        _field("figcaption", STR, "what the page's <figcaption> says of the image; empty for none"),
         _field("position", I32, "order of the image on its page, from 0"),
         _field("host", STR),
         _field("language", STR, "ISO 639-1"),

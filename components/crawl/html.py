@@ -12,10 +12,16 @@ import html as entities
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from components.crawl.figures import CAPTION_LIMIT, figcaptions, figure_of
 from components.crawl.language import page_language
+from components.crawl.nesting import shallow
 from components.crawl.urls import absolute
 from components.crawl.web.manners import meta_statements
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 LAZY = ("data-src", "data-original", "data-lazy-src")
 DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
@@ -44,6 +50,8 @@ class Candidate:
     """Its only picture is inside the page."""
     has_alt: bool = True
     """False when the attribute is missing, which is not the same as an empty one."""
+    figcaption: str = ""
+    """Its ``<figure>``'s ``<figcaption>``; folded, cut to ``CAPTION_LIMIT``, '' for none."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None,
 
     text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
     # A NUL ends a C string somewhere below, and the HTML standard replaces it anyway.
-    tree = LexborHTMLParser(text.replace("\x00", "\ufffd"))
+    tree = LexborHTMLParser(shallow(text.replace("\x00", "\ufffd")))
     base: str = page_url
     for node in tree.css("base[href]"):
         base = absolute(str(node.attributes.get("href") or ""), page_url) or page_url
@@ -125,7 +133,10 @@ def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None,
         if (name := (node.attributes.get("name") or "").strip().lower()) in ("robots", "tdm-reservation", agent.lower())
     )
     wishes = {statement.word for statement in meta_statements(metas, agent)}
-    candidates = [_candidate(node, position, base) for position, node in enumerate(tree.css("img"))]
+    said = figcaptions(tree)
+    candidates = [
+        _candidate(node, position, base, _figcaption(node, said) if said else "") for position, node in enumerate(tree.css("img"))
+    ]
     links: dict[str, None] = {}
     if not wishes & {"nofollow", "none"}:
         for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
@@ -147,8 +158,13 @@ def links(html: bytes | str, page_url: str, charset_hint: str | None = None) -> 
     return read_page(html, page_url, charset_hint).links
 
 
-def _candidate(node: object, position: int, base: str) -> Candidate:
-    attributes: dict[str, str | None] = node.attributes  # type: ignore[attr-defined]
+def _figcaption(node: LexborNode, said: dict[int, str]) -> str:
+    figure = figure_of(node)
+    return fold(said.get(figure.mem_id, ""))[:CAPTION_LIMIT].rstrip() if figure is not None else ""
+
+
+def _candidate(node: LexborNode, position: int, base: str, figcaption: str) -> Candidate:
+    attributes = node.attributes
     alt = attributes.get("alt")
     offers: list[tuple[int, float, str]] = []
     for name in ("src", *LAZY):
@@ -156,7 +172,7 @@ def _candidate(node: object, position: int, base: str) -> Candidate:
             offers.append((0, 1.0, (attributes.get(name) or "").strip()))
     for name in ("srcset", "data-srcset"):
         offers += parse_srcset(attributes.get(name) or "")
-    parent = node.parent  # type: ignore[attr-defined]
+    parent = node.parent
     if parent is not None and parent.tag == "picture":
         for source in parent.css("source[srcset]"):
             if (source.attributes.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
@@ -172,6 +188,7 @@ def _candidate(node: object, position: int, base: str) -> Candidate:
         source=spelled[:200],
         data_uri=best is None and spelled[:5].lower() == "data:",
         has_alt=alt is not None,
+        figcaption=figcaption,
     )
 
 

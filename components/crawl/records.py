@@ -182,6 +182,7 @@ class _Shards:
                 "page_url": found.page_url,
                 "image_url": candidate.image_url,
                 "alt": candidate.alt,
+                "figcaption": candidate.figcaption,
                 "position": candidate.position,
                 "host": host_of(found.page_url or candidate.image_url or ""),
                 "language": found.language,

@@ -88,6 +88,7 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "page_url": "http://docs.example/page.html",
             "image_url": f"http://docs.example/{name}.png",
             "alt": "A dog runs on grass",
+            "figcaption": "",
             "position": 0,
             "host": "docs.example",
             "language": "en",

@@ -113,7 +113,8 @@ def test_a_missing_or_mistyped_column_is_named(root: Path) -> None:
     pq.write_table(table.drop_columns(["width"]), path)
     relist(root, "crawl")
     assert "shards/00001.parquet: column 'width' fails schema_matches_record: is missing" in refused(root, "crawl")
-    pq.write_table(table.set_column(8, "width", table.column("width").cast(pa.float64())), path)
+    widened = table.column("width").cast(pa.float64())
+    pq.write_table(table.set_column(table.schema.get_field_index("width"), "width", widened), path)
     relist(root, "crawl")
     assert "column 'width' fails schema_matches_record: it holds double, not int32" in refused(root, "crawl")
 

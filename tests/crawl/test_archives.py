@@ -159,7 +159,7 @@ def test_ten_times_the_input_takes_no_more_memory(gzipped):
     peaks = []
     for rounds in (3, 30):
         tracemalloc.start()
-        assert sum(1 for _ in read_stream(Endless(data, rounds), "x", language=False)) == 60 * rounds
+        assert sum(1 for _ in read_stream(Endless(data, rounds), "x", context=False)) == 60 * rounds
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]

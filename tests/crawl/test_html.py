@@ -194,3 +194,30 @@ Layer Mask submenu, a check is displayed. 7.27.1. Activate the Command"""
 )
 def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expected):
     assert read_page(page, "http://a.example/").language == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "figcaptions"),
+    [
+        ("<figure><a><img src=a></a><figcaption>A <b>boat</b>\n at sea</figcaption></figure><img src=b>", ["A boat at sea", ""]),
+        ("<figure><img src=a><figcaption>one<br>H<sub>2</sub>O<script>x</script></figcaption></figure>", ["one H2O"]),
+        ("<figure><figure><img src=a></figure><figcaption>of all</figcaption></figure>", [""]),
+        ("<figure><picture><img src=a></picture><figcaption>one</figcaption><figcaption>two</figcaption></figure>", ["one"]),
+        ("<figcaption>of no figure</figcaption><img src=a>", [""]),
+        ("<figure><figcaption>&amp;amp; <!-- no --><img src=a alt=no></figcaption></figure>", ["&"]),
+        ("<figure><img src=a><figcaption>" + "long " * 1000 + "</figcaption></figure>", [("long " * 400).strip()]),
+    ],
+)
+def test_an_image_has_the_caption_of_the_figure_it_is_in(html, figcaptions):
+    assert [candidate.figcaption for candidate in image_candidates(html, PAGE)] == figcaptions
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("block", ["<figure><figcaption><img src=a>", "<ul><li>", "<DIV\nclass=x>", "</section><div></nav>"])
+def test_a_page_of_nested_blocks_takes_no_hours(block):
+    image_candidates(block * (4_000_000 // len(block)), PAGE)
+
+
+@pytest.mark.parametrize("piece", ["<li>word", "<p>word", "<img src=a>", "<div></div></div>", "<td>"])
+def test_a_long_page_that_is_not_deep_is_read_to_its_end(piece):
+    assert image_candidates(piece * 20_000 + "<img src=b>", PAGE)[-1].image_url == "http://a.sample/folder/b"

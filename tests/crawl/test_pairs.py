@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -12,11 +13,20 @@ from components.crawl.archives import pairs as fast
 from components.crawl.archives import resolve as resolving
 from components.crawl.archives import scan as scanner
 from components.crawl.archives.fields import fields, fields_in_python
-from components.crawl.archives.pairs import pairs_of, read_fast
+from components.crawl.archives.pairs import read_fast
 from components.crawl.archives.resolve import Resolver
 from components.crawl.archives.scan import scan
 from components.crawl.html import fold, image_candidates, read_page
 from components.crawl.urls import absolute
+
+
+def pairs_of(html, page_url, hint=None):
+    """The fast reading of pairs alone: a page's context would be read from its tree."""
+    return read_fast(html, page_url, hint, context=False).candidates
+
+
+def dom_pairs_of(html, page_url, hint=None):
+    return [replace(candidate, figcaption="") for candidate in image_candidates(html, page_url, hint)]
 
 
 def words(text):
@@ -27,7 +37,7 @@ PAGE = "http://a.sample/folder/page.html?q"
 
 TAGS = words("""img image picture source base script style title textarea iframe xmp
 noembed noframes noscript svg math select option optgroup template plaintext frameset frame html head body table tr td
-th tbody thead tfoot caption colgroup col a b i p div span
+th tbody thead tfoot figure figcaption caption colgroup col a b i p div span
 form button input br hr li ul nobr object video meta link pre h1 dd ruby rt font foreignObject desc mi annotation-xml""")
 NAMES = words("src alt srcset data-src data-original data-lazy-src data-srcset href lang name content type class SRC Alt =x")
 VALUES = words("""a.png /b.png ../c.png ./d e%20f //h.sample/x http://h.sample/y.jpg?a=1&amp;b=2 data:image/gif;base64,R0
@@ -115,7 +125,7 @@ EVERY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthC
 @EVERY
 @given(st.one_of(MARKUP, WELL))
 def test_the_fast_reading_is_the_dom_reading(reader, html):
-    assert pairs_of(html, PAGE) == image_candidates(html, PAGE)
+    assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
 
 @EVERY
@@ -132,11 +142,19 @@ def test_the_compiled_reading_of_heads_is_the_one_in_python(data):
 
 @EVERY
 @given(MARKUP)
-def test_language_and_wishes_are_read_as_from_the_tree(reader, html):
+def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(reader, html):
     fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
     assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
     if slow.candidates:
         assert fast.language == slow.language
+    assert read_fast(html, PAGE, context=False).noindex == slow.noindex
+
+
+@pytest.mark.parametrize("name", ["figcaption", "FigCaption"])
+def test_a_page_of_stated_language_gives_its_figcaptions(reader, name):
+    html = f"<html lang=en><figure><img src=a alt=b><{name}>A boat.</{name}></figure>"
+    for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
+        assert [c.figcaption for c in read_fast(markup, PAGE).candidates] == ["A boat."]
 
 
 @EVERY
@@ -145,7 +163,7 @@ def test_language_and_wishes_are_read_as_from_the_tree(reader, html):
     st.sampled_from([None, "utf-8", "latin-1", "shift_jis", "gb2312", "utf-16", "utf-7", "idna", "nonsense"]),
 )
 def test_bytes_of_any_charset_are_read_as_by_the_dom(reader, html, hint):
-    assert pairs_of(html, PAGE, hint) == image_candidates(html, PAGE, hint)
+    assert pairs_of(html, PAGE, hint) == dom_pairs_of(html, PAGE, hint)
 
 
 REFERENCE = st.one_of(
@@ -209,7 +227,7 @@ def test_ordinary_pages_need_no_tree(reader, html):
 )
 def test_pages_whose_tree_moves_images_are_left_to_the_tree(reader, html):
     assert scan(html) is None
-    assert pairs_of(html, PAGE) == image_candidates(html, PAGE)
+    assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
 
 def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time(reader):

@@ -58,7 +58,7 @@ def pairs_in(path: str, page_url: str = "") -> Iterator[PageFound]:
             stream = _Ahead(opened)
             head = _plain(stream.head)
             if head.startswith(b"WARC/") or (stream.head.startswith(MAGIC) and not head):
-                yield from read_stream(stream, path, language=False)
+                yield from read_stream(stream, path, context=False)
             elif _TAG.search(head) and not _binary(head):
                 yield _html(stream, path, page_url, getattr(opened, "headers", None))
             else:
@@ -98,7 +98,7 @@ def _html(stream: Stream, path: str, page_url: str, headers: object) -> PageFoun
         data, failure = b"", "too_large"
     charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
-    page = read_fast(data, address, charset, language=False)
+    page = read_fast(data, address, charset, context=False)
     found = PageFound(address or path, page.candidates, page.language, page.noindex, path, 0, failure)
     if address.startswith("file://"):
         return replace(found, candidates=[_beside(candidate, address) for candidate in page.candidates])

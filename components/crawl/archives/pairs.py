@@ -7,6 +7,7 @@ read from the tree. Not in scope: links.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,6 @@ from components.crawl.html import (
     Page,
     decode,
     fold,
-    image_candidates,
     parse_srcset,
     read_page,
     stated_codec,
@@ -29,37 +29,40 @@ from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.urls import absolute
 
 _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
+_FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REFUSALS = {"noindex", "none", "noimageindex"}
 
 
-def pairs_of(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[Candidate]:
-    """Every ``<img>`` of a page, in document order: equal to ``components.crawl.html.image_candidates``.
+def read_fast(html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True) -> Page:
+    """A page's candidates, language and wish not to be collected, as ``read_page`` gives them; without its links.
+
+    The language of a page without candidates is ``un`` unless it is declared: guessing one costs more than all the rest.
 
     Args:
         html: a page of whatever kind; never raises.
         page_url: its address, which relative ones go by.
         charset_hint: the charset of its Content-Type header, if any.
+        context: whether the page's text is read for what it says of its images: its language when it declares none, and
+            their figcaptions. Without, such a page's language is ``un`` and its figcaptions may be missing.
     """
-    found = scan(_markup(html, charset_hint))
-    return image_candidates(html, page_url, charset_hint) if found is None else _candidates(found, page_url)
-
-
-def read_fast(html: bytes | str, page_url: str, charset_hint: str | None = None, *, language: bool = True) -> Page:
-    """A page's candidates, language and wish not to be collected, as ``read_page`` gives them; without its links.
-
-    The language of a page without candidates is ``un`` unless it is declared: guessing one costs more than all the rest.
-    With ``language`` false that of a page with candidates is not guessed, either.
-    """
-    found = scan(_markup(html, charset_hint))
+    markup = _markup(html, charset_hint)
+    found = scan(markup)
     if found is None:
-        whole = read_page(html, page_url, charset_hint)
-        return Page(whole.candidates, [], whole.noindex, whole.language)
-    candidates = _candidates(found, page_url)
+        return _from_tree(html, page_url, charset_hint)
     declared = stated_language(found.language)
-    if declared is None and candidates and language:
-        declared = read_page(html, page_url, charset_hint).language
-    return Page(candidates, [], noindex(found.metas), declared or UNKNOWN)
+    if context and found.images and (declared is None or _captioned(markup)):
+        return _from_tree(html, page_url, charset_hint)
+    return Page(_candidates(found, page_url), [], noindex(found.metas), declared or UNKNOWN)
+
+
+def _from_tree(html: bytes | str, page_url: str, charset_hint: str | None) -> Page:
+    whole = read_page(html, page_url, charset_hint)
+    return Page(whole.candidates, [], whole.noindex, whole.language)
+
+
+def _captioned(markup: str | bytes) -> bool:
+    return (_FIGCAPTION_BYTES if isinstance(markup, bytes) else _FIGCAPTION).search(markup) is not None  # type: ignore[arg-type]
 
 
 def noindex(metas: list[Attributes]) -> bool:
@@ -122,6 +125,7 @@ def candidate(
         "source": source[:200],
         "data_uri": inline,
         "has_alt": alt is not None,
+        "figcaption": "",
     }
     object.__setattr__(made, "__dict__", facts)
     return made

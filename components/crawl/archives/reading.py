@@ -13,30 +13,30 @@ from components.crawl.archives.wat import BadMetadata, wat_page
 from components.crawl.language import UNKNOWN
 
 
-def read_archive(path: str, *, language: bool = True) -> Iterator[PageFound]:
+def read_archive(path: str, *, context: bool = True) -> Iterator[PageFound]:
     """The pages of a WARC or WAT file, gzip or plain, and a failure for every part of it that cannot be read, in order.
 
     A page is an HTML response with a 2xx status, or the metadata record that describes one. Equal bytes give equal results.
 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
-        language: whether the language of pages that declare none is guessed from their text.
+        context: whether the text of pages is read for their language and figcaptions; see ``read_fast``.
 
     Raises:
         HearsightError: the archive is missing or may not be read.
     """
     with open_archive(path) as stream:
-        yield from read_stream(stream, path, language=language)
+        yield from read_stream(stream, path, context=context)
 
 
-def read_stream(stream: Stream, archive: str, *, language: bool = True, limit: int = PAGE_LIMIT) -> Iterator[PageFound]:
+def read_stream(stream: Stream, archive: str, *, context: bool = True, limit: int = PAGE_LIMIT) -> Iterator[PageFound]:
     """As ``read_archive``, of bytes already open; ``limit`` is bytes of a record and of a page, decompressed."""
     for record in records(stream, limit):
         if record.fault:
             yield _failure(record, archive, record.fault, record.detail)
             continue
         try:
-            found = _page(record, archive, language, limit)
+            found = _page(record, archive, context, limit)
         except BadResponse as bad:
             found = _failure(record, archive, bad.failure, bad.detail)
         except BadMetadata as bad:
@@ -45,7 +45,7 @@ def read_stream(stream: Stream, archive: str, *, language: bool = True, limit: i
             yield found
 
 
-def _page(record: Record, archive: str, language: bool, limit: int) -> PageFound | None:
+def _page(record: Record, archive: str, context: bool, limit: int) -> PageFound | None:
     url = record.url
     if record.type == b"response":
         if not record.block.startswith(b"HTTP/"):
@@ -55,7 +55,7 @@ def _page(record: Record, archive: str, language: bool, limit: int) -> PageFound
         response = parse_response(record.block)
         if not 200 <= response.status < 300 or not response.html:
             return None
-        page = read_fast(response.body(limit), url, response.charset, language=language)
+        page = read_fast(response.body(limit), url, response.charset, context=context)
         refused = page.noindex or response.noindex
     elif record.type == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
         described = wat_page(record.block, url)

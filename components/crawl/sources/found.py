@@ -30,6 +30,7 @@ _CANDIDATE = pa.struct(
         pa.field("source", pa.string(), nullable=False),
         pa.field("data_uri", pa.bool_(), nullable=False),
         pa.field("has_alt", pa.bool_(), nullable=False),
+        pa.field("figcaption", pa.string(), nullable=False),
     ]
 )
 SCHEMA = pa.schema(

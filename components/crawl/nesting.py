@@ -1,0 +1,37 @@
+"""Pages nested too deep to be read in linear time, cut before a tree is built of them.
+
+At every start tag of a block the HTML standard has the parser look up through the open elements for a ``<p>`` to close
+(13.2.6.4.7), so that a megabyte of ``<div>`` takes minutes. Browsers stop nesting at some hundreds of elements.
+"""
+
+from __future__ import annotations
+
+import re
+
+DEEPEST = 10_000
+"""Blocks left open at most; what follows on a page that opens more is not read."""
+LONG = 200_000
+"""Characters below which a page is not counted: the worst takes two seconds, and counting half as long as reading."""
+_BLOCK = re.compile(
+    r"<(/?)(address|article|aside|blockquote|center|details|dialog|dir|div|dl|fieldset|figcaption|figure|footer|form"
+    r"|header|hgroup|listing|main|menu|nav|ol|pre|search|section|summary|ul)(?=[\t\n\f\r />])",
+    re.I,
+)
+
+
+def shallow(text: str) -> str:
+    """The page, up to where it leaves ``DEEPEST`` blocks open; almost always all of it."""
+    if len(text) < LONG:
+        return text
+    opened: dict[str, int] = {}  # by name: an end tag of what is not open closes nothing
+    depth = 0
+    for tag in _BLOCK.finditer(text):
+        name = tag[2].lower()
+        count = opened.get(name, 0)
+        if not tag[1]:
+            opened[name], depth = count + 1, depth + 1
+            if depth > DEEPEST:
+                return text[: tag.start()]
+        elif count:
+            opened[name], depth = count - 1, depth - 1
+    return text
