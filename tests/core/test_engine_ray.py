@@ -32,6 +32,7 @@ from components.core.stage import Job
 from components.crawl import records
 from components.crawl import run as crawl
 from tests.core import ray_work
+from tests.crawl.archived import archive_web
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.pipeline.harness import sample_params
@@ -242,17 +243,23 @@ def test_a_client_from_outside_works_too_and_its_tasks_end_with_it(cluster, tmp_
 
 
 @pytest.mark.slow
-def test_the_command_line_runs_a_stage_on_a_cluster_of_this_machine_alone_to_the_same_bytes(tmp_path):
+def test_archives_in_s3_read_on_a_cluster_of_this_machine_alone_give_the_local_engines_bytes(tmp_path, bucket, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     root, home = tmp_path / "project", tempfile.mkdtemp(prefix="hr", dir="/tmp")
+    for part in archive_web(build_fixture_web(root / "web", pages=8), tmp_path / "warc", 3):
+        bucket.upload_file(str(part), "archive", part.name)
+    bucket.put_object(Bucket="archive", Key="warc.paths", Body=b"part-00.warc.gz\npart-02.warc.gz\npart-01.warc.gz\n")
+    source = {"source": "archives", "inputs": ["s3://archive/warc.paths"], "seeds": [], "hosts": []}
     params = sample_params()
-    params["english"]["crawl"] = fixture_params().plain()
-    build_fixture_web(root / "web", pages=8)
+    params["english"]["crawl"] = fixture_params(**source).plain()
     for name in ("components", "dvc.yaml", "expectations"):
         (root / name).symlink_to(PROJECT / name)
     digests = {}
     for engine in ({"kind": "local", "workers": 2}, {"kind": "ray", "workers": 2, "address": "local", "cpus": 1.0}):
         (root / "params.yaml").write_text(yaml.safe_dump({**params, "engine": engine}))
-        shutil.rmtree(root / ".hearsight", ignore_errors=True)
+        for left in (".hearsight", "data"):
+            shutil.rmtree(root / left, ignore_errors=True)
         done = subprocess.run(
             [Path(sys.executable).with_name("hearsight"), "run", "crawl"],
             env={**os.environ, "HEARSIGHT_ROOT": str(root), "HEARSIGHT_TRACKING": "off", "RAY_TMPDIR": home},

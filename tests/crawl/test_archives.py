@@ -357,24 +357,6 @@ def test_a_list_of_paths_is_sampled_without_replacement_and_by_its_seed(tmp_path
         read_paths(str(listed))
 
 
-@pytest.fixture
-def bucket(monkeypatch):
-    import boto3
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    for name in ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
-        monkeypatch.setenv(name, "/nonexistent") if name != "AWS_PROFILE" else monkeypatch.delenv(name, raising=False)
-    client = boto3.client("s3", region_name="us-east-1", aws_access_key_id="k", aws_secret_access_key="s")
-    client.create_bucket(Bucket="archive")
-    yield client
-    server.stop()
-
-
 @pytest.mark.parametrize("signed", [True, False])
 def test_archives_and_lists_are_read_from_s3_signed_or_not(bucket, monkeypatch, signed):
     if signed:

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from components.core.boundary import Boundary
+from components.core.engine import LocalEngine
 from components.core.errors import HearsightError
 from components.core.explain import explain
 from components.core.graph import load_graph
@@ -33,8 +34,9 @@ SOURCE = {"source": "archives", "seeds": [], "hosts": []}
 def crawl(stage):
     """Crawls with those changes in a folder of the test's own."""
 
-    def go(*names: str, **changes) -> Boundary:
+    def go(*names: str, engine: LocalEngine | None = None, **changes) -> Boundary:
         job = stage(**(SOURCE | {"inputs": list(names)} if names else {}) | changes)
+        job.engine = engine or job.engine
         if "snapshot" in changes:  # one output each, so that they can be compared
             job.out = job.out.parent.parent / changes["snapshot"] / "crawl"
         shutil.rmtree(job.out, ignore_errors=True)
@@ -142,6 +144,24 @@ def test_path_lists_name_archives(crawl, web, tmp_path):
     (tmp_path / "warc.paths.gz").write_bytes(gzip.compress(b"warc/part-00.warc.gz\nwarc/part-01.warc.gz\n"))
     listed = crawl("warc.paths.gz", snapshot="listed")
     assert listed.digest == crawl("warc/*.warc.gz", snapshot="globbed").digest
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_a_list_in_s3_names_archives_in_s3_which_worker_processes_read(crawl, web, tmp_path, bucket, monkeypatch, signed):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x") if signed else monkeypatch.delenv(name, raising=False)
+    parts = archive_web(web, tmp_path / "warc", 3)
+    for part in parts:
+        bucket.upload_file(str(part), "archive", f"crawl/{part.name}", ExtraArgs={"ACL": "public-read"})
+    listed = "".join(f"crawl/{part.name}\n" for part in parts)
+    bucket.put_object(Bucket="archive", Key="warc.paths.gz", Body=gzip.compress(listed.encode()), ACL="public-read")
+    remote = crawl("s3://archive/warc.paths.gz", snapshot="remote", engine=LocalEngine(2))
+    assert pairs(remote) == pairs(crawl("warc/*.warc.gz", snapshot="local")) and remote.table().num_rows > 20
+    row = remote.table().to_pylist()[0]
+    key = row["archive"].removeprefix("s3://archive/crawl/")
+    assert row["page_url"].encode() in record_at(tmp_path / "warc" / key, row["archive_offset"])[:400]
+    drawn = crawl("s3://archive/warc.paths.gz", snapshot="drawn", sample=2, sample_seed=1)
+    assert len({row["archive"] for row in drawn.table().to_pylist()}) == 2
 
 
 def test_a_draw_is_seeded_without_replacement_and_keeps_most_when_the_list_grows(tmp_path):
