@@ -68,6 +68,22 @@ def retry(
     _print(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
 
 
+@app.command("try")
+def try_(
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Whose parameters: the paper's own, or another dataset's.")
+    ] = "paper",
+    explain_all: Annotated[bool, typer.Option("--explain-all", help="What every rule finds, also after a drop.")] = False,
+) -> None:
+    """Read one alt-text a line from standard input: what the text rules and the rewriting make of it, one JSON object a line."""
+    from components.core.graph import find_root
+    from components.trial import AT_A_TIME, Trial, read_lines, text_of
+
+    trial, at_a_time = Trial(find_root(), dataset), 1 if sys.stdin.isatty() else AT_A_TIME
+    for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
+        typer.echo(text_of(result) if sys.stdout.isatty() else json.dumps(result, ensure_ascii=False))
+
+
 @app.command()
 def explain(
     what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")],

@@ -22,20 +22,22 @@ if TYPE_CHECKING:
 class Subject:
     """A candidate under examination; what a later group needs is filled in as it gets there."""
 
-    format: str
-    """By content: JPEG, PNG, ..."""
-    width: int
-    """px"""
-    height: int
-    """px"""
-    language: str
-    """ISO 639-1, of the page."""
     alt: str
     """The alt text as found."""
     text: str = ""
     """The alt text without boiler-plate."""
     words: tuple[str, ...] = ()
     """The words of ``text`` as written."""
+    cropped: tuple[str, ...] = ()
+    """The boiler-plate taken off."""
+    format: str = ""
+    """By content: JPEG, PNG, ..."""
+    width: int = 0
+    """px"""
+    height: int = 0
+    """px"""
+    language: str = ""
+    """ISO 639-1, of the page."""
     profanity: float = 0.0
     polarity: float = 0.0
     pornography: float = 0.0
@@ -43,6 +45,10 @@ class Subject:
     labels: Sequence[Label] = ()
     kinds: Sequence[str] = ()
     """Nouns of the text whose kind the classifier sees, as ``noun < kind``."""
+
+    def see(self, format: str, width: int, height: int, language: str) -> None:
+        """Say what is known of its picture and page."""
+        self.format, self.width, self.height, self.language = format, width, height, language
 
 
 class Finding(NamedTuple):
@@ -70,14 +76,14 @@ def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tu
 
 
 def groups() -> dict[str, tuple[Rule, ...]]:
-    """The rules by group, in the order of asking. Pornography is asked before the parse, as the paper screens pictures first."""
+    """The rules by group, in the order of asking: by what a candidate costs, from microseconds to tens of milliseconds."""
     from components.filter import image_rules, overlap, parse_rules, text_rules
 
     return {
         "record": image_rules.RECORD_RULES,
-        "tone": text_rules.TONE_RULES,
         "text": text_rules.TEXT_RULES,
-        "picture": image_rules.PICTURE_RULES,
+        "tone": text_rules.TONE_RULES,
         "parse": parse_rules.PARSE_RULES,
+        "picture": image_rules.PICTURE_RULES,
         "overlap": overlap.OVERLAP_RULES,
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from components.filter.boilerplate import dropping_pattern, load_boilerplate
 from components.filter.rules import Finding, Rule, Subject
+from components.providers.language_identity import language_probability
 from components.providers.language_words import words_of, zipf
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def language(subject: Subject, params: Params) -> Finding:
-    """The page must be in the language asked for."""
-    return Finding(subject.language == params.language, subject.language, params.language)
+    """The page must be in the language asked for; of a text without a page its own words alone tell."""
+    return Finding(subject.language in ("", params.language), subject.language, params.language)
 
 
 def boilerplate_pattern(subject: Subject, params: Params) -> Finding:
@@ -65,6 +66,12 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
     return Finding(known, f"{rarest} ({zipf(rarest):.2f})" if rarest else "", f"Zipf >= {params.min_zipf}")
 
 
+def text_language(subject: Subject, params: Params) -> Finding:
+    """The text's own words must be in the language asked for, whatever its page says."""
+    probability = language_probability(subject.text, params.language)
+    return Finding(probability >= params.min_text_language, probability, f">= {params.min_text_language}")
+
+
 def profanity(subject: Subject, params: Params) -> Finding:
     """The probability that the text offends must stay under the threshold."""
     return Finding(subject.profanity < params.profanity_from, subject.profanity, f"< {params.profanity_from}")
@@ -89,6 +96,7 @@ TEXT_RULES = (
     Rule("capital_ratio", capital_ratio),
     Rule("token_repetition", token_repetition),
     Rule("unknown_token", unknown_token),
+    Rule("text_language", text_language),
 )
 """Need the words."""
 TONE_RULES = (Rule("profanity", profanity), Rule("polarity_low", polarity_low), Rule("polarity_high", polarity_high))

@@ -11,7 +11,8 @@ from components.providers.language_words import words_of
 
 PAPER = Params(
     language="en", formats=["JPEG"], sides_over=400, max_aspect_ratio=2.0, pornography_from=0.5, min_words=2, max_words=256,
-    max_capital_ratio=0.6, max_repetition=0.2, min_zipf=0.5, profanity_from=0.8, min_polarity=-0.8, max_polarity=0.8,
+    max_capital_ratio=0.6, max_repetition=0.2, min_text_language=0.05,
+    min_zipf=0.5, profanity_from=0.8, min_polarity=-0.8, max_polarity=0.8,
     require=["determiner", "noun", "preposition"], max_noun_ratio=0.75, min_unique_ratio=0.6, min_labels=5, max_labels=20,
     min_label_confidence=0.05, min_kind_confidence=0.1,
 )  # fmt: skip
@@ -19,7 +20,7 @@ PAPER = Params(
 
 def subject(text: str = "A dog on the beach.", *, parsed: bool = False, **values: Any) -> Subject:
     """A subject that breaks no rule, but for what is given."""
-    made = Subject(format="JPEG", width=800, height=600, language="en", alt=text, text=text, words=tuple(words_of(text)))
+    made = Subject(text, text, tuple(words_of(text)), format="JPEG", width=800, height=600, language="en")
     if parsed:
         made.parse = EnglishParser().compute(text)
     for name, value in values.items():
