@@ -91,9 +91,9 @@ def learn(group: str, alive: Mapping[str, Subject]) -> None:
     elif group == "parse":
         from components.providers.language import EnglishParser
 
-        parser = EnglishParser()
-        for subject in alive.values():
-            subject.parse = subject.parse or parser.compute(subject.text)
+        unparsed = [subject for subject in alive.values() if subject.parse is None]
+        for subject, parse in zip(unparsed, EnglishParser().compute_many([each.text for each in unparsed]), strict=True):
+            subject.parse = parse
 
 
 def read_lines(stream: Iterable[bytes]) -> Iterator[str]:

@@ -46,6 +46,14 @@ class Annotator(Protocol):
         """The result for one payload. Loads its model at the first call."""
 
 
+@runtime_checkable
+class BatchAnnotator(Annotator, Protocol):
+    """An annotator that is quicker with several payloads at a time, and computes the same of each as alone."""
+
+    def compute_many(self, payloads: Sequence[Any]) -> Sequence[Any]:
+        """The result for each payload, in order."""
+
+
 class Shelf(Protocol):
     """One annotator's encoded results, opened."""
 
@@ -82,9 +90,8 @@ class AnnotationStore:
                 missing = iter([key for key in payloads if key not in found])
                 while batch := list(islice(missing, BATCH)):
                     rows = []
-                    for key in batch:
-                        payload = payloads[key]
-                        blob = encode(annotator.compute(payload() if callable(payload) else payload))
+                    for key, value in zip(batch, _computed(annotator, [payloads[key] for key in batch]), strict=True):
+                        blob = encode(value)
                         rows.append((key, blob, zlib.crc32(blob)))
                         # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
                         found[key] = decode(blob)
@@ -96,6 +103,15 @@ class AnnotationStore:
             mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
             raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
         return {key: found[key] for key in payloads}
+
+
+def _computed(annotator: Annotator, payloads: list[Any | Callable[[], Any]]) -> Iterator[Any]:
+    """The results in order; one payload at a time is in memory unless the annotator wants them together."""
+    given = (payload() if callable(payload) else payload for payload in payloads)
+    if isinstance(annotator, BatchAnnotator):
+        yield from annotator.compute_many(list(given))
+    else:
+        yield from map(annotator.compute, given)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.annotations import Annotator
-from components.providers.language import EnglishParser
+from components.providers.language import EnglishParser, _pipeline
 from components.providers.language_polarity import EnglishPolarity
 from components.providers.language_profanity import EnglishProfanity
 from components.providers.language_words import article, plural, stem, words_of, zipf
@@ -73,3 +73,19 @@ def test_no_text_crashes_a_language_provider(text: str) -> None:
     assert -1 <= EnglishPolarity().compute(text) <= 1
     assert 0 <= EnglishProfanity().compute(text) <= 1
     assert all(zipf(word) >= 0 and stem(word) is not None for word in words_of(text))
+
+
+def test_a_parse_is_the_same_in_any_company():
+    texts = [
+        "A dog runs on the beach.", "", "Two men in Paris", "Side view of an aircraft on approach to land with landing gear down",
+        "x", "The members of the band perform at a festival in the city on Saturday, May 5, while a crowd of fans looks on",
+    ] * 3  # fmt: skip
+    parser = EnglishParser()
+    alone = [parser.compute(text) for text in texts]
+    assert parser.compute_many(texts) == alone and parser.compute_many(texts[::-1]) == alone[::-1]
+    tensors = [doc.tensor.tobytes() for doc in _pipeline().pipe(texts)]
+    assert tensors == [_pipeline()(text).tensor.tobytes() for text in texts], "equal by luck: the numbers differ"
+
+
+def test_a_megabyte_of_text_is_parsed_in_part():
+    assert len(EnglishParser().compute("dog " * 300_000)["text"]) == 25_000
