@@ -135,14 +135,15 @@ def show(dataset: Dataset = "english") -> None:
 @app.command()
 def data(
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False,
+    dictionary: Annotated[bool, typer.Option("--dictionary", help="Only the dictionary, which `hearsight try` needs.")] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
     from components.core.graph import find_root
     from components.core.progress import progress
-    from components.crawl.sample.packages import fetch_packages
+    from components.crawl.sample.packages import DICTIONARY, PACKAGES, fetch_packages
 
     root = find_root()
-    fetched = fetch_packages(root, progress)
+    fetched = fetch_packages(root, progress, DICTIONARY if dictionary else PACKAGES)
     _print({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
     if serve:
         from components.crawl.sample.serving import serve as serve_web
