@@ -82,17 +82,18 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     """The whole crawl stage: pages, robots.txt, images, WARC, decoding, shards, ledger, manifest."""
     from components.core.boundary import Boundary
     from components.core.engine import LocalEngine
+    from components.core.params import parse_settings, read_params_file
     from components.core.stage import Stage
     from components.crawl import Params, run
 
     out = Path(home) / "data/english/crawl"
     out.mkdir(parents=True)
-    params = Params(
-        snapshot="bench", web="open", web_root="", proxy="", seeds=[seed], hosts=[seed.split("/")[2]], depth=1, max_pages=1000,
-        per_host=32, connections=64, delay=0.0, connect_timeout=5.0, timeout=30.0, retries=0, backoff=0.1,
-        max_page_bytes=5_000_000, max_image_bytes=20_000_000, min_side=MIN_SIDE["feed"], max_aspect=MAX_ASPECT,
-        user_agent="hearsight", contact="http://example.org/", allow_private=True, min_alt=1, shard_size=200,
-    )  # fmt: skip
+    ours = {
+        "snapshot": "bench", "web": "open", "contact": "http://example.org/", "allow_private": True, "delay": 0.0, "retries": 0,
+        "seeds": [seed], "hosts": [seed.split("/")[2]], "depth": 1, "max_pages": 1000, "per_host": 32, "connections": 64,
+        "timeout": 30.0, "min_side": MIN_SIDE["feed"], "max_aspect": MAX_ASPECT, "min_alt": 1, "shard_size": 200,
+    }  # fmt: skip
+    params = parse_settings(Params, read_params_file(ROOT / "params.yaml")["english"]["crawl"] | ours, "benchmarks.images")
     stage = Stage("crawl", "english", params, ROOT, {}, out, LocalEngine(PROCESSES), Path(home) / ".hearsight")
     began = time.perf_counter()
     run(stage)
