@@ -82,7 +82,7 @@ def look(data: bytes) -> Facts:
             return Facts("truncated_image", f"{kind}: {' '.join(str(error).split())[:120]}", **size)
 
 
-def _seen(picture: Any) -> dict[str, str]:
+def _seen(picture: Any) -> dict[str, Any]:
     """Decode a picture just opened: its hash and its thumbnail; raises what its decoder raises."""
     picture.draft(None, (_ENOUGH, _ENOUGH))
     picture.load()
