@@ -135,7 +135,7 @@ def _whole(path: Path, offset: int, length: int, sha: str) -> bytes:
 
 
 def facts_of(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit: int) -> dict[str, dict[str, Any]]:
-    """Image sha256 → its facts but the thumbnail, of the good answers of at most ``limit`` bytes; new ones are looked at in jobs."""
+    """Image sha256 → its facts but the thumbnail, of the good answers of at most ``limit`` bytes; jobs look at new ones."""
     home = store.folder.parent
     places: dict[str, list[Any]] = {}
     for outcome in outcomes:
