@@ -101,7 +101,12 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     processors = sum(one.ru_utime + one.ru_stime for one in used)
-    return {"seconds": seconds, "kept": Boundary(out).table().num_rows, "processors": processors}
+    return {
+        "seconds": seconds,
+        "kept": Boundary(out).table().num_rows,
+        "processors": processors,
+        "own": used[0].ru_utime + used[0].ru_stime,
+    }
 
 
 # -- the loopback server, in a process of its own ---------------------------------------------------------------------------

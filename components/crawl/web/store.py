@@ -15,7 +15,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, replace
@@ -27,6 +26,7 @@ from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
 from components.crawl.web.bases import Base, check_held, claim_base, place_of, read_bases
 from components.crawl.web.index import index_line, read_index, torn_entries
+from components.crawl.web.members import unpacked
 from components.crawl.web.warc import Entry, now, scan, split, warc_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
@@ -318,8 +318,8 @@ def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) ->
     try:
         with segment.open("rb") if isinstance(segment, Path) else nullcontext(segment) as handle:
             handle.seek(offset)
-            body = split(zlib.decompress(handle.read(length), zlib.MAX_WBITS | 16))[2]
-    except (zlib.error, ValueError, FileNotFoundError):
+            body = split(unpacked(handle.read(length)))[2]
+    except (ValueError, FileNotFoundError):
         return None
     return body if sha256_bytes(body) == sha256 else None
 

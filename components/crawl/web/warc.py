@@ -16,6 +16,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from components.core.digests import sha256_bytes
+from components.crawl.web.members import packed, stored
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,8 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
     named = {"WARC-Type": kind, "WARC-Record-ID": f"<urn:uuid:{uuid4()}>", "WARC-Target-URI": entry.url, **about}
     head = "WARC/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in named.items())
     # Pictures do not shrink: they are stored as they are (the quickest level would cost 25 ms a megabyte); HTML halves.
-    level = 0 if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else 1
-    packer = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-    pieces = (head.encode() + b"\r\n" + block, body, b"\r\n\r\n")
-    return b"".join([*map(packer.compress, pieces), packer.flush()])
+    whole = b"".join((head.encode(), b"\r\n", block, body, b"\r\n\r\n"))
+    return stored(whole) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else packed(whole)
 
 
 def now() -> str:
