@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from components.core.codeprint import code_digest
 from components.core.errors import HearsightError
 from components.core.stage import Stage
+from components.crawl.looking import LookAhead
 from components.crawl.records import Judge, chunks, wanted_images, write_records
 from components.crawl.shards_plan import Layout, Part, Plan, base_plan, settle, write_laid_out
 from components.crawl.sources import Source, source_of
@@ -57,6 +58,7 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source) -> str
 
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as open_things:
+        open_things.enter_context(LookAhead(stage, store))
         earlier = None
         if params.base:
             below = open_things.enter_context(FetchStore(store.folder.parent / params.base))

@@ -1,8 +1,9 @@
 """One look at an image's bytes: is it whole, what is it, how large, and what does it look like.
 
 Decoding is the validation: a file is what its content says, whatever its name or its header claims. JPEGs are decoded at
-a reduced scale (libjpeg's scaled DCT): every coded byte is still read, so a cut is still found, and the hash and the
-thumbnail need no more pixels. Not in scope: which formats and sizes a dataset wants (the filter stage, ``web.early``).
+a reduced scale (libjpeg's scaled DCT): every coded byte is still read, or stepped over in a structure known to be whole
+(``jpeg_scans``), so a cut is still found, and the hash and the thumbnail need no more pixels. Not in scope: which formats and
+sizes a dataset wants (the filter stage, ``web.early``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from components.core.digests import sha256_bytes
+from components.crawl.jpeg_scans import means_only
 
 FORMATS = {"JPEG": "jpg", "PNG": "png", "GIF": "gif", "WEBP": "webp"}
 """Formats understood, with the extension their media members get."""
@@ -67,14 +69,25 @@ def look(data: bytes) -> Facts:
                 shape: dict[str, Any] = {"format": str(picture.format), "width": picture.width, "height": picture.height}
                 if picture.width * picture.height > MAX_PIXELS:
                     return Facts("image_too_large", f"{picture.width} x {picture.height} px", **shape, **size)
-                picture.draft(None, (_ENOUGH, _ENOUGH))
-                picture.load()
-                small = _small(picture)
-                return Facts(phash=perceptual_hash(small), thumbnail=_thumbnail(small, picture), **shape, **size)
+                means = None
+                if picture.info.get("progressive") and min(picture.size) >= 8 * _ENOUGH:
+                    means = means_only(data)
+                if means is None:
+                    return Facts(**_seen(picture), **shape, **size)
+            with Image.open(io.BytesIO(means), formats=["JPEG"]) as picture:
+                return Facts(**_seen(picture), **shape, **size)
         except UnidentifiedImageError:
             return Facts("truncated_image", f"begins as {kind} and ends before it says anything", **size)
         except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
             return Facts("truncated_image", f"{kind}: {' '.join(str(error).split())[:120]}", **size)
+
+
+def _seen(picture: Any) -> dict[str, Any]:
+    """Decode a picture just opened: its hash and its thumbnail; raises what its decoder raises."""
+    picture.draft(None, (_ENOUGH, _ENOUGH))
+    picture.load()
+    small = _small(picture)
+    return {"phash": perceptual_hash(small), "thumbnail": _thumbnail(small, picture)}
 
 
 def signature(data: bytes) -> str:
@@ -193,7 +206,7 @@ class ImageLook:
     """:func:`look` as an annotator: kept by the image's sha256, so no image is ever decoded twice."""
 
     name = "image.look"
-    version = 2
+    version = 3
     model = "pillow-12"
     codec = "json"
 

@@ -7,35 +7,29 @@ are good captions (the filter stage).
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
-from components.core.stage import Job, Stage, Task
-from components.crawl.image import FORMATS, MAX_PIXELS, ImageLook
+from components.core.stage import Stage
+from components.crawl.image import FORMATS, MAX_PIXELS
+from components.crawl.looking import facts_of
 from components.crawl.sources.found import FoundPage, record_key
-from components.crawl.sources.inputs import project_of
 from components.crawl.urls import host_of
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers, Outcome
 from components.crawl.web.early import WHOLE, Limits, out_of_range
 from components.crawl.web.store import FetchStore
 
-LOOKS_PER_JOB = 64
-"""Images one job decodes."""
 IMAGES_AT_A_TIME = 20_000
 """Images of a chunk of pages: what is judged, fetched and written together, and so in memory."""
 ROWS_A_SHARD = 25_000
 """Ledger rows that close a shard, whatever it holds."""
-STEP = "look"
 
 
 @dataclass(frozen=True)
@@ -119,14 +113,6 @@ class Bodies(Mapping[str, bytes]):
         return len(self._urls)
 
 
-def look_at(spec: dict[str, str], task: Task, folder: Path) -> None:
-    """A job: decode the images of ``spec`` (sha256 → URL that answered it) and write their facts as JSON."""
-    with FetchStore(project_of(task) / task.shared["store"]) as store:
-        facts = task.annotations.annotate(ImageLook(), {sha: partial(store.body, url) for sha, url in spec.items()})
-    small = {sha: {name: value for name, value in fact.items() if name != "thumbnail"} for sha, fact in facts.items()}
-    (folder / "facts.json").write_text(json.dumps(small, sort_keys=True), encoding="utf-8")
-
-
 def write_records(
     stage: Stage,
     answers: Answers,
@@ -143,7 +129,7 @@ def write_records(
     for chunk in [list(pages)] if settled else chunks(pages):
         verdicts = settled(judge.verdicts(chunk)) if settled else judge.verdicts(chunk)
         outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
-        facts = _facts(stage, answers.store, outcomes, limits.max_bytes)
+        facts = facts_of(stage, answers.store, outcomes.values(), limits.max_bytes)
         decided = _finally(verdicts, outcomes, facts, limits)
         for page in chunk:
             if page.row is not None:
@@ -214,22 +200,6 @@ class _Shards:
         """Write what is left; an output has one shard at least."""
         if self.rows or self._records or self._number == 0:
             self.flush()
-
-
-def _facts(stage: Stage, store: FetchStore, outcomes: dict[str, Outcome], limit: int) -> dict[str, dict[str, Any]]:
-    """Image sha256 → its facts, decoded in the workers."""
-    sources: dict[str, str] = {}
-    for outcome in outcomes.values():
-        if not outcome.rule and outcome.entry is not None and outcome.entry.bytes <= limit:
-            sources.setdefault(outcome.entry.sha256, outcome.final)
-    names = list(sources)
-    specs = [{sha: sources[sha] for sha in names[at : at + LOOKS_PER_JOB]} for at in range(0, len(names), LOOKS_PER_JOB)]
-    jobs = [Job(f"{index:05d}", spec) for index, spec in enumerate(specs)]
-    shared = {"store": store.folder.relative_to(stage.state.parent).as_posix()}
-    facts: dict[str, dict[str, Any]] = {}
-    for folder in stage.jobs(look_at, jobs, step=STEP, params={}, shared=shared):
-        facts |= json.loads((folder / "facts.json").read_text(encoding="utf-8"))
-    return facts
 
 
 def _finally(

@@ -26,10 +26,10 @@ def where_am_i() -> str:
 
 
 def slowly(work: Callable[[Any], Any], marks: Path, item: Any) -> Any:
-    """``work(item)`` after a third of a second, leaving a mark named after the node at its beginning and its end."""
+    """``work(item)`` after a second, leaving a mark named after the node at its beginning and its end."""
     name = f"{where_am_i()}-{uuid.uuid4().hex[:8]}"
     (marks / f"{name}.begun").touch()
-    time.sleep(0.3)
+    time.sleep(1.0)
     result = work(item)
     (marks / f"{name}.ended").touch()
     return result

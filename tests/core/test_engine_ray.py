@@ -29,7 +29,7 @@ from components.core.errors import HearsightError
 from components.core.process import sole_writer
 from components.core.runner import make_engine
 from components.core.stage import Job
-from components.crawl import records
+from components.crawl import looking
 from components.crawl import run as crawl
 from tests.core import ray_work
 from tests.crawl.archived import archive_web
@@ -105,7 +105,7 @@ def still(folder: Path, over: float = 1.5) -> bool:
 
 
 def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "LOOKS_PER_JOB", 3)
+    monkeypatch.setattr(looking, "LOOKS_PER_JOB", 3)
     build_fixture_web(tmp_path / "web", pages=8)
     marks, lock, manifests = tmp_path / "marks", tmp_path / "lock", []
     marks.mkdir()

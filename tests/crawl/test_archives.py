@@ -12,7 +12,7 @@ import zlib
 from hashlib import sha256
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -318,6 +318,7 @@ PIECES = ['{"path":"IMG@/src"', ',"alt":"', ',"url":"a"', '"', "}", ",", "\\", "
 
 
 @settings(max_examples=300)
+@example(b'{"path":"IMG@/src",":"}]')
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map(lambda words: "".join(words).encode()))
 def test_the_compiled_search_for_links_is_the_one_in_python(block):
     assert wat.image_links(block) == wat.image_links_in_python(block)

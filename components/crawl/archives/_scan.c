@@ -458,7 +458,10 @@ static PyObject *image_links(PyObject *module, PyObject *block) {
         At q = p + sizeof OPEN - 1;
         while (end - q > 2 && q[0] == ',' && q[1] == '"') {
             q = json_string(q + 2, end);
-            if (!q || end - q < 2 || q[0] != ':' || q[1] != '"') break;
+            if (!q || end - q < 2 || q[0] != ':' || q[1] != '"') {
+                q = NULL; /* a name without a string: no link, whatever follows */
+                break;
+            }
             q = json_string(q + 2, end);
             if (!q) break;
         }

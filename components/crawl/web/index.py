@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from components.crawl.web.warc import Entry, member_at
@@ -12,7 +11,7 @@ from components.crawl.web.warc import Entry, member_at
 
 def index_line(entry: Entry) -> bytes:
     """One line of the index."""
-    return json.dumps(asdict(entry), sort_keys=True).encode() + b"\n"
+    return json.dumps(vars(entry), sort_keys=True).encode() + b"\n"
 
 
 def read_index(folder: Path, sizes: Mapping[str, int], most: int | None = None) -> tuple[list[Entry], bool]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +26,7 @@ from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
 from components.crawl.web.bases import Base, check_held, claim_base, place_of, read_bases
 from components.crawl.web.index import index_line, read_index, torn_entries
+from components.crawl.web.members import unpacked
 from components.crawl.web.warc import Entry, now, scan, split, warc_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
@@ -43,6 +44,8 @@ class FetchStore:
         self.folder = folder
         self.bases: list[Base] = []
         """The snapshots this one stands on, oldest first."""
+        self.listener: Callable[[Entry], None] | None = None
+        """Told of every answer as soon as it can be read."""
         self._entries: dict[str, Entry] = {}
         self._pending: list[Entry] = []
         self._forgotten: dict[str, Entry] = {}
@@ -85,22 +88,16 @@ class FetchStore:
         entry = self._entries[url]
         if entry.failure:
             return b""
-        path = self.folder / "index.jsonl"
         try:
             path, offset, length = place_of(self.folder, entry)
-            reader = self._readers.get(str(path))
-            if reader is None:
-                reader = self._readers[str(path)] = path.open("rb")
-            reader.seek(offset)
-            body = split(zlib.decompress(reader.read(length), zlib.MAX_WBITS | 16))[2]
-        except (zlib.error, ValueError, FileNotFoundError):
-            body = None
-        if body is None or sha256_bytes(body) != entry.sha256:
-            raise HearsightError(
-                f"the stored answer for {url} is damaged",
-                where=path,
-                mend="remove the snapshot's folder and crawl again",
-            )
+        except ValueError:
+            raise damaged(f"the stored answer for {url}", self.folder / "index.jsonl") from None
+        reader = self._readers.get(str(path))
+        if reader is None and path.exists():
+            reader = self._readers[str(path)] = path.open("rb")
+        body = body_at(reader or path, offset, length, entry.sha256)
+        if body is None:
+            raise damaged(f"the stored answer for {url}", path)
         return body
 
     @property
@@ -164,6 +161,8 @@ class FetchStore:
         if not self._writer or self._broken:
             raise HearsightError("is not open for writing", where=self.folder, mend="run the crawl stage again")
         entry = replace(entry, fetched=entry.fetched or now())
+        if not entry.held:
+            entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
         record = warc_record(entry, body, headers or [], reason, answered)
         try:
             if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
@@ -174,11 +173,11 @@ class FetchStore:
         except OSError as error:
             self._broken = True
             raise disk_error(error, self.folder) from error
-        if not entry.held:
-            entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
         placed = replace(entry, segment=name, offset=offset, length=len(record))
         self._entries[entry.url] = placed
         self._pending.append(placed)
+        if self.listener is not None:
+            self.listener(placed)
         if len(self._pending) >= SYNC_EVERY:
             self.sync()
         return placed
@@ -312,6 +311,22 @@ class BaseStore(FetchStore):
     def get(self, url: str) -> Entry:
         """The last word on ``url``."""
         return self._entries.get(url) or Entry(url, 0, "not_fetched")
+
+
+def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
+    """The body of the answer that lies there; None when the record is not whole, or its body not the one of that digest."""
+    try:
+        with segment.open("rb") if isinstance(segment, Path) else nullcontext(segment) as handle:
+            handle.seek(offset)
+            body = split(unpacked(handle.read(length)))[2]
+    except (ValueError, FileNotFoundError):
+        return None
+    return body if sha256_bytes(body) == sha256 else None
+
+
+def damaged(what: str, where: Path) -> HearsightError:
+    """What to tell a person about a record whose bytes are not those that were stored."""
+    return HearsightError(f"{what} is damaged", where=where, mend="remove the snapshot's folder and crawl again")
 
 
 def _write_all(handle: IO[bytes], data: bytes) -> None:
