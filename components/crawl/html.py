@@ -28,7 +28,8 @@ DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{2,40})""", re.I)
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""Controls, and what shows nothing: soft hyphens, zero-width spaces, marks of direction. (Joiners do: in emoji and Indic.)"""
 SURROGATES = re.compile(r"[\ud800-\udfff]")
 # What browsers read when a page says these (WHATWG Encoding Standard, section 4.2).
 _AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}

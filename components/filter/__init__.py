@@ -22,7 +22,7 @@ class Params(Settings):
     """Settings of filter: one threshold a rule."""
 
     language: str
-    """Language of the page, ISO 639-1, and of the boiler-plate lists."""
+    """Language of page and text, ISO 639-1, and of the boiler-plate lists."""
     formats: list[str]
     """Encodings of pictures that are allowed."""
     sides_over: int
@@ -39,10 +39,12 @@ class Params(Settings):
     """Share of capitalised words, at most."""
     max_repetition: float
     """Share of words that occurred before, at most."""
-    min_text_language: float
+    min_language: float
     """Probability (0..1), by its own words, that a text is in ``language``, at least; short texts are told apart badly."""
     min_zipf: float
     """Zipf frequency (log10 of the count in 10^9 words) of the rarest word, at least; labels' names too."""
+    min_zipf_unlisted: float
+    """The same of a word in small letters that the dictionary does not list."""
     profanity_from: float
     """Probability of profanity (0..1) from which a text is dropped."""
     min_polarity: float

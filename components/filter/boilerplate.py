@@ -24,6 +24,8 @@ class Boilerplate(NamedTuple):
     drop_prefix: tuple[str, ...]
     drop_suffix: tuple[str, ...]
     drop_whole: frozenset[str]
+    crop_credit: re.Pattern[str]
+    """Whom a picture is by, at the end of a text."""
 
 
 class Cropped(NamedTuple):
@@ -51,6 +53,7 @@ def load_boilerplate(language: str) -> Boilerplate:
         of("drop_prefix"),
         of("drop_suffix"),
         frozenset(of("drop_whole")),
+        re.compile(rf"(?:{'|'.join(content.get('crop_credit', ['(?!)']))})[\s.]*$", re.IGNORECASE),
     )
 
 
@@ -65,6 +68,11 @@ def crop(text: str, lists: Boilerplate) -> Cropped:
                 text = rest
                 break
         else:
+            credit = lists.crop_credit.search(text)
+            if credit is not None and credit.start() > 0:
+                pieces.append(credit.group().strip(_EDGE))
+                text = text[: credit.start()].rstrip(_EDGE)
+                continue
             return Cropped(text, tuple(pieces))
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
 """The parts of speech a caption may be asked to have, as universal tags."""
+POSSESSIVE = frozenset({"PRP$", "WP$"})
+"""Penn tags of possessive determiners ("his", "whose"), which the universal tags call pronouns."""
 OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})
 """Tags whose words should differ; function words may recur."""
 SILENT = frozenset({"PUNCT", "SPACE", "SYM", "X"})
@@ -18,6 +20,8 @@ SILENT = frozenset({"PUNCT", "SPACE", "SYM", "X"})
 
 def _needs(subject: Subject, params: Params, part: str) -> Finding:
     found = [tag for tag in _tags(subject) if tag in PARTS[part]]
+    if part == "determiner" and subject.parse is not None:
+        found += [tag for tag in subject.parse["tag"] if tag in POSSESSIVE]
     asked = part in params.require
     return Finding(bool(found) or not asked, len(found), ">= 1" if asked else ">= 0")
 

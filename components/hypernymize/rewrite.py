@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from components.hypernymize import rename, strip, tidy
+from components.hypernymize import mend, rename, strip, tidy
 from components.hypernymize.sentence import Sentence
 from components.providers.knowledge import Knowledge
 from components.providers.language import Parse
@@ -34,8 +34,9 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
     """Turn a parsed text into a caption without names, numbers, dates and places."""
     sentence = Sentence.of(parse)
     chain: tuple[tuple[str, Callable[[Sentence, Knowledge], str]], ...] = (
-        ("mend_tags", rename.mend_tags),
+        ("mend", mend.mend),
         ("dates", strip.strip_dates),
+        ("quantities", strip.strip_quantities),
         ("quotes", strip.strip_quotes),
         ("locations", strip.strip_locations),
         ("hypernyms", partial(rename.rename_entities, stated_role=stated_role)),

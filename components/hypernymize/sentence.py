@@ -81,6 +81,10 @@ class Sentence:
         """The entity that covers a position."""
         return next((entity for entity in self.entities if entity.start <= position < entity.end), None)
 
+    def text_of(self, start: int, end: int) -> str:
+        """The words of a span that are not struck out, with spaces between."""
+        return " ".join(word.text for word in self.words[start:end] if word.alive)
+
     def modifies(self, start: int, end: int) -> int | None:
         """The noun right of the span ``start`` to ``end`` that the span modifies, or None.
 
@@ -95,10 +99,19 @@ class Sentence:
                 continue
             between = (word for word in self.words[end:noun] if word.alive)
             if self.words[noun].pos in ("NOUN", "PROPN") and all(
-                word.pos in ("NOUN", "PROPN", "ADJ", "NUM", "PUNCT", "SYM") for word in between
+                word.pos in ("NOUN", "PROPN", "ADJ", "NUM", "PUNCT", "SYM") and word.text not in (",", "(", ")")
+                for word in between
             ):
                 return noun
         return None
+
+    def noun_beside(self, entity: Entity) -> int | None:
+        """The common noun that stands right after an entity, which the entity then modifies; None for a subject's verb."""
+        after = self.after(entity.end - 1)
+        if after is None or after != entity.end or self.words[after].pos != "NOUN" or self.words[after].text[:1].isupper():
+            return None
+        last = self.words[entity.end - 1]
+        return None if last.dep in ("nsubj", "nsubjpass") and entity.kind == "PERSON" else after
 
     def render(self) -> str:
         """The text as it stands."""

@@ -1,4 +1,4 @@
-"""Steps that strike out: dates and durations, quotes, locations under prepositions, modifiers of certain types.
+"""Steps that strike out: dates, amounts, quotes, locations under prepositions, modifiers of certain types.
 
 Source: seed 000 section 3, "the following steps are applied", and seed 001 (quotes, brands). Each step changes the
 sentence in place and returns why, or "" when it found nothing.
@@ -6,40 +6,79 @@ sentence in place and returns why, or "" when it found nothing.
 
 from __future__ import annotations
 
-from components.hypernymize.sentence import Sentence
+from components.hypernymize.dates import CALENDAR, RELATIVE
+from components.hypernymize.sentence import Entity, Sentence
 from components.providers.knowledge import Knowledge
 
-_CALENDAR = """
-    january february march april may june july august september october november december jan feb mar apr jun jul aug sep
-    sept oct nov dec monday tuesday wednesday thursday friday saturday sunday
-"""
-CALENDAR = frozenset(_CALENDAR.split())
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
+CURRENCY = frozenset("$€£¥₹")
+WHEREABOUTS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
+EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
+BETWEEN = frozenset({"between", "from"})
+SETTING_OFF = frozenset({",", "-", "–", "—", "(", "|"})
 PLACES = frozenset({"GPE", "LOC", "FAC"})
 NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 _PLACING = """
     in at near from of on around outside inside across through over off along above below behind beside by to towards
-    toward within
+    toward within off
 """
 PLACING = frozenset(_PLACING.split())
 
 
 def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Dates and durations, with the preposition that brings them in."""
+    """Dates, times and durations, with the preposition that brings them in."""
     struck = []
     for entity in sentence.entities:
-        span = range(entity.start, entity.end)
-        words = [sentence.words[place] for place in span]
-        dated = any(word.pos == "NUM" or word.text[:1].isdigit() or word.text.lower().strip(".") in CALENDAR for word in words)
-        if entity.kind not in ("DATE", "TIME") or not dated or not sentence.living(entity):
+        if entity.kind not in ("DATE", "TIME") or not sentence.living(entity) or not _dated(sentence, entity):
             continue
-        struck.append(" ".join(word.text for word in words))
+        struck.append(sentence.text_of(entity.start, entity.end))
         modified = sentence.modifies(entity.start, entity.end)
-        sentence.strike(span)
+        sentence.strike(range(entity.start, entity.end))
         if modified is None:
             _strike_lead(sentence, entity.start)
     return f"date or duration: {'; '.join(struck)}" if struck else ""
+
+
+def _dated(sentence: Sentence, entity: Entity) -> bool:
+    """Whether an entity of time tells when or how long, and is not a plain noun ("the morning")."""
+    words = [sentence.words[place] for place in range(entity.start, entity.end)]
+    return any(
+        word.pos == "NUM"
+        or word.text.strip("'’")[:1].isdigit()
+        or word.text.lower().strip(".") in CALENDAR | RELATIVE
+        or word.text.lower() in ("last", "next")
+        for word in words
+    )
+
+
+def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Amounts that stand for themselves ("after 5 km", ", £20", "two of the men"), with what brings them in."""
+    struck = []
+    for entity in sentence.entities:
+        if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
+            continue
+        start, end = entity.start, entity.end
+        if sentence.text_of(start, end).lower() == "one":
+            continue  # "one of the people": a pronoun
+        while start > 0 and sentence.words[start - 1].text in CURRENCY:
+            start -= 1
+        after = sentence.after(end - 1)
+        if after is not None and sentence.words[after].text.lower() == "of":
+            following = sentence.after(after)
+            end = after + 1
+            if following is not None and sentence.words[following].pos == "DET":
+                end = following + 1 if start > 0 else end
+        beside = after == end and sentence.words[end].pos in ("NOUN", "PROPN", "ADJ")
+        if beside and entity.kind in ("CARDINAL", "ORDINAL"):
+            continue  # a modifier after all, whatever the parser says
+        if beside and sentence.words[end].text.lower() in EXTENT:
+            end += 1  # "the 80 km long trail"
+        struck.append(sentence.text_of(start, end))
+        sentence.strike(range(start, end))
+        if not beside and end == entity.end:
+            _strike_lead(sentence, start)
+    return f"amount: {'; '.join(struck)}" if struck else ""
 
 
 def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -58,20 +97,46 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
 
 
 def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Preposition and place name ("in Los Angeles"), with the places in apposition to it (", California")."""
+    """Preposition and place name ("in Los Angeles"), with the places in apposition to it (", California").
+
+    A name that says what the place is stays for its hypernym, unless it only tells the whereabouts: "in front of the
+    Brandenburg Gate" and "over the Grand Canal" do, "from the Taj Mahal Hotel" does not (figure 1).
+    """
     struck = []
     for entity in sentence.entities:
-        if not sentence.living(entity) or not _is_place(sentence, entity.start, entity.end, entity.kind, knowledge):
-            continue
-        if sentence.modifies(entity.start, entity.end) is not None:
+        plural = sentence.words[entity.end - 1].tag == "NNPS" and entity.end - entity.start > 1
+        if not sentence.living(entity) or plural or not _is_place(sentence, entity, knowledge):
+            continue  # a plural of several words is a team ("the Green Bay Packers")
+        if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
             continue
         lead = _leaders(sentence, entity.start)
-        if not lead or sentence.words[lead[0]].text.lower() not in PLACING:
+        word = sentence.words[lead[0]].text.lower() if lead else ""
+        if word not in WHEREABOUTS and _tells(sentence, entity, knowledge):
             continue
-        span = [*lead, *range(entity.start, entity.end), *_further_places(sentence, entity.end)]
+        if not lead or (word not in PLACING and word not in BETWEEN):
+            lead = _set_off(sentence, entity)
+            if not lead:
+                continue
+        span = [*lead, *range(entity.start, entity.end), *_further_places(sentence, entity.end, pair=word in BETWEEN)]
         struck.append(" ".join(sentence.words[place].text for place in span if sentence.words[place].alive))
         sentence.strike(span)
     return f"location: {'; '.join(struck)}" if struck else ""
+
+
+def _tells(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Whether the last word of a place's name says what it is: a gate, a canal, a stadium."""
+    last = sentence.words[entity.end - 1].text.lower()
+    several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
+    return entity.kind != "GPE" and several and knowledge.is_noun(last) and not knowledge.is_instance(last)
+
+
+def _set_off(sentence: Sentence, entity: Entity) -> list[int]:
+    """The mark that sets a place off from what it tells the place of: ", Tanzania", "(Paris)", "- Rome"."""
+    before, after = sentence.before(entity.start), sentence.after(entity.end - 1)
+    if before is None or sentence.words[before].text not in SETTING_OFF:
+        return []
+    closed = after is None or sentence.words[after].pos == "PUNCT"
+    return [before] if closed else []
 
 
 def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -82,10 +147,13 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         kind = entity.kind if entity else ""
         if word.renamed or word.pos in ("DET", "ADP", "PUNCT", "VERB", "AUX", "PRON"):
             continue
-        proper = word.pos == "PROPN" or kind == "NORP" or (kind in ("PRODUCT", "ORG") and word.text[:1].isupper())
+        adjective = word.pos == "ADJ" and word.text[:1].isupper() and position > 0  # "the Adriatic town"
+        proper = adjective or word.pos == "PROPN" or kind == "NORP" or (kind in ("PRODUCT", "ORG") and word.text[:1].isupper())
         counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
-        if (proper or counted) and _modifies_noun(sentence, position):
+        beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
+        if (proper or counted) and (beside or _modifies_noun(sentence, position)):
             struck.append(position)
+    struck += _scores(sentence, struck)
     # Marks that joined struck modifiers ("Music & Cultural", "A-319") go with them.
     for position in sentence.alive():
         left, right = sentence.before(position), sentence.after(position)
@@ -95,6 +163,18 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
     sentence.strike(struck)
     text = " ".join(sentence.words[place].text for place in sorted(struck))
     return f"name, number or unit before a noun: {text}" if struck else ""
+
+
+def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
+    """What a struck number is joined to by a dash: the rest of "2-1"."""
+    found = []
+    for position in struck:
+        mark, other = position + 1, position + 2
+        if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
+            continue
+        if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
+            found += [mark, other]
+    return found
 
 
 def _modifies_noun(sentence: Sentence, position: int) -> bool:
@@ -108,11 +188,11 @@ def _modifies_noun(sentence: Sentence, position: int) -> bool:
     return noun is not None and noun > position
 
 
-def _is_place(sentence: Sentence, start: int, end: int, kind: str, knowledge: Knowledge) -> bool:
-    if kind in PLACES:
+def _is_place(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    if entity.kind in PLACES:
         return True
-    name = " ".join(word.text for word in sentence.words[start:end])
-    return kind == "ORG" and knowledge.is_place(knowledge.hypernym(name, kind))
+    name = sentence.text_of(entity.start, entity.end)
+    return entity.kind == "ORG" and knowledge.is_place(knowledge.hypernym(name, entity.kind))
 
 
 def _leaders(sentence: Sentence, start: int) -> list[int]:
@@ -127,15 +207,17 @@ def _leaders(sentence: Sentence, start: int) -> list[int]:
     return [place, *reversed(found)]
 
 
-def _further_places(sentence: Sentence, end: int) -> list[int]:
-    """Commas and place names that follow one another after a place."""
+def _further_places(sentence: Sentence, end: int, *, pair: bool = False) -> list[int]:
+    """Commas and place names that follow one another after a place; with ``pair`` also "and" or "to" and a name."""
     found: list[int] = []
     place = sentence.after(end - 1)
-    while place is not None and sentence.words[place].text in (",", "and", "(", "/"):
+    joints = (",", "and", "(", "/", "to") if pair else (",", "and", "(", "/")
+    while place is not None and sentence.words[place].text in joints:
         following = sentence.after(place)
         entity = sentence.entity_at(following) if following is not None else None
-        named = entity is not None and entity.kind in PLACES
-        if following is None or not (named or (sentence.words[place].text == "," and sentence.words[following].pos == "PROPN")):
+        named = entity is not None and (entity.kind in PLACES or (pair and entity.kind not in NUMBERS | {"DATE", "TIME"}))
+        proper = following is not None and sentence.words[following].pos == "PROPN" and entity is None
+        if following is None or not (named or (proper and sentence.words[place].text == ",")):
             break
         stop = entity.end if entity is not None else following + 1
         found += [place, *range(following, stop)]

@@ -62,6 +62,11 @@ def shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | No
     names = [word.text for word in alive if word.pos == "PROPN"]
     if names:
         return "inconsistent", f"a name is left: {' '.join(names)}", "no names"
+    digits = [word.text for word in alive if any(char.isdigit() for char in word.text)]
+    if digits:
+        return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
+    if alive[0].pos == "ADP" and not any(word.pos == "VERB" or (word.dep == "ROOT" and word.pos == "NOUN") for word in alive):
+        return "inconsistent", f"nothing but what '{alive[0].text}' leads to", "a noun or a verb of its own"
     for place, word in enumerate(alive):
         rest = alive[place + 1 :]
         following = rest[0] if rest else None

@@ -139,12 +139,17 @@ def _load(folder: str) -> WordNet:
     return WordNet(Path(folder))
 
 
+def wordnet_folder(root: Path | None = None) -> Path:
+    """The dictionary's folder: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here)."""
+    chosen = os.environ.get(VARIABLE)
+    places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
+    return next((place for place in places if (place / "data.noun").is_file()), places[0])
+
+
 def load_wordnet(root: Path | None = None) -> WordNet:
-    """The dictionary: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here).
+    """The dictionary, from :func:`wordnet_folder`.
 
     Raises:
         HearsightError: it is not there or cannot be read.
     """
-    chosen = os.environ.get(VARIABLE)
-    places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
-    return _load(str(next((place for place in places if (place / "data.noun").is_file()), places[0])))
+    return _load(str(wordnet_folder(root)))

@@ -7,6 +7,7 @@ Not in scope: lists of slurs by language, which the Portuguese chain brings.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -23,16 +24,27 @@ INNOCENT = frozenset(_INNOCENT.split())
 """Words with an innocent sense that captions use more often than the other."""
 
 
+_SURE = r"""
+    fuck\w* motherfuck\w* shit shits shitty shitting shithead bullshit cunt\w* asshole\w* arsehole\w* wanker\w* twat\w*
+    dickhead\w* slut\w* whore\w* nigg(?:er|a)s? faggots? blowjobs? cumshots? gangbangs? milfs? porn porno pornographic
+    pornography hentai
+"""
+SURE = re.compile(rf"\b(?:{'|'.join(_SURE.split())})\b", re.I)
+"""Words without an innocent sense; the model gives some of them less than a half."""
+
+
 class EnglishProfanity:
     """A linear SVM with calibrated probabilities, the same for a text whatever it is asked beside."""
 
     name = "profanity.en"
-    version = 2
+    version = 3
     model = "alt-profanity-check-1.9.1"
     codec = "json"
 
     def compute(self, payload: str) -> float:
-        """The probability, in [0, 1], that the text without its innocent words is offensive; 0 when nothing is left."""
+        """The probability, in [0, 1], that the text is offensive: 1 for ``SURE``, and without innocent words, 0 for none."""
+        if SURE.search(payload):
+            return 1.0
         words = [word for word in payload.split() if word.strip(".,;:!?\"'()").lower() not in INNOCENT]
         return float(_predictor()([" ".join(words)])[0]) if words else 0.0
 

@@ -52,8 +52,25 @@ def test_a_score_at_the_pornography_threshold_is_dropped() -> None:
     assert passes("pornography", subject(pornography=0.49)) and not passes("pornography", subject(pornography=0.5))
 
 
-def test_a_page_in_another_language_is_dropped_by_language() -> None:
-    assert passes("language", subject()) and not passes("language", subject(language="pt"))
+def test_a_page_in_another_language_is_dropped_whatever_the_text() -> None:
+    assert passes("page_language", subject()) and not passes("page_language", subject(language="pt"))
+    assert passes("page_language", subject(language=""))
+
+
+@pytest.mark.parametrize("text", ["Ein Mann mit einem Hund am Strand", "Une femme lit un livre", "Магазин ручной работы"])
+def test_a_text_in_another_language_is_dropped_whatever_its_page_says(text: str) -> None:
+    assert not passes("language", subject(text)) and passes("language", subject("Vineyards near the village of Walporzheim"))
+
+
+def test_rare_words_are_known_when_listed_and_misspellings_are_not() -> None:
+    assert passes("unknown_token", subject("Two ravenous capybaras near the blackbirds on a birdhouse"))
+    assert not passes("unknown_token", subject("A veiw of the mountian"))
+
+
+def test_names_pass_the_vocabulary_and_names_of_files_do_not() -> None:
+    assert passes("unknown_token", subject("A man named Gieske in Izola with O’Hara and d'Estaing"))
+    for text in ("A dog #nofilter", "A dog by @anna", "A dog IMG_8299.jpeg", "A dog at www.dogs.example", "A dog in BeFifty"):
+        assert not passes("unknown_token", subject(text)), text
 
 
 @pytest.mark.parametrize("text", ["Embedded image permalink", "Profile photo of Anna", "Search icon", "Image"])

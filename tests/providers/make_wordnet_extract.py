@@ -31,13 +31,14 @@ _NOUNS = """
     tower tractor train tree truck turtle umbrella union view village violin wall watch water wheel whale window wing
     winter woman work worker writer year zebra zebu albert_einstein golden_gate_bridge mount_everest paris france london
     berlin suspension_bridge mausoleum taj_mahal red blue green carpet harbour holiday tea morning evening day week summer
-    spring
+    spring universe trail hiker gate canal cellist bride groom telescope shuttle tourist tennis player
 """
 NOUNS = _NOUNS.split()
 _VERBS = """
     adorn attend help clear perform fly sit stand run walk play work watch land approach view star fish cook
 """
 VERBS = _VERBS.split()
+ADJECTIVES, ADVERBS = ("ravenous", "blue", "long"), ("quickly",)
 
 
 def main(source: Path) -> None:
@@ -80,6 +81,8 @@ def main(source: Path) -> None:
         "data.noun": notice + nouns,
         "index.noun": notice + entries,
         "index.verb": notice + [f"{verb} v 1 0 1 0 00000000" for verb in sorted(VERBS)],
+        "index.adj": notice + [f"{word} a 1 0 1 0 00000000" for word in ADJECTIVES],
+        "index.adv": notice + [f"{word} r 1 0 1 0 00000000" for word in ADVERBS],
         "noun.exc": ["children child", "geese goose", "men man", "mice mouse", "people person", "women woman", "leaves leaf"],
     }.items():
         (HERE / name).write_text(

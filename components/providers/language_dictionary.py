@@ -1,0 +1,54 @@
+"""Whether English lists a word: WordNet's four parts of speech, in any regular inflection, or two listed words written as one.
+
+Stands beside the frequency list (``language_words.zipf``): that one knows what is written often, misspellings included, and
+this one knows what is a word, however rare ("capercaillie").
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from components.providers.knowledge_wordnet import wordnet_folder
+
+FILES = ("index.noun", "index.verb", "index.adj", "index.adv")
+_ENDINGS = (
+    ("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("er", ""),
+    ("er", "e"), ("ers", ""), ("ers", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ness", ""), ("able", ""), ("men", "man"),
+)  # fmt: skip
+_SHORTEST = 4
+"""Letters that each half of a compound has at least."""
+
+
+def is_listed(word: str) -> bool:
+    """Whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
+    return _listed(word.lower(), str(wordnet_folder()))
+
+
+@lru_cache(maxsize=65536)
+def _listed(word: str, folder: str) -> bool:
+    lemmas = _lemmas(folder)
+    if _known(word, lemmas):
+        return True
+    cuts = range(_SHORTEST, len(word) - _SHORTEST + 1)
+    return any(word[:cut] in lemmas and _known(word[cut:], lemmas) for cut in cuts)
+
+
+def _known(word: str, lemmas: frozenset[str]) -> bool:
+    if word in lemmas:
+        return True
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            base = word[: -len(ending)]
+            if base + instead in lemmas or (base[-1] == base[-2:-1] and base[:-1] in lemmas):
+                return True
+    return False
+
+
+@lru_cache(maxsize=4)
+def _lemmas(folder: str) -> frozenset[str]:
+    found: set[str] = set()
+    for name in FILES:
+        with (Path(folder) / name).open(encoding="utf-8") as file:
+            found.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
+    return frozenset(found)
