@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from components.core.stage import Stage
     from components.crawl.records import Verdict
+    from components.crawl.takedown import Takedown
     from components.crawl.walk import Walk
     from components.crawl.web.answers import Answers
     from components.crawl.web.store import FetchStore
@@ -86,16 +87,21 @@ def run(stage: Stage) -> None:
             another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
     """
     from components.crawl.records import write_records
+    from components.crawl.takedown import NAME, read_takedown
     from components.crawl.web.answers import Answers, NotFetched
+    from components.crawl.web.forget import forget
     from components.crawl.web.store import FetchStore
 
     params = _sound(stage.params)
+    taken = read_takedown(home(stage) / NAME)
     folder = home(stage) / STORE / params.snapshot
+    forget(folder, taken)
     if not (folder / "COMPLETE").exists():
-        complete_snapshot(stage, params, folder)
+        complete_snapshot(stage, params, folder, taken)
+        forget(folder, taken)  # a redirect may have told a listed address
     with FetchStore(folder) as store:
         stage.note_parent("snapshot", store.verified_digest())
-        answers = Answers(store, params.user_agent, allow_private=params.allow_private)
+        answers = Answers(store, params.user_agent, allow_private=params.allow_private, taken=taken)
         try:
             walked, verdicts = _walk(params, answers, None)
             write_records(stage, answers, walked, verdicts)
@@ -112,7 +118,7 @@ def home(stage: Stage) -> Path:
     return stage.state.parent
 
 
-def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
+def complete_snapshot(stage: Stage, params: Params, folder: Path, taken: Takedown) -> str:
     """Crawl what the snapshot does not hold yet, and declare it complete; returns its digest."""
     from components.crawl.sample.serving import SampleWeb, folder_sites
     from components.crawl.web.fetch import Fetcher, FetchSettings
@@ -128,10 +134,10 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path) -> str:
         if params.web != "open":
             hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None
             proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
-        fetcher = open_things.enter_context(Fetcher(store, settings, proxy=proxy, progress=stage.progress))
+        fetcher = open_things.enter_context(Fetcher(store, settings, proxy=proxy, progress=stage.progress, taken=taken))
         _walk(params, fetcher.answers, fetcher)
         stage.metric("crawl.requests", fetcher.requests)
-        return store.finish({"web": params.web, "seeds": sorted(params.seeds)})
+        return store.finish({"web": params.web, "seeds": sorted(seed for seed in params.seeds if not taken.url(seed))})
 
 
 def _walk(params: Params, answers: Answers, fetcher: object) -> tuple[Walk, list[Verdict]]:
@@ -147,7 +153,7 @@ def _walk(params: Params, answers: Answers, fetcher: object) -> tuple[Walk, list
             live.ensure(urls, "page", {host.lower() for host in params.hosts}, f"pages {depth} links away")
 
     walked = walk(answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages)
-    verdicts = judge(walked.found, params.min_alt)
+    verdicts = judge(walked.found, params.min_alt, answers.taken)
     if live:
         live.ensure(wanted_images(verdicts), "image", None, "images")
     return walked, verdicts

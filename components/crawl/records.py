@@ -20,6 +20,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.core.stage import Job, Stage, Task
 from components.crawl.image import FORMATS, ImageLook
+from components.crawl.takedown import NOTHING, RULE, Takedown
 from components.crawl.urls import host_of
 from components.crawl.walk import Found, Walk
 from components.crawl.web.answers import Answers, Outcome
@@ -44,8 +45,8 @@ def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
     return hashlib.sha256("\n".join((page_url, str(position), image_url, alt)).encode()).hexdigest()[:16]
 
 
-def judge(found: Sequence[Found], min_alt: int) -> list[Verdict]:
-    """What can be said of images before they are fetched: inline, without an address, without alt-text, seen before.
+def judge(found: Sequence[Found], min_alt: int, taken: Takedown = NOTHING) -> list[Verdict]:
+    """What can be said of images before they are fetched: taken down, inline, without an address, without alt-text, seen before.
 
     ``found`` is sorted; of equal (image, alt) pairs the first stays.
     """
@@ -56,7 +57,10 @@ def judge(found: Sequence[Found], min_alt: int) -> list[Verdict]:
         key = record_key(item.page_url, candidate.position, candidate.image_url or candidate.source, candidate.alt)
         pair = (candidate.image_url or "", candidate.alt)
         where = f"{candidate.image_url or candidate.source} on {item.page_url}"
-        if candidate.data_uri:
+        if mark := taken.url(item.page_url) or taken.url(candidate.image_url or ""):
+            # First, and with the hash alone: nothing of what is taken down may be told, nor stand for another's pair.
+            row = dropped(key, RULE, "listed", "not on the list", detail=f"{RULE}:{mark}")
+        elif candidate.data_uri:
             row = dropped(key, "data_uri", candidate.source[:40], "an address", detail=where[:300])
         elif candidate.image_url is None:
             row = dropped(key, "unusable_url", candidate.source or "no src", "http or https", detail=where)
@@ -169,6 +173,9 @@ def _finally(
             continue
         url = verdict.found.candidate.image_url or ""
         outcome, where = outcomes[url], f"{url} on {verdict.found.page_url}"
+        if outcome.rule == RULE:  # a redirect led to what is listed
+            yield verdict, dropped(verdict.key, RULE, "listed", "not on the list", detail=outcome.value), None, outcome
+            continue
         if outcome.rule:
             rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
             threshold = outcome.threshold or (str(limit) if rule == "image_too_large" else "an answer")

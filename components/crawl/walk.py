@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.crawl.html import Candidate, read_page
+from components.crawl.takedown import RULE
 from components.crawl.urls import host_of, normalise
 from components.crawl.web.answers import Answers, Outcome
 
@@ -126,7 +127,8 @@ def walk(answers: Answers, ensure: Ensure, *, seeds: Sequence[str], hosts: Seque
         following: set[str] = set()
         for outcome in outcomes:
             if outcome.rule:
-                result.rows.setdefault(outcome.url, _dropped(outcome))
+                key = answers.taken.mask(outcome.url) if answers.taken.url(outcome.url) else outcome.url
+                result.rows.setdefault(key, _dropped(outcome, key))
                 continue
             if outcome.final != outcome.url:
                 result.rows[outcome.url] = dropped(
@@ -141,7 +143,10 @@ def walk(answers: Answers, ensure: Ensure, *, seeds: Sequence[str], hosts: Seque
         seen.update(level)
     beyond += [(url, "depth", depth) for url in level]
     for url, rule, limit in beyond:
-        if url not in visited:
+        if mark := answers.taken.url(url):
+            key = answers.taken.mask(url)
+            result.rows[key] = dropped(key, RULE, "listed", "not on the list", kind="page", detail=f"{RULE}:{mark}")
+        elif url not in visited:
             result.rows[url] = dropped(url, rule, f"over {limit}", limit, kind="page")
     result.found.sort(key=lambda item: (item.page_url, item.candidate.position))
     return result
@@ -169,10 +174,12 @@ def _no_page(url: str) -> bool:
     return PurePosixPath(urlsplit(url).path).suffix.lower() in NO_PAGES
 
 
-def _dropped(outcome: Outcome) -> dict[str, str]:
+def _dropped(outcome: Outcome, key: str) -> dict[str, str]:
+    if outcome.rule == RULE:
+        return dropped(key, RULE, "listed", "not on the list", kind="page", detail=outcome.value)
     detail = outcome.detail or " → ".join(outcome.hops)
     rule = {"too_large": "page_too_large"}.get(outcome.rule, outcome.rule)
-    return dropped(outcome.url, rule, outcome.value, outcome.threshold, kind="page", detail=detail)
+    return dropped(key, rule, outcome.value, outcome.threshold, kind="page", detail=detail)
 
 
 def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[str]:

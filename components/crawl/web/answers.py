@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from components.crawl.takedown import NOTHING, RULE, Takedown
 from components.crawl.urls import absolute, is_private
 from components.crawl.web.robots import Rules, robots_url
 from components.crawl.web.store import FetchStore
@@ -48,8 +49,9 @@ class Outcome:
 class Answers:
     """A fetch store, read as one robot reads the web."""
 
-    def __init__(self, store: FetchStore, agent: str, *, allow_private: bool) -> None:
+    def __init__(self, store: FetchStore, agent: str, *, allow_private: bool, taken: Takedown = NOTHING) -> None:
         self.store, self._agent, self._allow_private = store, agent, allow_private
+        self.taken = taken
         self._rules: dict[str, Rules] = {}
 
     def outcome(self, url: str, hosts: Collection[str] | None = None) -> Outcome:
@@ -60,6 +62,9 @@ class Answers:
         """
         at, hops = url, list[str]()
         for _ in range(MAX_REDIRECTS + 1):
+            # Before anything is asked, robots.txt included; hops would name the address, so there are none.
+            if mark := self.taken.url(at):
+                return Outcome(url, self.taken.mask(at), RULE, f"{RULE}:{mark}")
             host = urlsplit(at).hostname or ""
             if hosts is not None and urlsplit(at).netloc not in hosts:
                 return Outcome(url, at, "redirect", hops[-1] if hops else at, "the crawl's hosts", hops=tuple(hops))
@@ -100,6 +105,9 @@ class Answers:
         if origin not in self._rules:
             status, body = 404, b""  # more than five redirects: treated as not there
             for _ in range(MAX_REDIRECTS + 1):
+                if at != origin and self.taken.url(at):
+                    status = 599  # rules that can no longer be read forbid everything
+                    break
                 if not self._allow_private and is_private(urlsplit(at).hostname or ""):
                     break
                 entry = self.store.get(at)

@@ -20,6 +20,7 @@ from yarl import URL
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.crawl.takedown import NOTHING, Takedown
 from components.crawl.urls import host_of, is_private
 from components.crawl.web.answers import Answers, NotFetched
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
@@ -114,9 +115,17 @@ class _Host:
 class Fetcher:
     """Fills a store with what is asked for. A context manager; it has its own event loop."""
 
-    def __init__(self, store: FetchStore, settings: FetchSettings, *, proxy: str = "", progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        store: FetchStore,
+        settings: FetchSettings,
+        *,
+        proxy: str = "",
+        progress: Progress | None = None,
+        taken: Takedown = NOTHING,
+    ) -> None:
         self.store, self.settings = store, settings
-        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private)
+        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private, taken=taken)
         self.requests = 0
         """Requests sent."""
         self._proxy = proxy or None
