@@ -110,7 +110,7 @@ def test_a_kill_at_any_write_is_made_good_by_the_next_call(tmp_path, monkeypatch
             return step
 
         with monkeypatch.context() as patch:
-            for module, name in ((forgetting, "publish"), (forgetting, "publish_bytes"), (forgetting.os, "unlink")):
+            for module, name in ((forgetting, "publish"), (forgetting, "publish_bytes"), (forgetting.Path, "unlink")):
                 patch.setattr(module, name, dying(getattr(module, name)))
             try:
                 forget(tmp_path / "s", listed)
