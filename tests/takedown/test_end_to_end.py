@@ -67,8 +67,9 @@ def run_chain(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
         for stage in STAGES[1:]:
             run_stage(project.root, stage, "english")
             project.open_gate(stage)
-    with Repo(str(project.root)) as repo:
-        repo.commit(force=True)
+        patch.chdir(project.root)
+        with Repo(str(project.root)) as repo:
+            repo.commit(force=True)
 
 
 def tell(project: Project, stage: str) -> None:
