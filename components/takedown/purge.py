@@ -6,6 +6,7 @@ evidence goes, and what was removed is noted down by hash, so that a later scan 
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -106,11 +107,12 @@ def open_repo(root: Path, locks: ExitStack) -> Any:
 
 
 def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
-    """Refuse while an output of the chain still names something listed: what it refers to would be taken for current."""
+    """Refuse while an output of the chain names something listed or is of an older input: it would be taken for current."""
     seeker = Seeker(Wanted(listed))
     for dataset in graph.datasets:
         for stage in graph.stages_of(dataset):
             out = graph.output(stage, dataset)
+            _require_fresh(root, out)
             for path in sorted([*out.glob("shards/*.parquet"), *out.glob("ledger/*.parquet")]):
                 if seeker.file(path).hits:
                     raise HearsightError(
@@ -118,6 +120,18 @@ def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
                         where=path,
                         mend="run `dvc repro` first: a purge clears what older runs left",
                     )
+
+
+def _require_fresh(root: Path, out: Path) -> None:
+    told = out / "lineage.json"
+    for parent in json.loads(told.read_bytes())["parents"] if told.exists() else ():
+        made_from = root / "data" / parent["boundary"] / "manifest.json" if "boundary" in parent else None
+        if made_from and (not made_from.exists() or sha256_file(made_from) != parent["manifest_sha256"]):
+            raise HearsightError(
+                f"was made from an older {parent['boundary']}",
+                where=out,
+                mend="run `dvc repro` first: a purge clears what older runs left",
+            )
 
 
 def removed_content(root: Path, graph: Graph, listed: Takedown, repo: Any) -> evidence.Content:

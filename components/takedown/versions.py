@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dvc.repo import Repo
 
 KEEP = "train"
+RECORDS = ("shards/", "ledger/", "media/")
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,9 @@ def find(objects: Objects, seeker: Seeker, current: set[str], known: dict[str, L
         seeker: recognises removed records.
         current: objects the current chain refers to: they stay, and a run made anew has nothing listed in them.
         known: object id → what was seen in it; filled here, so that a remote's copy is not fetched again.
+
+    Raises:
+        HearsightError: the current chain itself refers to a removed record.
     """
     stored = Stored(objects)
     ids = objects.ids()
@@ -143,7 +147,15 @@ def find(objects: Objects, seeker: Seeker, current: set[str], known: dict[str, L
             stored.versions.append(_version(objects, oid, set(ids)))
         elif oid not in known:
             known[oid] = seeker.stream(io.BytesIO(objects.read(oid)))
-    hit = {oid for oid in ids if oid in known and known[oid].hits} - current
+    hit = {oid for oid in ids if oid in known and known[oid].hits}
+    records = {oid for v in stored.versions for path, oid in v.files.items() if path.startswith(RECORDS)}
+    if hit & current & records:
+        raise HearsightError(
+            "refers to an output that holds what is listed",
+            where="dvc.lock",
+            mend="run `dvc repro` first, so that it names the new one",
+        )
+    hit -= current
     tainted = {v.oid for v in stored.versions if v.oid not in current and hit & set(v.files.values())}
     stored.held = {v.digest for v in stored.versions if v.oid in tainted and v.digest}
     digests = set(stored.held)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
 from components.core.stage import write_lineage
 from components.crawl.takedown import NAME, read_takedown
 from components.takedown.listing import add
@@ -103,6 +104,8 @@ def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, re
         current = new | {oid for v in find(cache, seeker, set(), {}).versions if v.oid in new for oid in v.files.values()}
         for oid in everything:  # as `dvc push` of both versions leaves it
             far.odb.add(cache.path(oid), cache.odb.fs, oid)
+        with pytest.raises(HearsightError, match="refers to an output that holds what is listed"):
+            find(cache, seeker, everything, {})
         known: dict[str, Look] = {}
         for objects in (cache, far):
             stored = find(objects, seeker, current, known)
