@@ -9,6 +9,7 @@ and tagged ``hearsight.tainted``.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import tempfile
 from collections.abc import Collection, Iterator
@@ -16,6 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from components.core.digests import canonical_json, digest_value
 from components.core.errors import HearsightError
@@ -91,6 +93,17 @@ class Tracker:
                 return found
             found |= more
 
+    def foreign(self, run: Run) -> Path | None:
+        """The folder of a run's artefacts when it lies outside of this project, though the database is the project's own.
+
+        Artefact addresses are absolute: in a copied project they still lead into the one it was copied from.
+        """
+        address = urlsplit(run.info.artifact_uri)
+        if self.database is None or os.environ.get("MLFLOW_TRACKING_URI") or address.scheme not in ("", "file"):
+            return None
+        folder = Path(unquote(address.path)).resolve()
+        return None if folder.is_relative_to(self.root.resolve()) else folder
+
     # -- artefacts -------------------------------------------------------------------------------------------------
 
     def artefacts(self, seeker: Seeker, tainted: Collection[str], current: Collection[str]) -> Iterator[Artefact]:
@@ -120,6 +133,8 @@ class Tracker:
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
             told = json.loads(seeker.wanted.redact(local.read_text(encoding="utf-8"))) if local else None
+            if folder := self.foreign(artefact.run):
+                raise HearsightError("lies outside of this project", where=folder, mend="purge in the project it belongs to")
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if told is not None and local is not None:
                 told["params_sha256"] = digest_value(told["params"])
