@@ -234,6 +234,10 @@ def _tracked(
     maybe = seen_by_snapshot(root, tracker)
     plan.models = tracker.models(held, maybe)
     for artefact in tracker.artefacts(seeker, tracker.descendants(held) | maybe, current_digests(root)):
+        if folder := tracker.foreign(artefact.run):
+            line = f"{folder} lies outside of this project (a copy's runs still name the original): purge where it belongs"
+            plan.yours += [] if line in plan.yours else [line]
+            continue
         add(
             artefact.name, "addresses in it" if artefact.redact else "an older artefact", partial(tracker.clear, artefact, seeker)
         )

@@ -56,3 +56,22 @@ def test_a_damaged_annotation_store_is_one_line(root: Path) -> None:
     (folder / "image.look-v1-x.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(HearsightError, match="the annotation cache failed"):
         purge(root, apply=True)
+
+
+def test_a_copied_project_touches_no_file_of_the_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from components.core.tracking import record_run
+
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, first / name)
+    params = {"seeds": ["http://gone.sample/"]}
+    assert record_run(finish(first, "crawl", {}, [row("crawl", key="a", page_url="http://stays.sample/")], params=params))
+    shutil.copytree(first, second)  # its database still names the artefacts of the first by absolute addresses
+    shutil.rmtree(second / "data")
+    before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
+    add(second, "host", "gone.sample")
+    plan = purge(second, apply=True)
+    assert any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.yours)
+    assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before
