@@ -9,7 +9,6 @@ and tagged ``hearsight.tainted``.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import tempfile
 from collections.abc import Collection, Iterator
@@ -94,15 +93,16 @@ class Tracker:
             found |= more
 
     def foreign(self, run: Run) -> Path | None:
-        """The folder of a run's artefacts when it lies outside of this project, though the database is the project's own.
+        """The folder of a run's artefacts when it lies neither in this project nor beside the SQLite database.
 
         Artefact addresses are absolute: in a copied project they still lead into the one it was copied from.
         """
         address = urlsplit(run.info.artifact_uri)
-        if self.database is None or os.environ.get("MLFLOW_TRACKING_URI") or address.scheme not in ("", "file"):
+        if self.database is None or address.scheme not in ("", "file"):
             return None
         folder = Path(unquote(address.path)).resolve()
-        return None if folder.is_relative_to(self.root.resolve()) else folder
+        ours = (self.root.resolve(), self.database.resolve().parent)
+        return None if any(folder.is_relative_to(home) for home in ours) else folder
 
     # -- artefacts -------------------------------------------------------------------------------------------------
 
