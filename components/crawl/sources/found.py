@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ _CANDIDATE = pa.struct(
         pa.field("source", pa.string(), nullable=False),
         pa.field("data_uri", pa.bool_(), nullable=False),
         pa.field("has_alt", pa.bool_(), nullable=False),
+        pa.field("taken", pa.string(), nullable=False),
     ]
 )
 SCHEMA = pa.schema(
@@ -68,6 +69,13 @@ def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
     return hashlib.sha256("\n".join((page_url, str(position), image_url, alt)).encode()).hexdigest()[:16]
 
 
+def key_of(item: Found) -> str:
+    """The key of the record that an image would be."""
+    candidate = item.candidate
+    page = item.page_url or f"{item.archive}:{item.offset}"
+    return record_key(page, candidate.position, candidate.image_url or candidate.source, candidate.alt)
+
+
 def write_found(path: Path, pages: Iterable[FoundPage]) -> None:
     """Write findings as they come, a row group at a time."""
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
@@ -96,7 +104,7 @@ def read_found(path: Path) -> Iterator[FoundPage]:
                     "note": page["note"],
                     **place,
                 }
-                images = [Found(candidate=Candidate(**image), **common) for image in page["images"]]
+                images = [Found(taken=image.pop("taken"), candidate=Candidate(**image), **common) for image in page["images"]]
                 yield FoundPage(page["row"], images, page["url"], **place)
 
 
@@ -110,5 +118,5 @@ def _plain(page: FoundPage) -> dict[str, Any]:
         "archive": page.archive,
         "offset": page.offset,
         "row": page.row,
-        "images": [{name: getattr(found.candidate, name) for name in _CANDIDATE.names} for found in page.found],
+        "images": [{**asdict(found.candidate), "taken": found.taken} for found in page.found],
     }
