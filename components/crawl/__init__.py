@@ -79,6 +79,7 @@ def run(stage: Stage) -> None:
             list cannot be read.
     """
     from components.crawl.completing import STORE, answers_of, append_records, complete_snapshot, held_by, home, taken_down
+    from components.crawl.orphans import sweep
     from components.crawl.records import write_records
     from components.crawl.settings import sound
     from components.crawl.sources import source_of
@@ -91,6 +92,7 @@ def run(stage: Stage) -> None:
     source = source_of(stage, params, home(stage), folder, taken)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source, taken)
+    sweep(stage, params, folder, taken)
     with FetchStore(folder) as store:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()

@@ -116,13 +116,18 @@ def held_by(params: Params, folder: Path) -> Iterator[None]:
         ) from None
 
 
-def replay(params: Params, store: FetchStore, source: Source, taken: Takedown) -> None:
-    """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`."""
+def replay(params: Params, store: FetchStore, source: Source, taken: Takedown) -> tuple[set[str], set[str]]:
+    """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`.
+
+    Returns:
+        The addresses that were followed, and the hashes of those of images that are taken down; both empty without a list.
+    """
     answers, judge = answers_of(params, store, taken), Judge(params.min_alt, taken)
     with held_by(params, store.folder):
         for chunk in chunks(source.pages(answers, None)):
             for url in wanted_images(judge.verdicts(chunk)):
                 answers.outcome(url)
+    return answers.touched, judge.taken
 
 
 def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:

@@ -24,7 +24,7 @@ from components.crawl.image import FORMATS, MAX_PIXELS, ImageLook
 from components.crawl.naming import clean
 from components.crawl.sources.found import FoundPage, key_of
 from components.crawl.sources.inputs import project_of
-from components.crawl.sources.taken import mark_of
+from components.crawl.sources.taken import address_hash, mark_of
 from components.crawl.takedown import NOTHING, RULE, Takedown, taken_row
 from components.crawl.urls import host_of
 from components.crawl.walk import Found
@@ -72,6 +72,8 @@ class Judge:
 
     def __init__(self, min_alt: int, taken: Takedown = NOTHING) -> None:
         self._least, self._taken = max(min_alt, 1), taken
+        self.taken: set[str] = set()
+        """The hashes of the addresses of images that are taken down."""
         self._first: dict[bytes, str] = {}
 
     def verdicts(self, pages: Iterable[FoundPage]) -> list[Verdict]:
@@ -80,8 +82,9 @@ class Judge:
 
     def _verdict(self, item: Found) -> Verdict:
         candidate, row = item.candidate, None
-        key, _, mark = item.taken.partition(" ") if item.taken else (key_of(item), "", mark_of(item, self._taken))
+        key, mark, shown = item.taken.split(" ") if item.taken else (key_of(item), mark_of(item, self._taken), "")
         if mark:  # first of all, so that it stands for no other's pair
+            self.taken.add(shown or address_hash(candidate.image_url))
             return Verdict(key, item, taken_row(key, mark))
         pair = hashlib.blake2b(f"{candidate.image_url}\n{candidate.alt}".encode(), digest_size=16).digest()
         where = f"{candidate.image_url or candidate.source} {item.place}".strip()

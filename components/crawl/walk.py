@@ -94,7 +94,7 @@ class Found:
     note: str = ""
     """What else a table says of it, for the ledger."""
     taken: str = ""
-    """Of what is taken down, the record's key and the entry's hash with a space between: nothing else of it is known."""
+    """Of what is taken down, with spaces between: the record's key, the entry's hash, and the sha256 of the image's address."""
 
     @property
     def place(self) -> str:

@@ -8,7 +8,7 @@ picture on another page stays. Only hashes are kept (``.hearsight/takedown/remov
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from components.core.graph import Graph
 from components.core.shards import read_table
 from components.crawl.sources.inputs import PINNED, of_files
 from components.crawl.takedown import RULE, Takedown
+from components.crawl.web.bases import read_bases
 from components.crawl.web.removed import removals
 from components.crawl.web.store import FetchStore
 from components.takedown import versions
@@ -141,10 +142,18 @@ def current(root: Path, graph: Graph) -> Content:
                 if names & {"image_sha256", "audio_sha256"}:
                     columns = names & {"key", "image_sha256", "audio_sha256", "alt", "text", "language"}
                     found.rows(read_table(path, sorted(columns)).to_pylist())
-    for folder in snapshots(root):
+    for folder in current_snapshots(root, graph):
         with FetchStore(folder) as store:
             found.images.update(entry.sha256 for entry in store if entry.sha256)
     return found
+
+
+def current_snapshots(root: Path, graph: Graph) -> list[Path]:
+    """The fetch stores that the parameters name, and those they stand on."""
+    store = root / "data" / "store"
+    named = {graph.params[dataset]["crawl"]["snapshot"] for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)}
+    below = {base.snapshot for name in named for base in read_bases(store / name)}
+    return [folder for folder in snapshots(root) if folder.name in named | below]
 
 
 def snapshots(root: Path) -> list[Path]:
@@ -184,6 +193,12 @@ def _shards(root: Path, repo: Any) -> Iterator[Opener]:
 
 def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
+
+
+def answers_of(folder: Path, bodies: Collection[str]) -> set[str]:
+    """The URLs in a snapshot that were answered with one of those bodies (sha256)."""
+    with FetchStore(folder) as store:
+        return {entry.url for entry in store if entry.sha256 in bodies}
 
 
 def note_down(root: Path, removed: Content) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from components.core.digests import sha256_file
 from components.core.graph import Graph
 from components.crawl.takedown import Takedown
+from components.crawl.web.bases import read_bases
 from components.crawl.web.erase import concerned, erase
 from components.takedown import caches, evidence, versions
 from components.takedown.listing import named_in_params
@@ -69,10 +70,13 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         place = where.relative_to(root).as_posix() if isinstance(where, Path) else where
         plan.items.append(Item(place, what, remove))
 
-    for folder in evidence.snapshots(root):
-        count = concerned(folder, listed)
+    current = evidence.current_snapshots(root, graph)
+    # The newest first: what stands on another gives up its claim to what lies there.
+    for folder in sorted(evidence.snapshots(root), key=lambda one: (-len(read_bases(one)), one.name)):
+        also = set() if folder in current else evidence.answers_of(folder, removed.images)
+        count = concerned(folder, listed, also)
         if count or ((folder / "COMPLETE").exists() and seeker.file(folder / "COMPLETE").hits):
-            add(folder, f"{count} answers", partial(erase, folder, listed))
+            add(folder, f"{count} answers", partial(erase, folder, listed, also))
     for path, keys in caches.annotated(state, seeker):
         add(path, f"{len(keys)} annotations", partial(caches.forget_annotations, path, keys))
     for folder in caches.entries(state, seeker):

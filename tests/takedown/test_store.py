@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import zlib
 
 import pytest
 
@@ -21,21 +20,9 @@ from components.crawl.web.warc import Entry
 from components.takedown.listing import add
 from tests.crawl.conftest import stage, web  # noqa: F401
 from tests.crawl.fixture_web import HOSTS
+from tests.takedown.lying import unpacked
 
 GONE, STAYS = HOSTS
-
-
-def unpacked(folder) -> bytes:
-    """All that lies in a snapshot's folder, the WARC members decompressed."""
-    data = b""
-    for path in sorted(folder.iterdir()):
-        raw = path.read_bytes()
-        while path.suffix == ".gz" and raw:
-            member = zlib.decompressobj(31)
-            data += member.decompress(raw)
-            raw = member.unused_data
-        data += raw
-    return data
 
 
 def small(folder, complete: bool = True) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from components.core.digests import sha256_bytes
 from components.crawl.html import Candidate
 from components.crawl.naming import clean, redact
 from components.crawl.sources.found import FoundPage, key_of
@@ -21,20 +22,26 @@ def mark_of(item: Found, taken: Takedown) -> str:
     return taken.url(item.page_url) or taken.url(item.candidate.image_url or "") or taken.owner(item.owner)
 
 
+def address_hash(url: str | None) -> str:
+    """What stands for the address of a picture that nothing but a listed page or row may have shown (see ``orphans``)."""
+    return sha256_bytes((url or "").encode())
+
+
 def without_listed(page: FoundPage, taken: Takedown) -> FoundPage:
     """``page``, or of a listed one that it was there; its listed images likewise, each with the key of its record."""
     if not taken:
         return page
+    found = [_without(item, taken) for item in page.found]
     if mark := taken.url(page.url):
         mask = taken.mask(page.url)
-        return FoundPage(taken_row(mask, mark, kind="page"), [], mask, page.archive, page.offset)
-    row = clean(page.row, taken) if page.row else None
-    return replace(page, row=row, found=[_without(item, taken) for item in page.found])
+        return replace(page, row=taken_row(mask, mark, kind="page"), found=found, url=mask)
+    return replace(page, row=clean(page.row, taken) if page.row else None, found=found)
 
 
 def _without(item: Found, taken: Takedown) -> Found:
     if mark := mark_of(item, taken):
         blank = Candidate(image_url=None, alt="", position=item.candidate.position, source="")
-        return replace(item, candidate=blank, owner="", note="", taken=f"{key_of(item)} {mark}")
+        told = f"{key_of(item)} {mark} {address_hash(item.candidate.image_url)}"
+        return replace(item, page_url="", candidate=blank, owner="", note="", taken=told)
     candidate = replace(item.candidate, source=redact(item.candidate.source, taken))
     return replace(item, candidate=candidate, note=redact(item.note, taken))

@@ -68,6 +68,8 @@ class Answers:
     ) -> None:
         self.store, self._agent, self._allow_private = store, agent, allow_private
         self.consent, self.taken = consent or Consent(), taken
+        self.touched: set[str] = set()
+        """The addresses that were followed, while anything is taken down."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
@@ -87,6 +89,7 @@ class Answers:
         """
         if url.startswith("file:"):  # of a set's own folder: no host's rules speak of it, and no redirect leads here
             own = self.store.get(url)
+            self.touched.update([url] if self.taken else [])
             if own is None:
                 raise NotFetched(url)
             return Outcome(url, url, own.failure, own.detail, entry=own)
@@ -94,6 +97,8 @@ class Answers:
         for _ in range(MAX_REDIRECTS + 1):
             if mark := self.taken.url(at):  # before anything is asked, robots.txt included
                 return _taken_down(url, mark)
+            if self.taken:
+                self.touched.add(at)
             host = urlsplit(at).hostname or ""
             if hosts is not None and urlsplit(at).netloc not in hosts:
                 return Outcome(url, at, "redirect", hops[-1] if hops else at, "the crawl's hosts", hops=tuple(hops))

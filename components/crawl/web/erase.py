@@ -42,21 +42,23 @@ def erase_below(folder: Path, base: str, listed: Takedown) -> None:
         erase(folder.parent / name, listed)
 
 
-def erase(folder: Path, listed: Takedown) -> int:
+def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
     """Remove every answer that ``listed`` names from the snapshot at ``folder``; returns how many went.
 
+    ``also``: further URLs that go, but for those whose body here a later snapshot takes for its own.
     A kill at any moment leaves a store that the next call makes good.
 
     Raises:
         HearsightError: another process writes the snapshot, it was changed by somebody else, or the disk is full.
     """
-    if not listed or not any(folder.glob("segment-*.warc.gz")) or _is_clear(folder, listed):
+    also = set(also) - held_above(folder) if also else set()
+    if not listed or not any(folder.glob("segment-*.warc.gz")) or (not also and _is_clear(folder, listed)):
         return 0
     _complete_again(folder, listed)
     with FetchStore(folder, writer=True) as store:  # takes in, or cuts, what a kill left unindexed
         lines = _lines(folder)
-        gone = [entry for entry in lines if listed.url(entry.url)]
-        leading = {entry: mark for entry in lines if (mark := _leads(entry, listed))}
+        gone = [entry for entry in lines if listed.url(entry.url) or entry.url in also]
+        leading = {entry: mark for entry in lines if entry.url not in also and (mark := _leads(entry, listed))}
         if gone or leading:
             _write_down(store, lines, gone, leading, listed)
             for entry, mark in leading.items():
@@ -77,9 +79,18 @@ def turned(entry: Entry, listed: Takedown) -> Entry:
     return Entry(entry.url, 0, RULE, mark) if mark else entry
 
 
-def concerned(folder: Path, listed: Takedown) -> int:
-    """How many answers of the snapshot are listed, or lead to what is."""
-    return sum(bool(listed.url(entry.url) or _leads(entry, listed)) for entry in _lines(folder))
+def held_above(folder: Path) -> set[str]:
+    """The URLs whose body in this snapshot is that of a later snapshot's answer, too."""
+    found: set[str] = set()
+    for path in sorted(folder.parent.glob("*/BASE")):
+        if folder.name in (base.snapshot for base in read_bases(path.parent)):
+            found.update(entry.url for entry in _lines(path.parent) if entry.held.startswith(f"{folder.name}/"))
+    return found
+
+
+def concerned(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
+    """How many answers of the snapshot are listed, lead to what is, or are among ``also``."""
+    return sum(bool(listed.url(entry.url) or _leads(entry, listed) or entry.url in also) for entry in _lines(folder))
 
 
 def _leads(entry: Entry, listed: Takedown) -> str:
@@ -114,24 +125,27 @@ def _write_down(
     store: FetchStore, lines: Sequence[Entry], gone: Collection[Entry], leading: dict[Entry, str], listed: Takedown
 ) -> None:
     last = {entry.url: entry for entry in lines}
-    after = {url: turned(entry, listed) for url, entry in last.items() if not listed.url(url)}
+    going = {entry.url for entry in gone}
+    after = {url: turned(entry, listed) for url, entry in last.items() if url not in going}
+    texts, images = _shown(store, gone)
     note = {
         "before": store.digest(),
         "after": digest_value([after[url].essence for url in sorted(after)]),
-        "entries": sorted({*(listed.url(entry.url) for entry in gone), *leading.values()}),
-        "answers": len({entry.url for entry in gone}),
+        "entries": sorted({*(listed.url(url) for url in going), *leading.values()} - {""}),
+        "answers": len(going),
         "bodies": sorted({entry.sha256 for entry in gone if entry.sha256}),
-        "texts": sorted(_texts(store, gone)),
+        "texts": sorted(texts),
+        "images": sorted(images),
     }
     note_removal(store.folder, note)
 
 
-def _texts(store: FetchStore, gone: Iterable[Entry]) -> set[str]:
-    """The sha256 of every alt-text on the pages that go: annotations are kept under them."""
+def _shown(store: FetchStore, gone: Iterable[Entry]) -> tuple[set[str], set[str]]:
+    """Of what the pages that go showed, the sha256 of every alt-text (annotations lie under it) and of every image's address."""
     from components.crawl.html import read_page
     from components.crawl.walk import charset
 
-    found: set[str] = set()
+    texts, images = set[str](), set[str]()
     for entry in gone:
         if "html" in entry.type and store.get(entry.url) == entry:
             try:
@@ -139,8 +153,9 @@ def _texts(store: FetchStore, gone: Iterable[Entry]) -> set[str]:
             except HearsightError:  # blanked already by a call that was killed, which wrote it down, or in its base
                 continue
             page = read_page(body, entry.url, charset(entry.type.partition(";")[2]))
-            found.update(sha256_bytes(candidate.alt.encode()) for candidate in page.candidates if candidate.alt)
-    return found
+            texts.update(sha256_bytes(candidate.alt.encode()) for candidate in page.candidates if candidate.alt)
+            images.update(sha256_bytes(candidate.image_url.encode()) for candidate in page.candidates if candidate.image_url)
+    return texts, images
 
 
 def _blank(folder: Path, entries: Iterable[Entry]) -> None:

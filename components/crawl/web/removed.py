@@ -14,11 +14,13 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 
 JOURNAL = "removed.jsonl"
+SWEPT = "swept"
 
 
 def removals(folder: Path) -> list[dict[str, Any]]:
     """The removals of a snapshot, oldest first: ``before`` and ``after`` (its digests), ``entries`` (hashes of the list's),
-    ``answers`` (how many went), ``bodies`` and ``texts`` (sha256 of what went).
+    ``answers`` (how many went), ``bodies`` and ``texts`` (sha256 of what went), ``images`` (sha256 of the addresses of the
+    images that pages showed which went).
 
     Raises:
         HearsightError: a line is not what was written.
@@ -48,3 +50,16 @@ def became(folder: Path, digest: str) -> set[str]:
         if note["before"] in found:
             found.add(note["after"])
     return found
+
+
+def swept(folder: Path) -> str:
+    """For which list and digest the snapshot was last looked through for what only taken-down pages showed; '' for none."""
+    try:
+        return (folder / SWEPT).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def mark_swept(folder: Path, state: str) -> None:
+    """Remember :func:`swept`."""
+    publish_bytes(folder / SWEPT, f"{state}\n".encode())
