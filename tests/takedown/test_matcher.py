@@ -13,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.crawl.takedown import Entry, Takedown, hashed, spelled_host
-from components.takedown.looking import PIECE, Seeker
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.shards import write_table
+from components.crawl.naming import clean
+from components.crawl.takedown import NOTHING, Entry, Takedown, hashed, spelled_host
+from components.takedown.looking import PIECE, Seeker, of_the_crawl
 from components.takedown.matcher import Wanted
 
 HOST = "gone.sample"
@@ -101,3 +104,35 @@ def test_a_torn_gzip_and_a_broken_parquet_are_searched_as_far_as_they_go(tmp_pat
 @given(st.text(max_size=30))
 def test_any_text_is_a_host_or_none(words: str) -> None:
     assert spelled_host(words) is None or " " not in str(spelled_host(words))
+
+
+@BOTH
+def test_an_address_of_another_that_names_it_is_a_mention(wanted: Wanted, tmp_path: Path) -> None:
+    proxied = b"http://proxy.sample/gone.sample/a.jpg"
+    assert wanted.apart(b"see " + proxied + b" there") == (set(), 1)
+    assert wanted.redact(proxied.decode()) == proxied.decode()
+    # It hides nothing: neither the next address of a list, nor what stands in bytes that have no order of text.
+    assert wanted.apart(b"[http://stays.sample/," + proxied[7:] + b",http://gone.sample/]")[0]
+    assert wanted.apart(b"\0" + proxied)[0]
+
+
+def test_a_ledgers_words_are_addresses_of_ours_in_the_crawl_and_quotations_after_it(tmp_path: Path) -> None:
+    write_table(tmp_path / "ledger.parquet", ledger_table([kept("a" * 16, detail="a boat, by http://gone.sample/")]))
+    for place, hit in (
+        ("data/english/crawl/ledger/00000.parquet", True),
+        (".hearsight/cache/crawl.plan/1/plan.parquet", True),
+        ("data/english/filter/ledger/00000.parquet", False),
+        (".hearsight/cache/filter/1/ledger.parquet", False),
+    ):
+        look = Seeker(HASHES).file(tmp_path / "ledger.parquet").settle(of_the_crawl(Path(place)))
+        assert (bool(look.hits), bool(look.mentions)) == (hit, not hit), place
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_a_cleaned_ledger_row_names_nothing_and_an_empty_list_changes_none(before: str, after: str) -> None:
+    words = f"{before} http://gone.sample/{after}"
+    row = dropped("http://gone.sample/x", "rule", words, words, detail=words)
+    cleaned = clean(row, LISTED)
+    assert not any(HASHES.in_text(value) for value in cleaned.values()) and set(cleaned) == set(row)
+    assert clean(row, NOTHING) == row

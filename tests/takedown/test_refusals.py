@@ -6,14 +6,20 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
+from components.crawl.takedown import NAME, read_takedown
+from components.crawl.web.erase import erase
+from components.crawl.web.store import FetchStore
+from components.crawl.web.warc import Entry
 from components.takedown.listing import add
 from components.takedown.purge import purge
 from components.takedown.scan import scan
 from tests.lineage.conftest import finish
 from tests.support import PROJECT, row
+from tests.takedown.lying import unpacked
 
 
 @pytest.fixture
@@ -47,6 +53,26 @@ def test_an_output_that_names_what_is_listed_is_refused_and_nothing_is_touched(r
     assert Boundary(root / "data/english/crawl").digest == before
     left = scan(root).left
     assert {item["where"] for item in left} >= {f"data/english/{stage}/shards/00000.parquet" for stage in ("crawl", "filter")}
+
+
+def test_a_purge_clears_the_snapshots_that_no_run_reads_any_more(root: Path) -> None:
+    current = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]["snapshot"]
+    picture = ("http://media.sample/1.jpg", b"\xff\xd8 a picture that only the host's page showed")
+    others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
+    for name in (current, "of-last-year"):
+        with FetchStore(root / "data/store" / name, writer=True) as store:
+            for url, body in (("http://gone.sample/", b"<p>"), picture, others):
+                store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
+            store.finish({"web": "open", "seeds": ["http://gone.sample/"]})
+    add(root, "host", "gone.sample")
+    # The next run: the picture's own address is on no list.
+    erase(root / "data/store" / current, read_takedown(root / NAME), [picture[0]])
+    plan = purge(root, apply=True)
+    assert {(item.where, item.what) for item in plan.items} == {("data/store/of-last-year", "2 answers")}
+    for name in (current, "of-last-year"):
+        left = unpacked(root / "data/store" / name)
+        assert picture[1] not in left and b"gone.sample" not in left and others[1] in left
+    assert scan(root).left == [] and purge(root, apply=True).items == []
 
 
 def test_a_damaged_annotation_store_is_one_line(root: Path) -> None:
