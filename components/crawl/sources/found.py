@@ -24,13 +24,13 @@ PAGES_A_GROUP = 2000
 IMAGES_A_GROUP = 20_000
 _CANDIDATE = pa.struct(
     [
+        pa.field("taken", pa.string(), nullable=False),
         pa.field("image_url", pa.string()),
         pa.field("alt", pa.string(), nullable=False),
         pa.field("position", pa.int32(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
         pa.field("data_uri", pa.bool_(), nullable=False),
         pa.field("has_alt", pa.bool_(), nullable=False),
-        pa.field("taken", pa.string(), nullable=False),
     ]
 )
 SCHEMA = pa.schema(
