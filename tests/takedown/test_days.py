@@ -185,6 +185,21 @@ def test_a_redirect_to_what_is_listed_is_never_written_nor_asked_for_again(crawl
         assert crawl(web, "day-1")[0].digest == digest
 
 
+def test_a_listed_page_takes_along_no_file_that_others_need(crawl, tmp_path):  # noqa: F811
+    things = site(range(3))
+    things[f"{HOST}/away.jpg"] = Thing(b"", "text/plain", 302, [("Location", "/p001.html")], validator="none")
+    for source in ("/robots.txt", "/", "/p001.html", "/away.jpg", image(2, 0)):  # of a hostile page
+        things[f"{HOST}/p000.html"].body += f'<img src="{source}" alt="Something that is not mine">'.encode()
+    with CountingWeb(things) as web:
+        crawl(web, "day-1")
+        add(tmp_path, "url", f"{HOST}/p000.html")
+        after, asked, _ = crawl(web, "day-1")
+        assert asked == [] and after.table().num_rows == 4
+        with FetchStore(tmp_path / "data/store/day-1") as store:
+            assert {f"{HOST}/robots.txt", f"{HOST}/", f"{HOST}/p001.html", image(2, 0)} <= {entry.url for entry in store}
+            assert f"{HOST}/away.jpg" not in store and image(0, 0) not in store and image(0, 1) not in store
+
+
 def test_a_retry_asks_for_nothing_that_is_listed(tmp_path):
     things = {f"{HOST}/robots.txt": Thing(b"", "text/plain"), f"{HOST}/": Thing(b'<img src="/a.jpg" alt="One of them">')}
     things[f"{HOST}/"].body += f'<img src="{MEDIA}/b.jpg" alt="The other of them">'.encode()

@@ -189,6 +189,7 @@ class Answers:
         for _ in range(MAX_REDIRECTS + 1):
             if self.taken.url(at):
                 return 599, b""  # rules that may no longer be read forbid everything
+            self.touched.update([at] if self.taken else [])
             if not self._allow_private and is_private(urlsplit(at).hostname or ""):
                 break
             entry = self.store.get(at)
