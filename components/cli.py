@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from components.core.printing import print_line, print_table
+from components.takedown.commands import app as takedown
 
 app = typer.Typer(
     add_completion=False,
@@ -23,6 +25,7 @@ app = typer.Typer(
 )
 snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web that the crawl makes records of.")
 app.add_typer(snapshots, name="snapshot")
+app.add_typer(takedown, name="takedown")
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]
 
 
@@ -34,7 +37,7 @@ def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], data
     from components.core.runner import run_stage, summary
 
     die_with_ancestor("dvc")
-    _print(summary(run_stage(find_root(), stage, dataset)))
+    print_line(summary(run_stage(find_root(), stage, dataset)))
 
 
 @app.command()
@@ -48,7 +51,7 @@ def check(stage: Annotated[str, typer.Argument(help="The stage whose output to c
     root = find_root()
     load_graph(root).require(stage, dataset)
     gate = check_boundary(root, dataset, stage)
-    _print({"checked": f"{dataset}/{stage}", "expectations": gate.expectations, "gate": str(gate.path)})
+    print_line({"checked": f"{dataset}/{stage}", "expectations": gate.expectations, "gate": str(gate.path)})
 
 
 @app.command()
@@ -65,7 +68,7 @@ def retry(
     from components.core.graph import find_root
     from components.crawl.retry import retry as retry_failed
 
-    _print(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
+    print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
 
 
 @app.command("try")
@@ -109,7 +112,7 @@ def lineage(
     from components.core.graph import find_root
     from components.core.lineage import lineage as walk
 
-    _table([step.plain() for step in walk(find_root(), target)])
+    print_table([step.plain() for step in walk(find_root(), target)])
 
 
 @app.command()
@@ -144,7 +147,7 @@ def data(
 
     root = find_root()
     fetched = fetch_packages(root, progress, DICTIONARY if dictionary else PACKAGES)
-    _print({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
+    print_line({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
     if serve:
         from components.crawl.sample.serving import serve as serve_web
 
@@ -167,7 +170,7 @@ def snapshot_next(
         chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()
     except ValueError:
         raise HearsightError(f"'{day}' is no day", where="--day", mend="write it as 2026-11-21") from None
-    _print(next_snapshot(find_root(), dataset, chosen))
+    print_line(next_snapshot(find_root(), dataset, chosen))
 
 
 @app.command()
@@ -197,32 +200,6 @@ def pairs(
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)
-
-
-def _print(line: Mapping[str, Any]) -> None:
-    if sys.stdout.isatty():
-        typer.echo("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
-    else:
-        typer.echo(json.dumps(line, ensure_ascii=False, default=str))
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {inner}" for key, inner in value.items())
-    return str(value)
-
-
-def _table(rows: Iterable[Mapping[str, Any]]) -> None:
-    rows = list(rows)
-    if not sys.stdout.isatty():
-        for row in rows:
-            typer.echo(json.dumps(row, ensure_ascii=False, default=str))
-        return
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    widths = {name: max(len(name), *(len(_plain(row.get(name, ""))) for row in rows)) for name in names}
-    typer.echo("  ".join(name.ljust(widths[name]) for name in names))
-    for row in rows:
-        typer.echo("  ".join(_plain(row.get(name, "")).ljust(widths[name]) for name in names))
 
 
 def main() -> None:

@@ -75,9 +75,11 @@ def run(stage: Stage) -> None:
 
     Raises:
         HearsightError: a parameter makes no sense, the sample's packages are missing, the network or the disk is gone,
-            another crawl writes the snapshot, or a complete snapshot lacks what the parameters ask for.
+            another crawl writes the snapshot, a complete snapshot lacks what the parameters ask for, or the takedown
+            list cannot be read.
     """
-    from components.crawl.completing import STORE, answers_of, append_records, complete_snapshot, held_by, home
+    from components.crawl.completing import STORE, answers_of, append_records, complete_snapshot, held_by, home, taken_down
+    from components.crawl.orphans import sweep
     from components.crawl.records import write_records
     from components.crawl.settings import sound
     from components.crawl.sources import source_of
@@ -86,13 +88,15 @@ def run(stage: Stage) -> None:
 
     params = sound(stage.params)
     folder = home(stage) / STORE / params.snapshot
-    source = source_of(stage, params, home(stage), folder)
+    taken = taken_down(stage, params, folder)
+    source = source_of(stage, params, home(stage), folder, taken)
     if not (folder / "COMPLETE").exists():
-        complete_snapshot(stage, params, folder, source)
+        complete_snapshot(stage, params, folder, source, taken)
+    sweep(stage, params, folder, taken)
     with FetchStore(folder) as store:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()
-        answers = answers_of(params, store)
+        answers = answers_of(params, store, taken)
         with held_by(params, folder):
             if store.bases:
                 append_records(stage, params, answers, source)

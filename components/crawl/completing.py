@@ -14,8 +14,10 @@ from components.crawl.looking import LookAhead
 from components.crawl.records import Judge, chunks, wanted_images, write_records
 from components.crawl.shards_plan import Layout, Part, Plan, base_plan, settle, write_laid_out
 from components.crawl.sources import Source, source_of
+from components.crawl.takedown import NAME, Takedown, read_takedown
 from components.crawl.web.answers import Answers, Consent, NotFetched
 from components.crawl.web.earlier import Earlier
+from components.crawl.web.erase import erase_below
 from components.crawl.web.store import BaseStore, FetchStore
 
 if TYPE_CHECKING:
@@ -33,25 +35,36 @@ def home(stage: Stage) -> Path:
     return stage.state.parent
 
 
-def answers_of(params: Params, store: FetchStore) -> Answers:
-    """What a store says, under these parameters' manners."""
-    return Answers(store, params.user_agent, allow_private=params.allow_private, consent=_consent(params))
+def taken_down(stage: Stage, params: Params, folder: Path) -> Takedown:
+    """The takedown list, after the snapshot at ``folder`` and those below it were cleared of what it lists.
+
+    Raises:
+        HearsightError: the list cannot be read, or as :func:`components.crawl.web.erase.erase`.
+    """
+    taken = read_takedown(home(stage) / NAME)
+    erase_below(folder, params.base, taken)
+    return taken
+
+
+def answers_of(params: Params, store: FetchStore, taken: Takedown) -> Answers:
+    """What a store says, under these parameters' manners and the takedown list."""
+    return Answers(store, params.user_agent, allow_private=params.allow_private, consent=_consent(params), taken=taken)
 
 
 def _consent(params: Params) -> Consent:
     return Consent(params.consent == "opt_in", frozenset(host.lower() for host in params.consenting), params.tdmrep)
 
 
-def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source) -> str:
+def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source, taken: Takedown) -> str:
     """Find and fetch what the snapshot does not hold yet, and declare it complete; returns its digest."""
     with FetchStore(folder, writer=True, base=params.base) as store:
         if store.complete:  # another process completed it while this one waited for nothing
             return store.verified_digest()
         store.forget_transient()
-        return fill(stage, params, store, source)
+        return fill(stage, params, store, source, taken)
 
 
-def fill(stage: Stage, params: Params, store: FetchStore, source: Source) -> str:
+def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken: Takedown) -> str:
     """Ask for all that the parameters want and ``store`` does not hold, and declare it complete; returns its digest."""
     from components.crawl.sample.serving import SampleWeb, folder_sites
     from components.crawl.web.fetch import Fetcher, FetchSettings
@@ -69,14 +82,23 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source) -> str
             hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None
             proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
         fetcher = open_things.enter_context(
-            Fetcher(store, settings, proxy=proxy, progress=stage.progress, consent=_consent(params), earlier=earlier)
+            Fetcher(
+                store,
+                settings,
+                proxy=proxy,
+                progress=stage.progress,
+                consent=_consent(params),
+                earlier=earlier,
+                taken=taken,
+            )
         )
-        judge = Judge(params.min_alt)
+        judge = Judge(params.min_alt, taken)
         for chunk in chunks(source.pages(fetcher.answers, fetcher)):
             source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
         for name in ("requests", "spared", "kept"):
             stage.metric(f"crawl.{name}", getattr(fetcher, name))
-        return store.finish({"web": params.web, **source.about()})
+        about = {name: taken.without(value) for name, value in source.about().items()}
+        return store.finish({"web": params.web, **about})
 
 
 @contextmanager
@@ -96,13 +118,18 @@ def held_by(params: Params, folder: Path) -> Iterator[None]:
         ) from None
 
 
-def replay(params: Params, store: FetchStore, source: Source) -> None:
-    """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`."""
-    answers, judge = answers_of(params, store), Judge(params.min_alt)
+def replay(params: Params, store: FetchStore, source: Source, taken: Takedown) -> tuple[set[str], set[str]]:
+    """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`.
+
+    Returns:
+        The addresses that were followed, and the hashes of those of images that are taken down; both empty without a list.
+    """
+    answers, judge = answers_of(params, store, taken), Judge(params.min_alt, taken)
     with held_by(params, store.folder):
         for chunk in chunks(source.pages(answers, None)):
             for url in wanted_images(judge.verdicts(chunk)):
                 answers.outcome(url)
+    return answers.touched, judge.taken
 
 
 def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:
@@ -115,14 +142,16 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         open_bases.callback(old.close)
         old.verified_digest()
         layout = Layout.of(stage, counted=False)
-        then = answers_of(params, old)
-        before = source_of(stage, params, home(stage), old.folder)
+        then = answers_of(params, old, answers.taken)
+        before = source_of(stage, params, home(stage), old.folder, answers.taken)
         write_records(layout, then, before.pages(then, None), lambda verdicts: settle(verdicts, below))
         return layout.parts
 
     with ExitStack() as open_bases:
         settings = {name: value for name, value in params.plain().items() if name not in OF_THE_NETWORK}
-        key = {"code": code_digest(stage.root, "components.crawl"), "params": settings}
+        code = code_digest(stage.root, "components.crawl")
+        # The list is a part of it: a base keeps its name and digest here when something is taken down from it.
+        key = {"code": code, "params": settings, "takedown": answers.taken.plain()}
         plan = base_plan(stage, store.bases, key, read)
         layout = Layout.of(stage)
         write_records(layout, answers, source.pages(answers, None), lambda verdicts: settle(verdicts, plan))

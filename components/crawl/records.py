@@ -19,7 +19,10 @@ from components.core.records import CANDIDATE
 from components.core.stage import Stage
 from components.crawl.image import FORMATS, MAX_PIXELS
 from components.crawl.looking import facts_of
-from components.crawl.sources.found import FoundPage, record_key
+from components.crawl.naming import clean
+from components.crawl.sources.found import FoundPage, key_of
+from components.crawl.sources.taken import address_hash, mark_of
+from components.crawl.takedown import NOTHING, RULE, Takedown, taken_row
 from components.crawl.urls import host_of
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers, Outcome
@@ -56,13 +59,15 @@ def chunks(pages: Iterable[FoundPage]) -> Iterator[list[FoundPage]]:
 
 
 class Judge:
-    """What can be said of images before they are fetched: inline, without an address, without alt-text, seen before.
+    """What can be said of images before they are fetched: taken down, inline, without an address or alt-text, seen before.
 
     Of equal (image, alt) pairs the first stays, over all chunks it is shown (a digest and a key a pair in memory).
     """
 
-    def __init__(self, min_alt: int) -> None:
-        self._least = max(min_alt, 1)
+    def __init__(self, min_alt: int, taken: Takedown = NOTHING) -> None:
+        self._least, self._taken = max(min_alt, 1), taken
+        self.taken: set[str] = set()
+        """The hashes of the addresses of images that are taken down."""
         self._first: dict[bytes, str] = {}
 
     def verdicts(self, pages: Iterable[FoundPage]) -> list[Verdict]:
@@ -71,8 +76,10 @@ class Judge:
 
     def _verdict(self, item: Found) -> Verdict:
         candidate, row = item.candidate, None
-        page = item.page_url or f"{item.archive}:{item.offset}"
-        key = record_key(page, candidate.position, candidate.image_url or candidate.source, candidate.alt)
+        key, mark, shown = item.taken.split(" ") if item.taken else (key_of(item), mark_of(item, self._taken), "")
+        if mark:  # first of all, so that it stands for no other's pair
+            self.taken.add(shown or address_hash(candidate.image_url))
+            return Verdict(key, item, taken_row(key, mark))
         pair = hashlib.blake2b(f"{candidate.image_url}\n{candidate.alt}".encode(), digest_size=16).digest()
         where = f"{candidate.image_url or candidate.source} {item.place}".strip()
         if candidate.data_uri:
@@ -125,7 +132,7 @@ def write_records(
         settled: what becomes of the verdicts when the snapshot stands on another; it is shown all of them at once.
     """
     limits = Limits(stage.params.max_image_bytes, stage.params.min_side, stage.params.max_aspect)
-    judge, shards = Judge(stage.params.min_alt), _Shards(stage, answers.store)
+    judge, shards = Judge(stage.params.min_alt, answers.taken), _Shards(stage, answers)
     for chunk in [list(pages)] if settled else chunks(pages):
         verdicts = settled(judge.verdicts(chunk)) if settled else judge.verdicts(chunk)
         outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
@@ -147,8 +154,8 @@ def write_records(
 class _Shards:
     """The shard being filled, and the pictures written so far."""
 
-    def __init__(self, stage: Stage, store: FetchStore) -> None:
-        self._stage, self._store = stage, store
+    def __init__(self, stage: Stage, answers: Answers) -> None:
+        self._stage, self._store, self._taken = stage, answers.store, answers.taken
         self.rows: list[dict[str, str]] = []
         self._records: list[dict[str, Any]] = []
         self._media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
@@ -191,7 +198,9 @@ class _Shards:
         """Write the shard and begin the next."""
         content = Bodies(self._store, dict(self._new))
         table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
-        self._stage.write_shard(f"{self._number:05d}", table, ledger_table(self.rows), content)
+        # The one place that all rows pass: whatever a page, a host or a table says in them, none names what is taken down.
+        rows = [clean(row, self._taken) for row in self.rows]
+        self._stage.write_shard(f"{self._number:05d}", table, ledger_table(rows), content)
         self._number += 1
         for part in (self._records, self.rows, self._new):
             part.clear()
@@ -215,6 +224,7 @@ def _finally(
         if outcome.rule:
             # An image that a page linked to was asked for as a page.
             rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
+            where = outcome.detail if rule == RULE else where
             threshold = outcome.threshold or (f"{limits.max_bytes} bytes" if rule == "image_too_large" else "an answer")
             yield verdict, dropped(verdict.key, rule, outcome.value, threshold, detail=where), None, outcome
             continue

@@ -19,8 +19,9 @@ from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.core.stage import Stage
 from components.crawl import Params
-from components.crawl.completing import STORE, fill, home, replay
+from components.crawl.completing import STORE, fill, home, replay, taken_down
 from components.crawl.sources import source_of
+from components.crawl.takedown import RULE
 from components.crawl.web.answers import REDIRECTS
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry
@@ -33,6 +34,8 @@ _STATUS = re.compile(r"http_([1-5])(\d\d|xx)")
 def class_of(entry: Entry) -> str:
     """The class of a failed answer: its failure, or ``http_<status>`` of one that neither succeeded nor leads elsewhere."""
     good = entry.status == 200 or (entry.status in REDIRECTS and entry.location)
+    if entry.failure == RULE:  # it leads to what is taken down: there is nothing to hope for
+        return ""
     return entry.failure or ("" if good else f"http_{entry.status}")
 
 
@@ -73,19 +76,20 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
             where=folder,
             mend=f"run `hearsight run crawl --dataset {stage.dataset}`, which asks again by itself",
         )
-    source = source_of(stage, params, home(stage), folder)
     _stood_on(folder)
+    taken = taken_down(stage, params, folder)
+    source = source_of(stage, params, home(stage), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
         before = store.verified_digest()
         failed = {entry.url: class_of(entry) for entry in store if class_of(entry)}
         _known(classes, set(failed.values()))
         chosen = sorted(url for url, name in failed.items() if matches(name, classes))
         # Fails before anything is asked where other parameters would fetch what never was part of the snapshot.
-        replay(params, store, source)
+        replay(params, store, source, taken)
         digest = before
         if chosen:
             store.forget(chosen)
-            digest = fill(stage, params, store, source)
+            digest = fill(stage, params, store, source, taken)
         entries = [entry for entry in map(store.get, chosen) if entry is not None]
     still = Counter(name for name in map(class_of, entries) if name)
     return {

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.crawl.html import Candidate, read_page
+from components.crawl.takedown import taken_row
 from components.crawl.urls import host_of, normalise
 from components.crawl.web.answers import Answers, Outcome
 from components.crawl.web.listed import Listed
@@ -92,6 +93,8 @@ class Found:
     """Whose post it is, where a table says so."""
     note: str = ""
     """What else a table says of it, for the ledger."""
+    taken: str = ""
+    """Of what is taken down, with spaces between: the record's key, the entry's hash, and the sha256 of the image's address."""
 
     @property
     def place(self) -> str:
@@ -173,7 +176,9 @@ def walk(
         seen.update(level)
     beyond += [(url, "depth", depth) for url in level]
     for url, rule, limit in beyond:
-        if url not in visited:
+        if mark := answers.taken.url(url):
+            result.rows[url] = taken_row(url, mark, kind="page")
+        elif url not in visited:
             result.rows[url] = dropped(url, rule, f"over {limit}", limit, kind="page")
     result.found.sort(key=lambda item: (item.page_url, item.candidate.position))
     return result
@@ -217,7 +222,7 @@ def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[s
     if not (kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024])):
         result.rows[url] = dropped(url, "not_html", kind or "unknown", "text/html", kind="page")
         return []
-    content = read_page(body, url, _charset(options), answers.agent)
+    content = read_page(body, url, charset(options), answers.agent)
     headers = header_statements(entry.robots, entry.tdm, answers.agent)
     said = [*headers, *meta_statements(content.metas, answers.agent)]
     consents = agrees(said)
@@ -234,7 +239,8 @@ def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[s
     return [] if {statement.word for statement in headers} & {"nofollow", "none"} else content.links
 
 
-def _charset(options: str) -> str | None:
+def charset(options: str) -> str | None:
+    """The charset that the options of a Content-Type name, or None."""
     for option in options.split(";"):
         name, _, value = option.partition("=")
         if name.strip().lower() == "charset":

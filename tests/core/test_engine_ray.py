@@ -68,7 +68,8 @@ def cluster() -> Iterator[Any]:
         made = Cluster(initialize_head=True, head_node_args=head)
         try:
             made.client = f"ray://127.0.0.1:{head['ray_client_server_port']}"
-            made.spare = [made.add_node(wait=False, **SMALL) for _ in range(2)]
+            # Addresses of their own, as machines have: the driver's node is the head, never one that a test removes.
+            made.spare = [made.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"}) for part in (2, 3)]
             made.wait_for_nodes()
             yield made
         finally:

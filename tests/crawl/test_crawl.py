@@ -12,9 +12,9 @@ from components.core.boundary import Boundary
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.crawl import run
-from components.crawl.records import record_key
 from components.crawl.sample import serving as sample_web_module
 from components.crawl.sample.sites import Site
+from components.crawl.sources.found import record_key
 from components.crawl.web.fetch import Fetcher
 from components.crawl.web.store import FetchStore
 

@@ -100,7 +100,7 @@ def make_project(root: Path, params: dict[str, Any], extra: Callable[[Path], Non
     root.mkdir(parents=True)
     for name in ("components", "expectations", "flows"):
         shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("dvc.yaml", ".dvcignore", ".gitignore"):
+    for name in ("dvc.yaml", "takedown.jsonl", ".dvcignore", ".gitignore"):
         shutil.copy(PROJECT / name, root / name)
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     extra(root)

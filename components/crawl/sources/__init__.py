@@ -14,6 +14,7 @@ from components.crawl.sources.found import FoundPage
 
 if TYPE_CHECKING:
     from components.core.stage import Stage
+    from components.crawl.takedown import Takedown
     from components.crawl.web.answers import Answers
     from components.crawl.web.fetch import Fetcher
 
@@ -41,16 +42,16 @@ class Source(Protocol):
         """The digest of all that the records are made of: the snapshot's, and that of the files read, if any."""
 
 
-def source_of(stage: Stage, params: Any, home: Path, snapshot: Path) -> Source:
-    """The source that ``crawl.source`` names, over the snapshot in that folder."""
+def source_of(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
+    """The source that ``crawl.source`` names, over the snapshot in that folder, without what is taken down."""
     if params.source == "archives":
         from components.crawl.sources.archives import ArchivesSource
 
-        return ArchivesSource(stage, params, home, snapshot)
+        return ArchivesSource(stage, params, home, snapshot, taken)
     if params.source == "table":
         from components.crawl.sources.table import TableSource
 
-        return TableSource(stage, params, home, snapshot)
+        return TableSource(stage, params, home, snapshot, taken)
     from components.crawl.sources.site import SiteSource
 
     return SiteSource(params)

@@ -17,6 +17,8 @@ from components.core.stage import Job, Task
 from components.crawl.archives import PageFound, read_archive
 from components.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
 from components.crawl.sources.found import FoundPage, write_found
+from components.crawl.sources.taken import without_listed
+from components.crawl.takedown import Takedown
 from components.crawl.urls import normalise
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers
@@ -32,7 +34,7 @@ class ArchivesSource(FileSource):
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job an archive."""
-        return self.stage.jobs(read_one, jobs, step=STEP, params={})
+        return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain()})
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
         """Every record that is a page, each page once; memory: 16 bytes and the set's overhead a page."""
@@ -65,7 +67,9 @@ class ArchivesSource(FileSource):
 def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: the pages of one archive."""
     name = spec["name"]
-    write_found(folder / FINDINGS, (page_of(found, name) for found in read_archive(path_of(spec, task))))
+    taken = Takedown.of(task.params["takedown"])
+    pages = (page_of(found, name) for found in read_archive(path_of(spec, task)))
+    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
 
 
 def page_of(found: PageFound, archive: str) -> FoundPage:

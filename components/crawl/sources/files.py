@@ -12,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from components.core.digests import digest_value
 from components.core.stage import Job, Stage, Task
 from components.crawl.sources.found import FoundPage, read_found
-from components.crawl.sources.inputs import Input, pinned_inputs
+from components.crawl.sources.inputs import Input, of_files, pinned_inputs
+from components.crawl.takedown import Takedown
 from components.crawl.web.answers import Answers
 from components.crawl.web.fetch import Fetcher
 
@@ -28,8 +28,8 @@ CHOSEN_BY = ("inputs", "input_prefix", "sample", "sample_seed")
 class FileSource(ABC):
     """The common part of a :class:`components.crawl.sources.Source` that reads files."""
 
-    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path) -> None:
-        self.stage, self.params, self.home, self.snapshot = stage, params, home, snapshot
+    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
+        self.stage, self.params, self.home, self.snapshot, self.taken = stage, params, home, snapshot, taken
         self._inputs: list[Input] = []
         self._folders: list[Path] = []
 
@@ -64,7 +64,7 @@ class FileSource(ABC):
 
     def digest(self, snapshot: str) -> str:
         """The snapshot's with the files'."""
-        return digest_value([snapshot, [asdict(item) for item in self._inputs]])
+        return of_files(snapshot, [asdict(item) for item in self._inputs])
 
 
 def path_of(spec: dict[str, str], task: Task) -> str:

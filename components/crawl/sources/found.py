@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ PAGES_A_GROUP = 2000
 IMAGES_A_GROUP = 20_000
 _CANDIDATE = pa.struct(
     [
+        pa.field("taken", pa.string(), nullable=False),
         pa.field("image_url", pa.string()),
         pa.field("alt", pa.string(), nullable=False),
         pa.field("position", pa.int32(), nullable=False),
@@ -69,6 +70,13 @@ def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
     return hashlib.sha256("\n".join((page_url, str(position), image_url, alt)).encode()).hexdigest()[:16]
 
 
+def key_of(item: Found) -> str:
+    """The key of the record that an image would be."""
+    candidate = item.candidate
+    page = item.page_url or f"{item.archive}:{item.offset}"
+    return record_key(page, candidate.position, candidate.image_url or candidate.source, candidate.alt)
+
+
 def write_found(path: Path, pages: Iterable[FoundPage]) -> None:
     """Write findings as they come, a row group at a time."""
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
@@ -97,7 +105,7 @@ def read_found(path: Path) -> Iterator[FoundPage]:
                     "note": page["note"],
                     **place,
                 }
-                images = [Found(candidate=Candidate(**image), **common) for image in page["images"]]
+                images = [Found(taken=image.pop("taken"), candidate=Candidate(**image), **common) for image in page["images"]]
                 yield FoundPage(page["row"], images, page["url"], **place)
 
 
@@ -111,5 +119,5 @@ def _plain(page: FoundPage) -> dict[str, Any]:
         "archive": page.archive,
         "offset": page.offset,
         "row": page.row,
-        "images": [{name: getattr(found.candidate, name) for name in _CANDIDATE.names} for found in page.found],
+        "images": [{**asdict(found.candidate), "taken": found.taken} for found in page.found],
     }

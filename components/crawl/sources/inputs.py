@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from components.core.digests import sha256_file
+from components.core.digests import digest_value, sha256_file
 from components.core.draws import draw
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
@@ -38,6 +38,11 @@ class Input:
     def path(self, home: Path) -> str:
         """Where it is read from."""
         return self.name if is_remote(self.name) else str(home / self.name)
+
+
+def of_files(snapshot: str, files: Sequence[dict[str, Any]]) -> str:
+    """The digest of a snapshot together with the files it was made of (``inputs.json: files``)."""
+    return digest_value([snapshot, list(files)])
 
 
 def is_remote(name: str) -> bool:

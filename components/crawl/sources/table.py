@@ -6,7 +6,7 @@ ledger row with its rule. Not in scope: reading the files (``layouts``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from components.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource
 from components.crawl.sources.found import FoundPage, record_key, write_found
 from components.crawl.sources.layouts import Row, layout_named
 from components.crawl.sources.local import SCHEME, file_url, take_in
+from components.crawl.sources.taken import without_listed
+from components.crawl.takedown import Takedown
 from components.crawl.urls import normalise
 from components.crawl.walk import Found
 from components.crawl.web.fetch import Fetcher
@@ -34,7 +36,7 @@ class TableSource(FileSource):
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""
         how = {"layout": self.params.layout, "local": bool(self.params.image_folder), "language": self.params.language}
-        return self.stage.jobs(read_one, jobs, step=STEP, params=how)
+        return self.stage.jobs(read_one, jobs, step=STEP, params=how | {"takedown": self.taken.plain()})
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Take in those of the folder, and ask for the others from any host."""
@@ -49,12 +51,9 @@ def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
     layout = layout_named(task.params["layout"])
     local, language = task.params["local"], task.params["language"]
     rows = layout.rows(Path(path_of(spec, task)), spec["name"])
-    write_found(folder / FINDINGS, _pages(rows, spec["name"], local=local, language=language))
-
-
-def _pages(rows: Iterator[Row], table: str, *, local: bool, language: str) -> Iterator[FoundPage]:
-    for row in rows:
-        yield page_of(row, table, local=local, language=language)
+    taken = Takedown.of(task.params["takedown"])
+    pages = (page_of(row, spec["name"], local=local, language=language) for row in rows)
+    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
 
 
 def page_of(row: Row, table: str, *, local: bool, language: str) -> FoundPage:

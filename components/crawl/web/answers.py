@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from components.crawl.takedown import NOTHING, RULE, SAID, Takedown
 from components.crawl.urls import absolute, is_private
 from components.crawl.web.manners import Reservations, agrees, header_statements, refusal, tdmrep_url
 from components.crawl.web.robots import Rules, robots_url
@@ -62,9 +63,13 @@ class Consent:
 class Answers:
     """A fetch store, read as one robot reads the web."""
 
-    def __init__(self, store: FetchStore, agent: str, *, allow_private: bool, consent: Consent | None = None) -> None:
+    def __init__(
+        self, store: FetchStore, agent: str, *, allow_private: bool, consent: Consent | None = None, taken: Takedown = NOTHING
+    ) -> None:
         self.store, self._agent, self._allow_private = store, agent, allow_private
-        self.consent = consent or Consent()
+        self.consent, self.taken = consent or Consent(), taken
+        self.touched: set[str] = set()
+        """The addresses that were followed, while anything is taken down."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
@@ -84,11 +89,16 @@ class Answers:
         """
         if url.startswith("file:"):  # of a set's own folder: no host's rules speak of it, and no redirect leads here
             own = self.store.get(url)
+            self.touched.update([url] if self.taken else [])
             if own is None:
                 raise NotFetched(url)
             return Outcome(url, url, own.failure, own.detail, entry=own)
         at, hops = url, list[str]()
         for _ in range(MAX_REDIRECTS + 1):
+            if mark := self.taken.url(at):  # before anything is asked, robots.txt included
+                return _taken_down(url, mark)
+            if self.taken:
+                self.touched.add(at)
             host = urlsplit(at).hostname or ""
             if hosts is not None and urlsplit(at).netloc not in hosts:
                 return Outcome(url, at, "redirect", hops[-1] if hops else at, "the crawl's hosts", hops=tuple(hops))
@@ -108,6 +118,8 @@ class Answers:
             entry = self.store.get(at)
             if entry is None:
                 raise NotFetched(at)
+            if entry.failure == RULE:
+                return _taken_down(url, entry.detail)
             if entry.failure:
                 return Outcome(url, at, entry.failure, entry.detail, entry.threshold, entry.type, entry, tuple(hops))
             if entry.status not in REDIRECTS or not entry.location:
@@ -120,6 +132,8 @@ class Answers:
             if target is None:
                 return Outcome(url, at, "unusable_url", entry.location[:200], "http or https", "", entry, tuple(hops))
             at = target
+        if mark := self.taken.url(at):
+            return _taken_down(url, mark)
         return Outcome(url, at, "redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1], hops=tuple(hops))
 
     def _wishes(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
@@ -173,6 +187,9 @@ class Answers:
     def _well_known(self, at: str) -> tuple[int, bytes]:
         """Status (599 for a failure) and body of a host's file about itself, redirects followed."""
         for _ in range(MAX_REDIRECTS + 1):
+            if self.taken.url(at):
+                return 599, b""  # rules that may no longer be read forbid everything
+            self.touched.update([at] if self.taken else [])
             if not self._allow_private and is_private(urlsplit(at).hostname or ""):
                 break
             entry = self.store.get(at)
@@ -184,3 +201,8 @@ class Answers:
                 return status, self.store.body(at) if 200 <= entry.status < 300 else b""
             at = target
         return 404, b""  # more than five redirects: treated as not there
+
+
+def _taken_down(url: str, mark: str) -> Outcome:
+    """The outcome of what is listed, or leads there: no hops, which would name it."""
+    return Outcome(url, url, RULE, *SAID, f"{RULE}:{mark}")

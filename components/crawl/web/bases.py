@@ -16,6 +16,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.crawl.web.removed import became
 from components.crawl.web.warc import Entry
 
 NAME = "BASE"
@@ -143,7 +144,8 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
                 )
             needed[snapshot, segment] = max(needed.get((snapshot, segment), 0), offset + length)
     for snapshot in sorted({name for name, _ in needed}):
-        if completed(folder.parent / snapshot)["digest"] != known[snapshot]:
+        below = folder.parent / snapshot
+        if completed(below)["digest"] not in became(below, known[snapshot]):  # but for what was taken down from it
             raise HearsightError(
                 f"the base '{snapshot}' of '{folder.name}' no longer holds what it was completed with",
                 where=folder.parent / snapshot,

@@ -17,11 +17,13 @@ from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from components.core.errors import HearsightError
+from components.crawl.takedown import NOTHING, Takedown
 from components.crawl.urls import host_of
 from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers, Consent, NotFetched
 from components.crawl.web.earlier import Earlier, moment
 from components.crawl.web.early import Limits, read_image
+from components.crawl.web.erase import turned
 from components.crawl.web.failures import NO_SUCH_NAME, failure_class, retry_after
 from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.crawl.web.settings import FetchSettings
@@ -75,9 +77,10 @@ class Fetcher:
         progress: Progress | None = None,
         consent: Consent | None = None,
         earlier: Earlier | None = None,
+        taken: Takedown = NOTHING,
     ) -> None:
         self.store, self.settings, self._earlier = store, settings, earlier
-        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private, consent=consent)
+        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private, consent=consent, taken=taken)
         self.requests = 0
         """Requests sent."""
         self._proxy = proxy or None
@@ -199,7 +202,9 @@ class Fetcher:
         return placed
 
     def _store(self, entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> Entry:
-        """Keep an answer; what the base holds of it is not copied."""
+        """Keep an answer; what the base holds is not copied, and of a redirect to what is taken down only that it is one."""
+        if (told := turned(entry, self.answers.taken)) is not entry:
+            return self.store.add(told)
         if self._earlier and entry.status == 304 and self._earlier.conditions(entry.url):
             self.kept += 1
             return self.store.add(self._earlier.confirmed(entry), b"", headers, reason, answered=304)
