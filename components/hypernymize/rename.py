@@ -55,18 +55,19 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         if entity.kind not in RENAMED or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
             continue
         name = " ".join(word.text for word in sentence.words[entity.start : entity.end] if word.alive)
-        hypernym = knowledge.hypernym(name, entity.kind)
-        if not hypernym:
+        known = knowledge.known(name, entity.kind)
+        if known is None:
             continue
+        hypernym = known.word
         described = _description(sentence, entity, knowledge)
         roles = [sentence.words[place].lemma.lower() for place in described if sentence.words[place].pos == "NOUN"]
         if stated_role and entity.kind == "PERSON" and hypernym == "person" and roles:
-            hypernym = roles[-1]
+            hypernym, known = roles[-1], known._replace(source="the caption")
         last = entity.end - 1
         head = sentence.words[last]
         sentence.strike([*described, *range(entity.start, last)])
         head.text, head.lemma, head.pos, head.tag, head.alive, head.renamed = hypernym, hypernym, "NOUN", "NN", True, True
-        changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}")
+        changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}, says {known.source}")
     return "; ".join(changed)
 
 
