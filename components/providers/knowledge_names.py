@@ -10,9 +10,10 @@ import re
 
 from components.providers.knowledge_gazetteers import place_kind
 
-TITLES = frozenset(
-    "archbishop cardinal duchess emperor empress king pharaoh pope president prince princess queen saint senator sultan".split()
-)
+_TITLES = """
+    archbishop cardinal duchess emperor empress king pharaoh pope president prince princess queen saint senator sultan
+"""
+TITLES = frozenset(_TITLES.split())
 """Titles before a person's name; not those that are given names as well (Duke, Earl)."""
 LEADS: dict[str, dict[str, str]] = {
     "LOC": {"mount": "mountain", "mt": "mountain", "mt.": "mountain", "lake": "lake", "river": "river", "cape": "cape",
@@ -25,12 +26,13 @@ _COMPANY = """
     inc incorporated corp corporation ltd limited llc plc gmbh ag holdings industries technologies systems pharmaceuticals foods
     energy software networks resources motors enterprises partners labs solutions ventures bancorp
 """
+_PAPER = "times herald tribune gazette chronicle telegraph courier"
 _TEAM = "fc afc cf sc united rovers wanderers hotspur albion rangers athletic"
 LASTS: dict[str, dict[str, str]] = {
     "ORG": {
         **dict.fromkeys(_COMPANY.split(), "company"),
         **dict.fromkeys(_TEAM.split(), "football team"),
-        **dict.fromkeys(("times", "herald", "tribune", "gazette", "chronicle", "telegraph", "courier", "post", "mail"), "newspaper"),
+        **dict.fromkeys(_PAPER.split(), "newspaper"), "post": "newspaper", "mail": "newspaper",
         **dict.fromkeys(("airlines", "airways", "airline"), "airline"),
         "records": "record label", "pictures": "film studio", "studios": "film studio", "motors": "car company",
         "awards": "award ceremony", "festival": "festival", "railways": "railway company", "cruises": "cruise line",
@@ -43,7 +45,7 @@ LASTS: dict[str, dict[str, str]] = {
         "expo": "exhibition", "biennale": "exhibition", "prize": "award ceremony",
     },
     "WORK_OF_ART": {
-        **dict.fromkeys(("times", "herald", "tribune", "gazette", "chronicle", "telegraph", "courier"), "newspaper"),
+        **dict.fromkeys(_PAPER.split(), "newspaper"),
     },
     "FAC": {"stadium": "stadium", "gardens": "garden", "centre": "center", "towers": "tower"},
     "LOC": {"falls": "waterfall", "mountains": "mountain range", "alps": "mountain range", "islands": "island group",

@@ -23,12 +23,11 @@ MIN_ZIPF = 3.0
 """A common word: at least one in a million."""
 LONGEST = 300
 """Characters of a label or description that are looked at."""
-WIDE = frozenset(
-    """
-    artist athlete player driver worker leader group team club band company store event work series show game ship vessel
-    aircraft vehicle agency studio event station festival race chain house label operator service manufacturer
-    """.split()
-)
+_WIDE = """
+    artist athlete player driver worker leader group team club band company store event work series show game ship
+    vessel aircraft vehicle agency studio event station festival race chain house label operator service manufacturer
+"""
+WIDE = frozenset(_WIDE.split())
 """Heads that keep the word before them."""
 SAYING = {
     "business": "company",
@@ -72,12 +71,11 @@ SAYING = {
     "music group": "band",
 }
 """What a knowledge base says → what a caption says."""
-VAGUE = frozenset(
-    """
+_VAGUE = """
     person human people organization organisation group location place area region territory object entity thing event
     occurrence building structure construction product work company institution body creation artifact term concept type
-    """.split()
-)
+"""
+VAGUE = frozenset(_VAGUE.split())
 """Words that say little more than the type does: taken when nothing else is said."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(
@@ -136,9 +134,11 @@ class Words:
         return any(not sense.instance_of for sense in self.wordnet.senses(phrase))
 
 
-EMPTY = frozenset(
-    "former late retired professional famous popular major large small new old young current first second many male female".split()
-)
+_EMPTY = """
+    former late retired professional famous popular major large small new old young current first second many male
+    female
+"""
+EMPTY = frozenset(_EMPTY.split())
 """Modifiers that no picture shows."""
 
 

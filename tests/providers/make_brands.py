@@ -32,9 +32,10 @@ _CATEGORIES = """
     amenity/cinema=cinema; amenity/car_rental=car rental company; shop/travel_agency=travel agency; office/courier=courier company
     leisure/fitness_centre=gym; shop/pet=pet store; shop/car_repair=garage; shop/tyres=tire company; shop/car_parts=garage
     shop/bicycle=bicycle company; shop/hairdresser=hair salon; amenity/clinic=clinic; healthcare/laboratory=laboratory
-    shop/stationery=stationery store; shop/houseware=household store; shop/bed=furniture store; shop/musical_instrument=music store
+    shop/stationery=stationery store; shop/houseware=household store; shop/bed=furniture store
+    shop/musical_instrument=music store
     shop/music=music store; shop/video_games=video game store; shop/garden_centre=garden center; shop/charity=thrift store
-    shop/charity=thrift store; amenity/kindergarten=kindergarten; amenity/prep_school=school; amenity/language_school=school
+    amenity/kindergarten=kindergarten; amenity/prep_school=school; amenity/language_school=school
     amenity/post_office=post office; amenity/casino=casino; leisure/bowling_alley=bowling alley; tourism/theme_park=amusement park
 """
 LATIN = re.compile(r"[A-Za-zÀ-ɏ0-9][A-Za-zÀ-ɏ0-9 .,&'!+/-]*$")

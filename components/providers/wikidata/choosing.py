@@ -87,4 +87,3 @@ class Chooser:
             if not row:
                 break
         return vague
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from components.core.errors import HearsightError
 
@@ -107,7 +107,7 @@ class Dump:
         if head[:2] == b"\x1f\x8b":
             from isal import igzip
 
-            return igzip.IGzipFile(fileobj=self._raw, mode="rb")
+            return cast(IO[bytes], igzip.IGzipFile(fileobj=self._raw, mode="rb"))
         if head == b"BZh":
             import bz2
 
@@ -130,7 +130,7 @@ def _item(text: bytes, number: int) -> Item | Broken | None:
     if identifier[:1] != "Q" or not identifier[1:].isascii() or not identifier[1:].isdigit() or len(identifier) > 11:
         return Broken(number, f"'{identifier[:20]}' is no item's identifier")
     labels, aliases = _map(entity.get("labels")), _map(entity.get("aliases"))
-    label = next((text for language in LANGUAGES if (text := _value(labels.get(language)))), "")
+    label = next((found for language in LANGUAGES if (found := _value(labels.get(language)))), "")
     names = [_value(labels.get(language)) for language in LANGUAGES]
     for language in LANGUAGES:
         given = aliases.get(language)
@@ -165,7 +165,7 @@ def _targets(statements: Any) -> tuple[int, ...]:
         if rank == "deprecated" or not isinstance(value, dict):
             continue
         number = value.get("numeric-id")
-        if not isinstance(number, int):
+        if not isinstance(number, int) or isinstance(number, bool):
             text = str(value.get("id", ""))
             number = int(text[1:]) if text[:1] == "Q" and text[1:].isascii() and text[1:].isdigit() else -1
         if 0 < number < 2**32:
