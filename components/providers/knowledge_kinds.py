@@ -102,6 +102,10 @@ class Gate:
             return False
         return any(self.wordnet.is_a(sense, kinds) for sense in senses[:SENSES])
 
+    def is_character(self, noun: str) -> bool:
+        """Whether the noun first of all means somebody in a work of fiction."""
+        return any(self.wordnet.is_a(sense, _WIDER["PERSON"]) for sense in self.meanings(noun)[:1])
+
     def meanings(self, noun: str) -> list[Synset]:
         """The common meanings of a noun phrase, or of the part of it that says the kind: its last word."""
         for part in (noun, noun.split()[-1] if noun.split() else "", noun.replace("-", " ").split()[-1:] or [""]):

@@ -106,6 +106,8 @@ class Words:
         if words and words[0].istitle() and self._is_plain(words[0].lower()):
             words[0] = words[0].lower()  # a description's first word, and no nationality
         words = [word for word in words if word and word.islower() and not any(char.isdigit() for char in word)]
+        while words and not self._is_noun(words[-1].rpartition("-")[2]):
+            words.pop()  # "a rock band formed"
         phrase = self._ending(words)
         phrase = SAYING.get(phrase, phrase)
         return phrase if phrase and self.common(phrase) else ""

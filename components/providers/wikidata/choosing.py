@@ -64,6 +64,10 @@ class Chooser:
                 return Known(word, f"wikidata Q{candidate.item}")
         return None
 
+    def _suits(self, noun: str, kind: str) -> bool:
+        # What is no human is somebody only as a character: a manufacturer is one as well in a rarer sense.
+        return self.gate.suits(noun, kind) if kind != "PERSON" else self.gate.is_character(noun)
+
     def _occupation(self, occupations: Sequence[int], classes: Classes) -> str:
         nouns = [self.words.noun(classes.label(item)) for item in occupations]
         return best([noun for noun in nouns if noun and self.gate.suits(noun, "PERSON")])
@@ -74,7 +78,7 @@ class Chooser:
         row: list[int] = list(dict.fromkeys(items))
         vague = ""
         for _ in range(STEPS + 1):
-            nouns = [noun for item in row if (noun := self.words.noun(classes.label(item))) and self.gate.suits(noun, kind)]
+            nouns = [noun for item in row if (noun := self.words.noun(classes.label(item))) and self._suits(noun, kind)]
             word = best(nouns)
             if word and word not in VAGUE:
                 return word

@@ -71,8 +71,11 @@ class Dump:
 
     @property
     def position(self) -> int:
-        """Bytes of the file read so far, of ``size``."""
-        return self._raw.tell()
+        """Bytes of the file read so far, of ``size``; 0 for a pipe."""
+        try:
+            return self._raw.tell()
+        except OSError:
+            return 0
 
     def items(self) -> Iterator[Item | Broken | None]:
         """Each line's item, or what is wrong with it; None for what is no item (a property, a lexeme).
@@ -102,8 +105,7 @@ class Dump:
             ) from None
 
     def _opened(self) -> IO[bytes]:
-        head = self._raw.read(3)
-        self._raw.seek(0)
+        head = self._raw.peek(3)[:3]
         if head[:2] == b"\x1f\x8b":
             from isal import igzip
 
