@@ -83,12 +83,13 @@ class Dump:
         Raises:
             HearsightError: the file ends inside a compressed block, or is not what its name says.
         """
-        number = 0
+        number, within = 0, False
         try:
             while line := self._file.readline(LONGEST_LINE):
                 number += 1
                 text = line.strip().rstrip(b",")
                 if text in (b"", b"[", b"]"):
+                    within = text == b"[" or (within and text == b"")
                     continue
                 if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
                     while rest := self._file.readline(LONGEST_LINE):
@@ -98,11 +99,14 @@ class Dump:
                     continue
                 yield _item(text, number)
         except (EOFError, OSError, ValueError) as error:
-            raise HearsightError(
-                f"breaks off after line {number} ({' '.join(str(error).split()) or type(error).__name__})",
-                where=self.path,
-                mend="fetch it whole and compare its checksum",
-            ) from None
+            raise self._broken_off(number, " ".join(str(error).split()) or type(error).__name__) from None
+        if within:
+            raise self._broken_off(number, "the array has no end")
+
+    def _broken_off(self, line: int, why: str) -> HearsightError:
+        return HearsightError(
+            f"breaks off after line {line} ({why})", where=self.path, mend="fetch it whole and compare its checksum"
+        )
 
     def _opened(self) -> IO[bytes]:
         head = self._raw.peek(3)[:3]
