@@ -80,9 +80,9 @@ def sqlite_of(path: Path, dump: Path) -> sqlite3.Connection:
     return base
 
 
-def known_names(knowledge: EmbeddedKnowledge) -> tuple[int, int]:
-    """Of the names in ``knowledge_names.tsv``, how many get a right specific hypernym."""
-    rows = [line.split("\t") for line in Path(__file__).with_name("knowledge_names.tsv").read_text().splitlines()]
+def known_names(knowledge: EmbeddedKnowledge, names: str) -> tuple[int, int]:
+    """Of the names in a list beside this file, how many get a right specific hypernym."""
+    rows = [line.split("\t") for line in Path(__file__).with_name(names).read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if not row[0].startswith("#")]
     return sum(knowledge.hypernym(name, kind) in words.split("|") for kind, name, words in rows), len(rows)
 
@@ -90,8 +90,9 @@ def known_names(knowledge: EmbeddedKnowledge) -> tuple[int, int]:
 def main(count: int) -> None:
     """Print the figures."""
     wordnet = load_wordnet()
-    right, total = known_names(EmbeddedKnowledge(wordnet))
-    print(f"embedded: a right specific hypernym for {right} of {total} names")
+    for names in ("knowledge_names.tsv", "knowledge_unseen.tsv"):
+        right, total = known_names(EmbeddedKnowledge(wordnet), names)
+        print(f"embedded, {names}: a right specific hypernym for {right} of {total}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with (folder / "dump.json").open("wb") as file:

@@ -48,8 +48,7 @@ class Embedded:
             above = [self.wordnet.synset(number) for number in sense.instance_of]
             for item in above:
                 if isinstance(item, Synset) and self.wordnet.is_a(item, kinds):
-                    # "European country" would name a place again: keep the common words.
-                    return " ".join(word for word in item.lemmas[0].split() if word.islower()) or item.lemmas[-1].lower()
+                    return _common_words(item.lemmas[0])
         return ""
 
     def _head_before_of(self, name: str, kinds: frozenset[int]) -> str:
@@ -67,3 +66,9 @@ class Embedded:
         # A plural ("Niagara Falls" apart, which is a lemma) names several things, and the caption needs one.
         itself = any(noun == lemma.lower() for sense in senses for lemma in sense.lemmas)
         return noun if itself and any(self.wordnet.is_a(sense, kinds) for sense in senses[:3]) else ""
+
+
+def _common_words(lemma: str) -> str:
+    """A class without the names in it: "European country" and "Queen of England" would name a place again."""
+    head = lemma.split(" of ")[0] if any(word.istitle() for word in lemma.partition(" of ")[2].split()) else lemma
+    return " ".join(word for word in head.split() if word.islower()) or head.split()[-1].lower()

@@ -46,7 +46,7 @@ _NEVER: dict[str, frozenset[int]] = {
     "ORG": frozenset({PERSON, LOCATION, COMMUNICATION, CREATION, GAME}),
     "GPE": frozenset({PERSON, STRUCTURE}),
     "LOC": frozenset({PERSON}),
-    "FAC": frozenset({PERSON}),
+    "FAC": frozenset({PERSON, EVENT, COMMUNICATION, FOOD, GAME}),
     "EVENT": frozenset({PERSON, LOCATION, STRUCTURE, COMMUNICATION, CREATION, GAME}),
     "WORK_OF_ART": frozenset({PERSON, LOCATION, STRUCTURE}),
     "PRODUCT": frozenset({PERSON, LOCATION, STRUCTURE}),

@@ -18,7 +18,7 @@ TITLES = frozenset(_TITLES.split())
 LEADS: dict[str, dict[str, str]] = {
     "LOC": {"mount": "mountain", "mt": "mountain", "mt.": "mountain", "lake": "lake", "river": "river", "cape": "cape",
             "isle": "island", "loch": "lake", "point": "headland", "glacier": "glacier"},
-    "FAC": {"fort": "fort", "château": "castle", "palazzo": "palace", "piazza": "square", "plaza": "square", "camp": "camp"},
+    "FAC": {"fort": "fort", "château": "castle", "palazzo": "palace", "piazza": "square", "plaza": "square"},
     "GPE": {"mount": "mountain", "lake": "lake"},
 }  # fmt: skip
 """First word of a name of that type → what it names."""

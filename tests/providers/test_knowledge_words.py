@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.providers.knowledge import Cascade, Known
+from components.providers.knowledge import Cascade, Known, bare
 from components.providers.knowledge_brands import brand_kind, brands
+from components.providers.knowledge_embedded import _common_words
 from components.providers.knowledge_kinds import KINDS, Gate
 from components.providers.knowledge_names import kind_by_form
 from components.providers.knowledge_words import Words
@@ -101,6 +102,23 @@ def test_the_form_of_a_name_tells_its_kind(name: str, kind: str, word: str) -> N
 )
 def test_every_answer_names_its_source(name: str, kind: str, expected: Known) -> None:
     assert knowledge().known(name, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("lemma", "words"),
+    [
+        ("Queen of England", "queen"),
+        ("European country", "country"),
+        ("man of letters", "man of letters"),
+        ("art museum", "art museum"),
+    ],
+)
+def test_a_class_is_told_without_the_names_in_it(lemma: str, words: str) -> None:
+    assert _common_words(lemma) == words
+
+
+def test_a_genitive_that_the_tagger_parted_is_put_together() -> None:
+    assert bare("the McDonald 's") == "McDonald's" and knowledge().hypernym("McDonald 's", "ORG") == "restaurant"
 
 
 def test_the_first_source_that_knows_answers() -> None:
