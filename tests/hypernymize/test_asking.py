@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import pytest
 
 from components import hypernymize as stage
+from components.core.annotations import AnnotationStore
 from components.core.boundary import Boundary
-from components.core.digests import sha256_file
+from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
+from components.providers.language import EnglishParser
 from components.providers.wikidata.build import build_index
 from tests.hypernymize.sources import sources
 from tests.providers import wikidata_dump
@@ -27,8 +30,19 @@ TEXTS = [
 ACTOR, PERSON = "actor walks a dog on the beach.", "person walks a dog on the beach."
 
 
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The annotations of the texts: parsed once, so that no worker of a run loads the parser again."""
+    folder = tmp_path_factory.mktemp("annotations")
+    texts = {sha256_bytes(text.encode()): text for shard in TEXTS for text in shard}
+    AnnotationStore(folder).annotate(EnglishParser(), texts)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def world(monkeypatch: pytest.MonkeyPatch) -> None:
+def world(monkeypatch: pytest.MonkeyPatch, parsed: Path, tmp_path: Path) -> None:
+    for root in (tmp_path, tmp_path / "other"):
+        shutil.copytree(parsed, root / ".hearsight" / "annotations")
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
     monkeypatch.setenv("GOOGLE_API_KEY", KEY)
 
