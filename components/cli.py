@@ -26,6 +26,8 @@ app = typer.Typer(
 snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web that the crawl makes records of.")
 app.add_typer(snapshots, name="snapshot")
 app.add_typer(takedown, name="takedown")
+knowledge = typer.Typer(no_args_is_help=True, help="What named entities are: a local index of Wikidata, and single questions.")
+app.add_typer(knowledge, name="knowledge")
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]
 
 
@@ -200,6 +202,36 @@ def pairs(
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)
+
+
+@knowledge.command("index")
+def knowledge_index(
+    dump: Annotated[Path, typer.Argument(help="Wikidata's JSON dump: latest-all.json, .gz or .bz2.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of the index.")],
+    min_sitelinks: Annotated[
+        int, typer.Option("--min-sitelinks", min=0, help="Items with fewer pages in Wikipedias and their sisters are left out.")
+    ] = 1,
+) -> None:
+    """Make the local index of Wikidata that `hypernymize.knowledge: [wikidata_index]` asks."""
+    from components.providers.wikidata.build import build_index
+
+    about = build_index(dump, out, min_sitelinks)
+    for line in about["broken_lines"]:
+        typer.echo(f"hearsight: {dump}: {line}", err=True)
+    print_line({key: about[key] for key in ("lines", "items", "entities", "names", "classes", "broken", "bytes", "digest")})
+
+
+@knowledge.command("ask")
+def knowledge_ask(
+    name: Annotated[str, typer.Argument(help="A named entity, as a caption has it.")],
+    kind: Annotated[str, typer.Argument(help="Its type: PERSON, GPE, LOC, FAC, ORG, EVENT, WORK_OF_ART, PRODUCT, LAW.")],
+    dataset: Dataset = "english",
+) -> None:
+    """Ask the sources of a dataset's params, in order, for the hypernym of one name."""
+    from components.core.graph import find_root
+    from components.providers.knowledge_setup import ask_once
+
+    print_line(ask_once(find_root(), dataset, name, kind))
 
 
 def main() -> None:

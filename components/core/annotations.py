@@ -54,6 +54,19 @@ class BatchAnnotator(Annotator, Protocol):
         """The result for each payload, in order."""
 
 
+class Kept(Protocol):
+    """What names a file of results: an :class:`Annotator`, or anything else whose results are kept by key."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def codec(self) -> str: ...
+
+
 class Shelf(Protocol):
     """One annotator's encoded results, opened."""
 
@@ -83,26 +96,48 @@ class AnnotationStore:
             HearsightError: the store cannot be read or written (disk full, not a database).
         """
         encode, decode = CODECS[annotator.codec]
-        path = self.folder / f"{annotator.name}-v{annotator.version}-{_slug(annotator.model)}.sqlite"
-        try:
-            with _open_shelf(path) as shelf:
-                found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
-                missing = iter([key for key in payloads if key not in found])
-                while batch := list(islice(missing, BATCH)):
-                    rows = []
-                    for key, value in zip(batch, _computed(annotator, [payloads[key] for key in batch]), strict=True):
-                        blob = encode(value)
-                        rows.append((key, blob, zlib.crc32(blob)))
-                        # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
-                        found[key] = decode(blob)
-                    shelf.write(rows)
-                    self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
-        except OSError as error:
-            raise disk_error(error, path) from error
-        except sqlite3.Error as error:
-            mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
-            raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
+        path = self._path(annotator)
+        with _told(path), _open_shelf(path) as shelf:
+            found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
+            missing = iter([key for key in payloads if key not in found])
+            while batch := list(islice(missing, BATCH)):
+                rows = []
+                for key, value in zip(batch, _computed(annotator, [payloads[key] for key in batch]), strict=True):
+                    blob = encode(value)
+                    rows.append((key, blob, zlib.crc32(blob)))
+                    # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
+                    found[key] = decode(blob)
+                shelf.write(rows)
+                self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
         return {key: found[key] for key in payloads}
+
+    def recall(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
+        """The results that there are for ``keys``; nothing is computed. Errors as for :meth:`annotate`."""
+        decode, path = CODECS[kept.codec][1], self._path(kept)
+        with _told(path), _open_shelf(path) as shelf:
+            return {key: decode(blob) for key, blob in shelf.read(list(dict.fromkeys(keys)))}
+
+    def keep(self, kept: Kept, results: Mapping[str, Any]) -> None:
+        """Store results that were come by elsewhere (a service's answers), in one transaction."""
+        encode, path = CODECS[kept.codec][0], self._path(kept)
+        blobs = {key: encode(value) for key, value in results.items()}
+        with _told(path), _open_shelf(path) as shelf:
+            shelf.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()])
+
+    def _path(self, kept: Kept) -> Path:
+        return self.folder / f"{kept.name}-v{kept.version}-{_slug(kept.model)}.sqlite"
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What goes wrong with the file at ``path``, as one line a person can mend it by."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(error, path) from error
+    except sqlite3.Error as error:
+        mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
+        raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
 
 
 def _computed(annotator: Annotator, payloads: list[Any | Callable[[], Any]]) -> Iterator[Any]:

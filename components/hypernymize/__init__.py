@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Literal
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.core.stage import ShardOut, Stage, Task
+from components.providers.knowledge_setup import KnowledgeSettings
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from components.providers.knowledge import Knowledge
 
 
 class Params(Settings):
@@ -30,17 +33,25 @@ class Params(Settings):
     """Whether a noun stands for itself, or, when rare, for its nearest common kind (``concepts.py``)."""
     min_concept_count: int
     """Captions that must speak of a concept, at least, for a caption with it to stay."""
+    knowledge: list[str]
+    """Sources of hypernyms in the order they are asked: embedded, wikidata_index, wikidata, google."""
+    knowledge_settings: KnowledgeSettings
+    """What the sources other than embedded need."""
 
 
 def run(stage: Stage) -> None:
     """Rewrite, count the concepts of all captions, then drop those with a rare one."""
+    from components.hypernymize.asking import prepare_knowledge
     from components.hypernymize.concepts import resolve
     from components.providers.knowledge import EmbeddedKnowledge
     from components.providers.knowledge_wordnet import load_wordnet
 
     params: Params = stage.params
     rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
-    captions = stage.map(rewrite_shard, stage.inputs["input"].shards, step="rewrite", params=rewriting, publish=False)
+    shared = prepare_knowledge(stage, rewriting)
+    captions = stage.map(
+        rewrite_shard, stage.inputs["input"].shards, step="rewrite", params=rewriting, shared=shared, publish=False
+    )
     nouns = [types for shard in captions for types in shard.read(["types"]).column("types").to_pylist()]
     knowledge = EmbeddedKnowledge(load_wordnet())
     resolved = resolve(nouns, params.concept_level, params.min_concept_count, knowledge)
@@ -51,21 +62,20 @@ def run(stage: Stage) -> None:
     stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
 
 
-def rewrite_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Rewrite every text of a shard from its cached parse."""
+def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge | None = None) -> ShardOut:
+    """Rewrite every text of a shard from its cached parse; ``task.shared`` names the sources of knowledge (``asking``)."""
     import pyarrow as pa
 
     from components.core.digests import sha256_bytes
     from components.core.records import CAPTION
+    from components.hypernymize.asking import knowledge_of
     from components.hypernymize.rewrite import rewrite
-    from components.providers.knowledge import EmbeddedKnowledge
-    from components.providers.knowledge_wordnet import load_wordnet
     from components.providers.language import EnglishParser
 
     records = table.to_pylist()
     digests = [sha256_bytes(record["text"].encode()) for record in records]
     parses = task.annotations.annotate(EnglishParser(), {d: record["text"] for d, record in zip(digests, records, strict=True)})
-    knowledge = EmbeddedKnowledge(load_wordnet()) if records else None
+    knowledge = (knowledge or knowledge_of(task)) if records else None
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
         assert knowledge is not None

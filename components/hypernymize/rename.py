@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from components.hypernymize.sentence import Entity, Sentence
-from components.providers.knowledge import Knowledge
+from components.providers.knowledge import Knowledge, Known
 from components.providers.knowledge_gazetteers import place_kind
 from components.providers.language_words import article, plural
 
@@ -41,16 +41,17 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             sentence.strike(apposed)
             changed.append(f"{name} is the {sentence.words[entity.start - 1].text} before it")
             continue
-        hypernym = "team" if _is_team(sentence, entity) else knowledge.hypernym(name, entity.kind)
-        if not hypernym:
+        known = Known("team", "the name's form") if _is_team(sentence, entity) else knowledge.known(name, entity.kind)
+        if known is None:
             continue
+        hypernym = known.word
         described = _description(sentence, entity, knowledge)
         roles = [sentence.words[place].lemma.lower() for place in described if sentence.words[place].pos == "NOUN"]
         if stated_role and entity.kind == "PERSON" and hypernym == "person" and roles:
-            hypernym = roles[-1]
+            hypernym, known = roles[-1], known._replace(source="the caption")
         sentence.strike(_without_article(sentence, entity, described))
         _put(sentence, entity, hypernym, hypernym)
-        changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}")
+        changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}, says {known.source}")
     return "; ".join(changed)
 
 

@@ -9,6 +9,7 @@ import pytest
 from components import hypernymize as stage
 from components.core.boundary import Boundary
 from components.hypernymize.concepts import resolve
+from tests.hypernymize.sources import sources
 from tests.providers.dictionary import EXTRACT, knowledge
 from tests.support import make_boundary, make_stage, row
 
@@ -19,7 +20,7 @@ def dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(root: Path, shards: list[list[str]], **params: object) -> Boundary:
-    settings = {"min_words": 2, "stated_role": False, "concept_level": "noun", "min_concept_count": 2} | params
+    settings = {"min_words": 2, "stated_role": False, "concept_level": "noun", "min_concept_count": 2, **sources()} | params
     rows = [
         [row("filter", key=f"{n}.{m}", text=text, alt=text) for m, text in enumerate(texts)] for n, texts in enumerate(shards)
     ]

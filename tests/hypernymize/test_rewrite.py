@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from components.hypernymize.rewrite import Rewritten, rewrite
 from components.hypernymize.sentence import Sentence
 from components.hypernymize.tidy import shortcoming
-from components.providers.knowledge import EmbeddedKnowledge
+from components.providers.knowledge import EmbeddedKnowledge, Known
 from components.providers.language import EnglishParser
 from tests.providers.dictionary import extract, knowledge
 
@@ -28,8 +28,10 @@ def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows
 class ActorsKnown(EmbeddedKnowledge):
     """What a knowledge graph adds: two people's entries."""
 
-    def hypernym(self, name: str, kind: str) -> str:
-        return "actor" if name in ("Harrison Ford", "Calista Flockhart") else super().hypernym(name, kind)
+    def known(self, name: str, kind: str) -> Known | None:
+        if name in ("Harrison Ford", "Calista Flockhart"):
+            return Known("actor", "wikidata Q81328")
+        return super().known(name, kind)
 
 
 @pytest.mark.parametrize(

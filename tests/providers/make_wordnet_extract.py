@@ -32,6 +32,9 @@ _NOUNS = """
     winter woman work worker writer year zebra zebu albert_einstein golden_gate_bridge mount_everest paris france london
     berlin suspension_bridge mausoleum taj_mahal red blue green carpet harbour holiday tea morning evening day week summer
     spring universe trail hiker gate canal cellist bride groom telescope shuttle tourist tennis player
+    spring actor airline album band business character company director district film football_player government human magazine
+    manufacturer newspaper novel painter painting politician prince rock_band school singer song sports team tower university
+    video_game war waterfall
 """
 NOUNS = _NOUNS.split()
 _VERBS = """

@@ -48,7 +48,7 @@ def test_a_missing_dictionary_is_one_clear_error(tmp_path: Path) -> None:
         ("the American Film Festival", "EVENT", "festival"),
         ("France", "GPE", "country"),
         ("Los Angeles", "GPE", "city"),
-        ("Toyota", "ORG", "organization"),
+        ("Toyota", "ORG", "car company"),
         ("Moby Dick", "WORK_OF_ART", "work"),
         ("Nowhereville", "GPE", "location"),
         ("Tuesday", "DATE", ""),

@@ -1,0 +1,123 @@
+"""A constant table on disk: 64-bit keys → records, read through memory maps, built from a stream in flat memory.
+
+Three files and a directory: sorted keys, the offset of each key's record, the records, and where each of 65,536 ranges of keys
+begins. A lookup touches two or three pages; several processes share them through the page cache. Keys are hashes, so they are
+spread evenly and cut into partitions that are sorted one by one. Of 10^8 names, two have the same 64-bit hash with a
+probability of 3 in 10^4, and a name that is not in the table is taken for one that is with 5 in 10^12, so names are not kept.
+Chosen over SQLite by measuring (``benchmarks/knowledge.py``). Written for little-endian machines, and read only on such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import re
+import struct
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from components.core.errors import HearsightError
+
+PARTITIONS = 256
+"""Files that keys are dealt to before they are sorted: 10^8 names take 9 MB of memory each."""
+BUCKETS = 65536
+_ENTRY = struct.Struct("<QQI")
+_MASK = 2**64 - 1
+_MARKS = re.compile(r"\s*([^\w\s])\s*")
+
+
+def name_key(name: str) -> int:
+    """The key of a name: case, a leading "the", the form of apostrophes, and spaces beside marks do not count."""
+    plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").strip()
+    plain = _MARKS.sub(r"\1", plain.removeprefix("the "))
+    return int.from_bytes(hashlib.blake2b(" ".join(plain.split()).encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
+
+def number_key(number: int) -> int:
+    """The key of an item's number, spread over all keys."""
+    return (number * 0x9E3779B97F4A7C15) & _MASK
+
+
+class TableWriter:
+    """Writes ``<name>.keys``, ``.offsets``, ``.records`` and ``.directory`` into a folder."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name, self.keys, self._at = folder, name, 0, 0
+        self._records = self._path("records").open("wb")
+        self._parts: list[IO[bytes]] = [self._path(f"part{number}").open("wb", 32768) for number in range(PARTITIONS)]
+
+    def add(self, keys: Iterable[int], record: bytes, rank: int = 0) -> None:
+        """One record under several keys; of records with the same key the highest rank is read first."""
+        for key in keys:
+            self._parts[key >> 56].write(_ENTRY.pack(key, self._at, rank))
+            self.keys += 1
+        self._records.write(len(record).to_bytes(2, "little") + record)
+        self._at += 2 + len(record)
+
+    def finish(self) -> None:
+        """Sort the keys, partition by partition."""
+        import numpy as np
+
+        self._records.close()
+        starts = np.zeros(BUCKETS + 1, "<u8")
+        with self._path("keys").open("wb") as keys, self._path("offsets").open("wb") as offsets:
+            for number, part in enumerate(self._parts):
+                part.close()
+                path = self._path(f"part{number}")
+                entries = np.fromfile(path, dtype=[("key", "<u8"), ("offset", "<u8"), ("rank", "<u4")])
+                path.unlink()
+                # Among equals the record written first stands first, so the same dump makes the same bytes.
+                entries = entries[np.lexsort((entries["offset"], -entries["rank"].astype("<i8"), entries["key"]))]
+                entries["key"].tofile(keys)
+                entries["offset"].tofile(offsets)
+                starts[1:] += np.bincount((entries["key"] >> 48).astype("<i8"), minlength=BUCKETS).astype("<u8")
+        np.cumsum(starts).astype("<u8").tofile(self._path("directory"))
+
+    def close(self) -> None:
+        """Let go of the files of a build that failed."""
+        for file in (self._records, *self._parts):
+            file.close()
+
+    def _path(self, what: str) -> Path:
+        return self.folder / f"{self.name}.{what}"
+
+
+class Table:
+    """Reads what :class:`TableWriter` wrote."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        try:
+            self._keys, self._offsets, self._starts = (
+                memoryview(_mapped(folder / f"{name}.{what}")).cast("Q") for what in ("keys", "offsets", "directory")
+            )
+            self._records = _mapped(folder / f"{name}.records")
+        except (OSError, ValueError, TypeError) as error:
+            raise HearsightError(
+                f"the index cannot be read ({error})", where=folder / name, mend="make it again: hearsight knowledge index"
+            ) from None
+        if len(self._starts) != BUCKETS + 1 or not len(self._keys) == len(self._offsets) == self._starts[BUCKETS]:
+            raise HearsightError("the index is damaged", where=folder / name, mend="make it again: hearsight knowledge index")
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def get(self, key: int, most: int = 16) -> list[bytes]:
+        """The records of a key, the highest rank first, ``most`` of them at most."""
+        bucket = key >> 48
+        end = self._starts[bucket + 1]
+        place = bisect_left(self._keys, key, self._starts[bucket], end)
+        found: list[bytes] = []
+        while place < end and self._keys[place] == key and len(found) < most:
+            at = self._offsets[place]
+            size = int.from_bytes(self._records[at : at + 2], "little")
+            found.append(self._records[at + 2 : at + 2 + size])
+            place += 1
+        return found
+
+
+def _mapped(path: Path) -> bytes | mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
