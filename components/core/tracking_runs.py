@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 TAG = "hearsight."
-FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".json")
+FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
 """Files of an output that are also shown in MLflow, up to :data:`LARGEST` bytes each."""
 LARGEST = 20_000_000
 DATASET_DIGEST = 32
