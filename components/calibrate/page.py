@@ -52,7 +52,7 @@ def _shown(curve: Curve, candidates: int) -> dict[str, Any]:
     return {
         "rule": swept.rule,
         "setting": swept.setting,
-        "sign": swept.sign,
+        "sign": {"<=": "≤", ">=": "≥"}.get(swept.sign, swept.sign),
         "measures": swept.measures,
         "says": _says(swept.rule),
         "present": f"{curve.present:g}",

@@ -35,7 +35,7 @@ def publish_folder(out: Path, fill: Callable[[Path], T]) -> tuple[T, bool]:
         result = fill(temporary)
         (temporary / SUMS).write_text(sums(temporary), encoding="utf-8")
         for path in sorted(temporary.rglob("*")):
-            with_sync(path)
+            _sync(path)
         if out.is_file() or (out.is_dir() and any(out.iterdir())):
             require_same(out, temporary)
             return result, False
@@ -63,14 +63,18 @@ def require_same(out: Path, new: Path) -> None:
     elsewhere = "write to another folder, or remove this one first"
     if not (out / SUMS).is_file():
         raise HearsightError("is there already and is no release", where=out, mend=elsewhere)
-    was, would = (dict(reversed(line.split("  ", 1)) for line in sums(each).splitlines()) for each in (out, new))
+    was, would = _by_name(sums(out)), _by_name(sums(new))
     if (out / SUMS).read_bytes() != (new / SUMS).read_bytes() or was != would:
         differing = sorted(name for name in was.keys() | would.keys() if was.get(name) != would.get(name)) or [SUMS]
         more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
         raise HearsightError(f"holds another release: {differing[0]}{more} would differ", where=out, mend=elsewhere)
 
 
-def with_sync(path: Path) -> None:
+def _by_name(told: str) -> dict[str, str]:
+    return {name: digest for digest, _, name in (line.partition("  ") for line in told.splitlines())}
+
+
+def _sync(path: Path) -> None:
     """Make one file or folder durable."""
     if path.is_dir():
         fsync_folder(path)
