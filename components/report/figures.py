@@ -98,7 +98,7 @@ def _pass_rates(facts: Facts) -> Any:
     right.set_xscale("log")
     right.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     right.set_xlabel("left, of all candidates (log scale)")
-    figure.legend(frameon=False, loc="upper center", ncols=4, bbox_to_anchor=(0.5, 1.02))
+    figure.legend(frameon=False, loc="upper center", ncols=4, bbox_to_anchor=(0.5, 0.98))
     return figure
 
 

@@ -27,15 +27,25 @@ class Step:
     """The same in its words."""
     paper_left: float | None = None
     """The share of all candidates that the paper has left after it."""
+    paper_left_says: str = ""
 
 
 STEPS = (
-    Step("image", "filter", "image rules", frozenset({"image_format", "image_side", "aspect_ratio"}), 0.35, "< 35 %", 0.35),
+    Step(
+        "image",
+        "filter",
+        "image rules",
+        frozenset({"image_format", "image_side", "aspect_ratio"}),
+        0.35,
+        "< 35 %",
+        0.35,
+        "< 35 %",
+    ),
     Step("text", "filter", "text rules", None, 0.03, "≈ 3 %"),
     Step("pornography", "filter", "pornography", frozenset({"pornography"}), None, "in the image rules"),
-    Step("labels", "filter", "label overlap", frozenset({"label_overlap"}), 0.40, "≈ 40 %", 0.002),
-    Step("rewriting", "hypernymize", "rewriting", None, 0.80, "≈ 80 %", 0.0016),
-    Step("concepts", "hypernymize", "common concepts", frozenset({"rare_concept"}), 0.55, "≈ 55 %", 0.00088),
+    Step("labels", "filter", "label overlap", frozenset({"label_overlap"}), 0.40, "≈ 40 %", 0.002, "0.2 %"),
+    Step("rewriting", "hypernymize", "rewriting", None, 0.80, "≈ 80 %", 0.0016, "≈ 0.16 %"),
+    Step("concepts", "hypernymize", "common concepts", frozenset({"rare_concept"}), 0.55, "≈ 55 %", 0.00088, "≈ 0.09 %"),
 )
 """In the order they are asked here."""
 

@@ -46,17 +46,16 @@ def step_rows(facts: Facts) -> list[dict[str, Any]]:
                 passed = percent(found.share) if found.entered else "–"
                 of_all = percent(found.left / steps[0].entered) if steps[0].entered else "–"
                 cells.append((f"{found.entered:,}", f"{found.left:,}", passed, of_all))
-        paper_left = percent(step.paper_left) if step.paper_left is not None else ""
-        rows.append({"title": step.title, "cells": cells, "paper": step.paper_says, "paper_left": paper_left})
+        rows.append({"title": step.title, "cells": cells, "paper": step.paper_says, "paper_left": step.paper_left_says})
     return rows
 
 
 def percent(share: float) -> str:
-    """A share in per cent with what digits it needs: 37.2 %, 3.7 %, .16 %."""
+    """A share in per cent with the digits it needs: 37.2 %, 3.7 %, 0.16 %."""
     value = 100 * share
     if value == 0 or value >= 1:
         return f"{value:.1f} %"
-    return f"{value:.2g} %" if value >= 0.01 else "< .01 %"
+    return f"{value:.2g} %" if value >= 0.01 else "< 0.01 %"
 
 
 def size_note(facts: Facts) -> str:
@@ -116,7 +115,10 @@ def markdown(facts: Facts) -> str:
     lines = [f"# Hearsight report: {facts.dataset}", "", "| dataset | stage | entered | left | passed |", "|---|---|--:|--:|--:|"]
     lines += [f"| {x.dataset} | {x.stage} | {x.entered:,} | {x.left:,} | {100 * x.share:.1f} % |" for x in facts.funnel]
     names = list(facts.steps)
-    lines += ["", "| step | " + " | ".join(f"{n}: entered | left | passed | of all" for n in names) + " | the paper | of all |"]
+    lines += [
+        "",
+        "| step | " + " | ".join(f"{n}: entered | left | passed | of all" for n in names) + " | Conceptual Captions | of all |",
+    ]
     lines += ["|---|" + "--:|" * (4 * len(names) + 2)]
     for row in step_rows(facts):
         cells = [cell for four in row["cells"] for cell in four]
