@@ -38,16 +38,15 @@ def _distribution(axes: Any, curve: Curve) -> None:
     axes.bar(curve.edges[:-1], clean + other, widths, align="edge", color=PALE, label="dropped by another rule too")
     axes.bar(curve.edges[:-1], clean, widths, align="edge", color=INK, label="no other rule drops it")
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylim(bottom=0)
     top = max(1, int((clean + other).max()))
-    axes.set_ylim(0, top * 6)
+    axes.set_ylim(0, top * 2)
     ticks = [0, *(10**power for power in range(8) if 10**power <= top * 2)]
     axes.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlim(curve.swept.low, curve.swept.high)
     axes.set_xlabel(curve.swept.measures)
     axes.set_ylabel("candidates (log scale)")
-    axes.legend(frameon=False, fontsize=8, loc="upper center", ncols=2, borderaxespad=0.1, handlelength=1.2, columnspacing=1.2)
+    _legend(axes)
 
 
 def _passing(axes: Any, curve: Curve, candidates: int) -> None:
@@ -59,11 +58,18 @@ def _passing(axes: Any, curve: Curve, candidates: int) -> None:
         at = 100 * curve.at(curve.present)[1] / curve.eligible
         axes.plot([curve.present], [at], "o", color=WARM, markersize=5, zorder=5)
     axes.set_xlim(curve.swept.low, curve.swept.high)
-    axes.set_ylim(0, 112)
+    axes.set_ylim(0, 105)
     axes.set_yticks([0, 25, 50, 75, 100])
     axes.grid(axis="y", color=PALE, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.set_xlabel(f"{curve.swept.setting}   (red: {curve.present:g}, the present one)")
     axes.set_ylabel("% that pass")
-    rising = curve.swept.sign != ">="
-    axes.legend(frameon=False, fontsize=8, loc="lower right" if rising else "lower left")
+    _legend(axes)
+
+
+def _legend(axes: Any) -> None:
+    """Above the axes, where nothing is drawn."""
+    axes.legend(
+        frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.99), ncols=2, borderaxespad=0.1, handlelength=1.4,
+        columnspacing=1.4,
+    )  # fmt: skip

@@ -206,9 +206,8 @@ def hearsight(root: Path, *words: str, stdin: bytes = b"") -> subprocess.Complet
 
 
 def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None:
-    done = hearsight(
-        tmp_path / "p", "--alts", "-", "--rule", "noun_ratio", "--out", str(tmp_path / "out"), stdin="\n".join(ALTS).encode()
-    )
+    lines, out = "\n".join(ALTS).encode(), str(tmp_path / "out")
+    done = hearsight(tmp_path / "p", "--alts", "-", "--rule", "noun_ratio", "--out", out, stdin=lines)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["candidates"] == len(ALTS) - 1  # the empty line is none
