@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -264,3 +267,18 @@ def test_settings_that_made_it_come_with_it(tmp_path: Path) -> None:
     told = yaml.safe_load((tmp_path / "out/settings.json").read_text())
     assert list(told["settings"]) == [f"english/{stage}" for stage in CHAIN]
     assert told["split_manifest_sha256"] == Boundary(root / "data/english/split").digest
+
+
+def test_the_command_tells_what_it_wrote_and_refuses_in_one_line(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    command = [str(Path(sys.executable).with_name("hearsight")), "release", "--out", str(tmp_path / "out")]
+    environment = {**os.environ, "HEARSIGHT_ROOT": str(root)}
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *words], capture_output=True, text=True, env=environment, timeout=100)
+
+    first = call()
+    assert first.returncode == 0 and json.loads(first.stdout)["train"] == 2
+    again = call("--licence", "another")
+    assert again.returncode == 2 and again.stdout == "" and "README.md would differ" in again.stderr.splitlines()[-1]
+    assert call("--dataset", "nobody").stderr.count("\n") == 1
