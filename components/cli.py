@@ -138,6 +138,35 @@ def show(dataset: Dataset = "english") -> None:
 
 
 @app.command()
+def release(
+    out: Annotated[Path, typer.Option("--out", "-o", help="A folder that is not there yet.")],
+    dataset: Dataset = "english",
+    licence: Annotated[str, typer.Option("--licence", help="What the captions are licensed under, for the README.")] = "",
+) -> None:
+    """Write a finished dataset as files for others: captions and labels as TSV, statistics, concepts, checksums, README."""
+    from components.core.graph import find_root
+    from components.release import release as write_release
+
+    print_line(write_release(find_root(), dataset, out, licence))
+
+
+@app.command()
+def calibrate(
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Whose settings, and whose candidates unless --alts is given.")
+    ] = "english",
+    rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep; again for another. All without.")] = None,
+    alts: Annotated[str, typer.Option("--alts", help="Alt-texts, one a line: a file, or - for standard input.")] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where index.html and rates.tsv go.")] = Path("reports/calibration"),
+) -> None:
+    """Sweep the text rules' thresholds: pass rates and sample alt-texts on both sides of each value, as a page."""
+    from components.calibrate import calibrate as sweep
+    from components.core.graph import find_root
+
+    print_line(sweep(find_root(), dataset, rules or [], alts, out))
+
+
+@app.command()
 def data(
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False,
     dictionary: Annotated[bool, typer.Option("--dictionary", help="Only the dictionary, which `hearsight try` needs.")] = False,

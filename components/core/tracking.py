@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.digests import canonical_json, digest_value
 from components.core.files import publish_bytes
-from components.core.tracking_runs import TAG, Record, connect, experiment_id, log_record, run_name
+from components.core.tracking_runs import TAG, Record, connect, experiment_id, log_record, log_study, run_name
 
-__all__ = ["close_pipeline", "flush", "open_pipeline", "record_failure", "record_run", "run_name"]
+__all__ = ["close_pipeline", "flush", "open_pipeline", "record_failure", "record_run", "record_study", "run_name"]
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -67,6 +67,29 @@ def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, An
         **_surroundings(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
     )
     return _tell(root, record)
+
+
+def record_study(
+    root: Path,
+    dataset: str,
+    name: str,
+    params: Mapping[str, Any],
+    metrics: Sequence[tuple[str, float, int | None]],
+    files: Sequence[Path],
+) -> str | None:
+    """Tell MLflow of a study of a dataset that is no stage: its parameters, figures (name, value, step) and files.
+
+    Returns:
+        The run's id, of the run that holds the same files already when there is one; None when MLflow cannot be reached.
+    """
+    if os.environ.get(SWITCH) == "off":
+        return None
+    try:
+        with _client(root) as client:
+            return log_study(client, root, dataset, name, params, metrics, files)
+    except Exception as error:  # the study is written: the tracker is no reason to fail
+        _warn(f"{dataset}/{name} is not in MLflow ({_line(error)})")
+        return None
 
 
 def open_pipeline(root: Path, datasets: list[str], flow_run: str) -> dict[str, str]:

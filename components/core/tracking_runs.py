@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 TAG = "hearsight."
-FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".json")
+FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
 """Files of an output that are also shown in MLflow, up to :data:`LARGEST` bytes each."""
 LARGEST = 20_000_000
 DATASET_DIGEST = 32
@@ -132,6 +132,39 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
         # Told late (see tracking.flush), and something else lies there by now.
         client.set_tag(run_id, f"{TAG}files", "the output had changed before its files could be logged")
     client.set_terminated(run_id, "FINISHED", int(record.ended * 1000))
+    return run_id
+
+
+def log_study(
+    client: MlflowClient,
+    root: Path,
+    dataset: str,
+    name: str,
+    params: Mapping[str, Any],
+    metrics: Sequence[tuple[str, float, int | None]],
+    files: Sequence[Path],
+) -> str:
+    """Log a study that is no stage, or find the run that holds the same files already."""
+    from mlflow.entities import Metric, Param
+
+    experiment = experiment_id(client, root, dataset)
+    digest = digest_value([name, dict(params), [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]])
+    for run in client.search_runs([experiment], f"tags.`{TAG}identity` = '{digest}'"):
+        if run.info.status == "FINISHED":
+            return str(run.info.run_id)
+        client.set_terminated(run.info.run_id, "KILLED")
+    tags = {f"{TAG}identity": digest, f"{TAG}study": name, f"{TAG}dataset": dataset}
+    run = client.create_run(experiment, run_name=run_name(name, digest), tags=tags)
+    run_id, now = str(run.info.run_id), int(run.info.start_time)
+    told = [Param(key[:250], value[:6000]) for key, value in flatten(params)]
+    numbers = [Metric(metric_name(key), value, now, step or 0) for key, value, step in metrics]
+    for at in range(0, len(told), 100):
+        client.log_batch(run_id, params=told[at : at + 100])
+    for at in range(0, len(numbers), 1000):
+        client.log_batch(run_id, metrics=numbers[at : at + 1000])
+    for path in files:
+        client.log_artifact(run_id, str(path), "files")
+    client.set_terminated(run_id, "FINISHED")
     return run_id
 
 

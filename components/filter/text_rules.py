@@ -68,23 +68,20 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
     is rare and written small must also be in the dictionary, which misspellings are not. One that is written like a name
     passes: the paper's vocabulary of all that Wikipedia says five times holds the names, ours does not.
     """
-    threshold = f"Zipf >= {params.min_zipf}; listed, or >= {params.min_zipf_unlisted}"
+    threshold = f"listed, or Zipf >= {params.min_zipf_unlisted} (with capitals or digits {params.min_zipf})"
     odd = next((token for token in subject.text.split() if _NO_WORD.search(token)), "")
     if odd:
-        return Finding(False, odd, "words")
+        return Finding(False, f"{odd} (0.00)", threshold)
+    rarest, least = "", 9.0
     for word in subject.words:
-        if not _NAME.match(word) and not _known(word, params):
-            return Finding(False, f"{word} ({zipf(word):.2f})", threshold)
-    return Finding(True, "", threshold)
-
-
-def _known(word: str, params: Params) -> bool:
-    frequency = zipf(word)
-    if frequency >= params.min_zipf_unlisted:
-        return True
-    if word.isalpha() and word.isascii() and is_listed(word):
-        return True
-    return frequency >= params.min_zipf and not word.islower()
+        frequency = zipf(word)
+        if _NAME.match(word) or frequency >= least or (word.isascii() and word.isalpha() and is_listed(word)):
+            continue
+        if word.islower():
+            rarest, least = word, frequency
+        elif frequency < params.min_zipf:
+            return Finding(False, f"{word} ({frequency:.2f})", threshold)
+    return Finding(least >= params.min_zipf_unlisted, f"{rarest} ({least:.2f})" if rarest else "", threshold)
 
 
 def language(subject: Subject, params: Params) -> Finding:

@@ -2,8 +2,9 @@
 
 Source: Conceptual Captions (seed 000) section 3, text transformation with hypernymization, and its table 1; where its
 figure 1 keeps a location or a determiner that the table drops, the table rules.
-First map: each text is rewritten by a chain of small steps and dropped when too little is left. Reduce: how many
-captions speak of each concept. Second map: a caption stays only if every concept of it is common enough.
+First map: each text is rewritten by a chain of small steps and dropped when too little is left. Second map and reduce:
+how many captions speak of each concept, counted by shard and added. Third map: a caption stays only if every concept of it is
+common enough. Shards that are appended later are rewritten and counted alone. ``concepts.tsv`` lists the concepts.
 Not in scope: which entity is meant (a knowledge graph's work; the embedded knowledge knows few people).
 """
 
@@ -40,26 +41,17 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Rewrite, count the concepts of all captions, then drop those with a rare one."""
+    """Rewrite, then keep the captions whose every concept is common in the whole corpus."""
     from components.hypernymize.asking import prepare_knowledge
-    from components.hypernymize.concepts import resolve
-    from components.providers.knowledge import EmbeddedKnowledge
-    from components.providers.knowledge_wordnet import load_wordnet
+    from components.hypernymize.rarity import keep_common
 
     params: Params = stage.params
+    shards = stage.inputs["input"].shards
     rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
     shared = prepare_knowledge(stage, rewriting)
-    captions = stage.map(
-        rewrite_shard, stage.inputs["input"].shards, step="rewrite", params=rewriting, shared=shared, publish=False
-    )
-    nouns = [types for shard in captions for types in shard.read(["types"]).column("types").to_pylist()]
-    knowledge = EmbeddedKnowledge(load_wordnet())
-    resolved = resolve(nouns, params.concept_level, params.min_concept_count, knowledge)
-    refs = stage.map(
-        drop_rare, captions, step="concepts", params={"min_concept_count": params.min_concept_count}, shared=resolved
-    )
-    stage.metric("concepts", len(set(resolved.values()) - {""}))
-    stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
+    captions = stage.map(rewrite_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
+    entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)
+    keep_common(stage, captions, entered)
 
 
 def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge | None = None) -> ShardOut:
@@ -89,19 +81,3 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge | None = Non
             record | {"caption": result.caption, "steps": [step._asdict() for step in result.steps], "types": result.types}
         )
     return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))
-
-
-def drop_rare(table: pa.Table, task: Task) -> ShardOut:
-    """Resolve each caption's nouns (``task.shared``: noun → concept, "" when rare) and drop it if one is rare."""
-    import pyarrow as pa
-
-    resolved, threshold = task.shared, task.params["min_concept_count"]
-    rows, ledger = [], []
-    for record in table.to_pylist():
-        rare = [noun for noun in record["types"] if not resolved[noun]]
-        if rare:
-            ledger.append(dropped(record["key"], "rare_concept", rare, f">= {threshold} captions", detail=record["caption"]))
-        else:
-            rows.append(record | {"types": list(dict.fromkeys(resolved[noun] for noun in record["types"]))})
-            ledger.append(kept(record["key"], detail="; ".join(step["step"] for step in record["steps"])))
-    return ShardOut(pa.Table.from_pylist(rows, schema=table.schema), ledger_table(ledger))

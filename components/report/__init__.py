@@ -40,8 +40,15 @@ def run(stage: Stage) -> None:
     stage.write_file("report.md", pages.markdown(facts).encode())
     stage.write_file("summary.txt", pages.summary(facts).encode())
     stage.export("funnel.csv", pages.funnel_csv(facts).encode())
+    stage.export("pass_rates.csv", pages.steps_csv(facts).encode())
     stage.write_shard(
         "00000", pa.Table.from_pylist(rows, schema=FIGURE), ledger_table(kept(r["key"], kind="model") for r in rows)
     )
     for line in facts.funnel:
         stage.metric(f"funnel_{line.dataset}_{line.stage}", line.left)
+    for dataset, steps in facts.steps.items():
+        # The run is of one dataset's experiment; another's figures carry its name.
+        prefix = "funnel." if dataset == stage.dataset else f"funnel.{dataset}."
+        for found in steps:
+            if found.entered:
+                stage.metric(f"{prefix}{found.step.name}", found.share)

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import statistics
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from components.core.boundary import Boundary
 from components.core.stage import Stage
+from components.metrics.caption_statistics import CaptionStatistics
+from components.report.funnel import Passed, passed_by
 
-PAPER_PASS = {
-    ("filter", "image"): "< 35 % pass the image rules",
-    ("filter", "text"): "≈ 3 % pass the text rules",
-    ("filter", "overlap"): "≈ 40 % pass the label overlap; .2 % of all candidates are left here",
-    ("hypernymize", "rewrite"): "≈ 80 % survive the rewriting",
-    ("hypernymize", "concepts"): "≈ 55 % have only concepts counted > 100 times",
-}
-"""The paper's own pass rates (Conceptual Captions section 3), by stage and what the rules look at."""
 PAPER_TABLE_3 = [
     ("train", 3_318_333, 51_201, 10.3, 4.5, 9.0),
     ("validation", 28_355, 13_063, 10.3, 4.6, 9.0),
@@ -51,6 +44,8 @@ class Facts:
 
     dataset: str
     funnel: list[Line] = field(default_factory=list)
+    steps: dict[str, list[Passed]] = field(default_factory=dict)
+    """dataset → what each of the paper's steps let pass."""
     pages: dict[str, Any] = field(default_factory=dict)
     dropped: dict[str, dict[str, list[dict[str, str]]]] = field(default_factory=dict)
     """``dataset/stage`` → rule → examples with key, text, value, threshold."""
@@ -77,6 +72,8 @@ def gather(stage: Stage) -> Facts:
             facts.dropped[boundary.name] = _examples(boundary, texts, stage.params.examples)
     order = {name: index for index, name in enumerate(PER_RECORD)}
     facts.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
+    for line in facts.funnel:
+        facts.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules))
     facts.pages = inputs["crawl"].manifest.counts.get("page", {})
     _captions(facts, inputs["split"])
     speech = inputs["synthesize"].table(["voice", "seconds"])
@@ -109,14 +106,13 @@ def _examples(boundary: Boundary, texts: dict[str, str], most: int) -> dict[str,
 def _captions(facts: Facts, split: Boundary) -> None:
     rows = split.table(["split", "caption", "alt", "text", "steps"]).to_pylist()
     for name in ("train", "validation", "test"):
-        tokens = [row["caption"].lower().split() for row in rows if row["split"] == name]
-        lengths = [len(words) for words in tokens]
-        if lengths:
-            unique = len({word for words in tokens for word in words})
-            facts.statistics.append(
-                (name, len(lengths), unique, statistics.mean(lengths), statistics.pstdev(lengths), statistics.median(lengths))
-            )
-            facts.lengths += lengths
+        found = CaptionStatistics()
+        for row in rows:
+            if row["split"] == name:
+                found.add(row["caption"])
+        if found.examples:
+            facts.statistics.append((name, found.examples, found.unique, found.mean, found.deviation, found.median))
+            facts.lengths += sorted(found.lengths.elements())
     # The most rewritten first: they say most about what the rules do.
     facts.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
 

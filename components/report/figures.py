@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from components.report.facts import Facts
+from components.report.funnel import STEPS
 
 INK, SOFT, WARM = "#1f3a4d", "#7fa6bd", "#c8553d"
 
@@ -18,6 +19,7 @@ def draw_all(facts: Facts) -> Iterator[tuple[str, str, bytes]]:
     matplotlib.use("Agg")
     makers: list[tuple[str, str, Callable[[Facts], Any], object]] = [
         ("funnel", "Records left after each stage", _funnel, facts.funnel),
+        ("pass_rates", "What each step lets pass, beside the paper", _pass_rates, facts.steps),
         ("rules", "What each rule dropped", _rules, facts.funnel),
         ("lengths", "Words a caption", _lengths, facts.lengths),
         ("speech", "Seconds an utterance", _speech, facts.seconds),
@@ -57,6 +59,46 @@ def _funnel(facts: Facts) -> Any:
     for index, value in enumerate(values[::-1]):
         axes.text(value, index, f" {value:,}", va="center", color=INK)
     axes.set_xlabel("records")
+    return figure
+
+
+def _pass_rates(facts: Facts) -> Any:
+    """A row a step: the share each dataset lets pass and the paper's, joined by a line; right, what is left of all."""
+    from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter
+
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(11, 0.62 * len(STEPS) + 1.5), sharey=True, gridspec_kw={"wspace": 0.08}
+    )
+    rows = {step.name: len(STEPS) - 1 - at for at, step in enumerate(STEPS)}
+    series = [(name, colour, "o") for name, colour in zip(facts.steps, (INK, SOFT, "#9a6a2f"), strict=False)]
+    for axes in (left, right):
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        axes.hlines(list(rows.values()), *((0, 1) if axes is left else (1e-4, 1)), color="#dbe6ec", linewidth=1, zorder=0)
+    for name, colour, mark in series:
+        found = [each for each in facts.steps[name] if each.entered]
+        total = facts.steps[name][0].entered
+        label = name if name == facts.dataset else f"{name} (profile)"
+        at = [rows[each.step.name] for each in found]
+        left.plot([each.share for each in found], at, mark, color=colour, markersize=9, label=label)
+        alive = [each for each in found if each.left]
+        right.plot(
+            [each.left / total for each in alive], [rows[e.step.name] for e in alive], f"{mark}-", color=colour, markersize=7
+        )
+    said = [step for step in STEPS if step.paper is not None]
+    left.plot([s.paper for s in said], [rows[s.name] for s in said], "D", color=WARM, markersize=8, label="Conceptual Captions")
+    kept = [step for step in STEPS if step.paper_left is not None]
+    right.plot([s.paper_left for s in kept], [rows[s.name] for s in kept], "D-", color=WARM, markersize=7)
+    left.set_yticks(list(rows.values()), [step.title for step in STEPS])
+    left.set_xlim(-0.03, 1.03)
+    left.set_ylim(-0.6, len(STEPS) - 0.4)
+    left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
+    left.set_xlabel("passes, of what entered the step")
+    right.set_xscale("log")
+    right.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    right.set_xlabel("left, of all candidates (log scale)")
+    figure.legend(frameon=False, loc="upper center", ncols=4, bbox_to_anchor=(0.5, 0.98))
     return figure
 
 

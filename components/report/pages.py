@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from components.report.facts import PAPER_TABLE_3, Facts
+from components.report.funnel import STEPS
 
 PAPER = {
     "crawl": "5 B images, 1 B English pages",
@@ -26,11 +27,35 @@ def html(facts: Facts, figures: list[dict[str, Any]]) -> str:
         facts=facts,
         figures=figures,
         paper=PAPER,
+        steps=step_rows(facts),
         table3=PAPER_TABLE_3,
         counts={f"{line.dataset}/{line.stage}": line.rules for line in facts.funnel},
         note=size_note(facts),
         score_rows=score_rows(facts.scores),
     )
+
+
+def step_rows(facts: Facts) -> list[dict[str, Any]]:
+    """The paper's steps: what each dataset has entering, left, and passing, of what entered and of all; and the paper's."""
+    rows = []
+    for at, step in enumerate(STEPS):
+        cells = []
+        for steps in facts.steps.values():
+            if at < len(steps):
+                found = steps[at]
+                passed = percent(found.share) if found.entered else "–"
+                of_all = percent(found.left / steps[0].entered) if steps[0].entered else "–"
+                cells.append((f"{found.entered:,}", f"{found.left:,}", passed, of_all))
+        rows.append({"title": step.title, "cells": cells, "paper": step.paper_says, "paper_left": step.paper_left_says})
+    return rows
+
+
+def percent(share: float) -> str:
+    """A share in per cent with the digits it needs: 37.2 %, 3.7 %, 0.16 %."""
+    value = 100 * share
+    if value == 0 or value >= 1:
+        return f"{value:.1f} %"
+    return f"{value:.2g} %" if value >= 0.01 else "< 0.01 %"
 
 
 def size_note(facts: Facts) -> str:
@@ -69,6 +94,15 @@ def _short(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def steps_csv(facts: Facts) -> str:
+    """The share each step lets pass beside the paper's, for DVC's plots: ``series`` is a dataset, or the paper."""
+    lines = ["series,step,entered,left,passed"]
+    for dataset, steps in facts.steps.items():
+        lines += [f"{dataset},{found.step.title} ({dataset}),{found.entered},{found.left},{found.share:.4f}" for found in steps]
+    lines += [f"Conceptual Captions,{step.title} (the paper),,,{step.paper:.4f}" for step in STEPS if step.paper is not None]
+    return "\n".join(lines) + "\n"
+
+
 def funnel_csv(facts: Facts) -> str:
     """Records left after each stage, for DVC's plots."""
     lines = ["dataset,stage,entered,records"]
@@ -80,6 +114,15 @@ def markdown(facts: Facts) -> str:
     """The report without its pictures, for a terminal, a pull request or a flow's artefact."""
     lines = [f"# Hearsight report: {facts.dataset}", "", "| dataset | stage | entered | left | passed |", "|---|---|--:|--:|--:|"]
     lines += [f"| {x.dataset} | {x.stage} | {x.entered:,} | {x.left:,} | {100 * x.share:.1f} % |" for x in facts.funnel]
+    names = list(facts.steps)
+    lines += [
+        "",
+        "| step | " + " | ".join(f"{n}: entered | left | passed | of all" for n in names) + " | Conceptual Captions | of all |",
+    ]
+    lines += ["|---|" + "--:|" * (4 * len(names) + 2)]
+    for row in step_rows(facts):
+        cells = [cell for four in row["cells"] for cell in four]
+        lines += ["| " + " | ".join([row["title"], *cells, row["paper"], row["paper_left"]]) + " |"]
     lines += ["", "| dataset/stage | rule | dropped |", "|---|---|--:|"]
     lines += [f"| {x.dataset}/{x.stage} | {rule} | {n:,} |" for x in facts.funnel for rule, n in x.rules.items()]
     lines += ["", "| split | examples | unique tokens | mean | sd | median |", "|---|--:|--:|--:|--:|--:|"]

@@ -1,0 +1,92 @@
+"""calibrate: what each unpublished threshold of the text rules would keep and drop, seen on real alt-texts (C3).
+
+Conceptual Captions names its text rules and not their thresholds (noun ratio, repetition, capitals, polarity ...), so whoever
+runs them on other pages must choose. Every rule is asked of every candidate once, through the stages' own functions and
+caches; then the thresholds are swept over the values found. Nothing is changed: the settings stay in ``params.yaml``.
+Measuring: ``values``; sweeping: ``sweep``; showing: ``page``, ``plots``. Not in scope: rules that look at the picture.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from components.core.boundary import ShardRef
+from components.core.errors import HearsightError
+from components.core.stage import Stage
+
+
+def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path) -> dict[str, Any]:
+    """Sweep the rules' thresholds and write ``index.html`` and ``rates.tsv`` into ``out``.
+
+    Args:
+        dataset: whose settings of the filter are taken as the present ones, and whose candidates, unless ``alts`` names others.
+        rules: the rules to sweep; all that can be when empty.
+        alts: a file of alt-texts, one a line, or ``-`` for standard input; "" for the dataset's candidates.
+
+    Raises:
+        HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
+    """
+    from components.calibrate.page import write_page
+    from components.calibrate.sweep import Sweep
+    from components.calibrate.swept import chosen
+    from components.core import tracking
+    from components.core.process import sole_writer
+
+    wanted = chosen(rules)
+    job, engine_lock = _job(root, dataset, alts)
+    with sole_writer(engine_lock, f"the calibration of {dataset}"):
+        with job.engine.opened(engine_lock, (job.state, root / "data")):
+            shards = _shards(job, alts)
+            sweep = Sweep(job.params, wanted)
+            for table in measured(job, shards):
+                sweep.add(table)
+        if not sweep.candidates:
+            raise HearsightError("there is no alt-text to measure", where=alts or dataset, mend="give some, one a line")
+        source = "lines of text" if alts else f"candidates of {dataset}"
+        files = write_page(sweep, out, f"{sweep.candidates:,} {source}, held to the settings of {dataset}")
+    numbers = sweep.numbers()
+    tracking.record_study(root, dataset, "calibrate", job.params.plain(), numbers, files)
+    return {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+
+
+def measured(job: Stage, shards: Sequence[ShardRef]) -> Any:
+    """Yield each shard's table of :data:`components.calibrate.values.MEASURED`, computed in workers, kept in the cache."""
+    from components.calibrate.values import measure_shard
+
+    refs = job.map(measure_shard, shards, step="values", params=job.params, publish=False, conserve=False)
+    return (ref.read() for ref in refs)
+
+
+def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
+    from components import filter as filtering
+    from components.core.graph import load_graph
+    from components.core.params import stage_params
+    from components.core.runner import limit_threads, make_engine, open_inputs
+
+    limit_threads()
+    graph = load_graph(root)
+    graph.require("filter", dataset)
+    file, state = root / "params.yaml", root / ".hearsight"
+    params = stage_params(file, graph.params, dataset, "filter", filtering.Params)
+    inputs = {} if alts else open_inputs(graph, "filter", dataset)
+    engine, work = make_engine(file, graph.params), state / "work" / dataset / "calibrate"
+    return Stage("calibrate", dataset, params, root, inputs, work, engine, state), state / "locks" / f"{dataset}.calibrate.lock"
+
+
+def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
+    from components.calibrate.values import line_shards
+
+    if not alts:
+        return job.inputs["input"].shards
+    if alts == "-":
+        return line_shards(sys.stdin.buffer, job.work)
+    try:
+        with Path(alts).open("rb") as handle:
+            return line_shards(handle, job.work)
+    except OSError as error:
+        raise HearsightError(
+            f"cannot be read ({error.strerror})", where=alts, mend="give a text file, or - for standard input"
+        ) from None

@@ -1,0 +1,92 @@
+"""The rules that can be swept: whose threshold is a number that no paper publishes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from components.core.errors import HearsightError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+GRID = 60
+"""Steps of the curve."""
+
+
+class Swept(NamedTuple):
+    """A rule with the setting that holds its threshold."""
+
+    rule: str
+    """As the ledger names it."""
+    setting: str
+    """Of ``filter.Params``."""
+    sign: str
+    """What the measured value must be for a candidate to stay: ``<=``, ``>=`` or ``<`` the threshold."""
+    low: float
+    high: float
+    """The span of values that is looked at."""
+    shown: tuple[float, ...]
+    """Thresholds for which samples are shown, beside the present one."""
+    measures: str
+    """What the value is, for people."""
+
+    def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
+        """Which values the threshold lets stay; a text without a value (no word at all) stays, as in the rule."""
+        import numpy as np
+
+        if self.sign == "<=":
+            stays = values <= threshold
+        elif self.sign == ">=":
+            stays = values >= threshold
+        else:
+            stays = values < threshold
+        return stays | np.isnan(values)
+
+    def samples_at(self, present: float) -> list[float]:
+        """The thresholds that get samples, the present one among them."""
+        return sorted({*self.shown, present})
+
+    def grid(self, present: float) -> list[float]:
+        """The thresholds of the curve."""
+        steps = [round(self.low + (self.high - self.low) * at / GRID, 4) for at in range(GRID + 1)]
+        return sorted({*steps, *self.samples_at(present)})
+
+
+_TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+SWEPT = (
+    Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS, "share of words that begin with a capital"),
+    Swept("token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.05, 0.1, 0.15, 0.25, 0.3, 0.4), "share of words said before"),
+    Swept(
+        "unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5),
+        "Zipf frequency of the rarest word that the dictionary does not list",
+    ),
+    Swept(
+        "language", "min_language", ">=", 0, 1, (0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8), "probability of the language asked for"
+    ),
+    Swept("profanity", "profanity_from", "<", 0, 1, (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9), "probability of profanity"),
+    Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3), "polarity, from below"),
+    Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95), "polarity, from above"),
+    Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), "share of nouns among the words"),
+    Swept(
+        "unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0),
+        "share of distinct lemmas in the part of speech that repeats most",
+    ),
+)  # fmt: skip
+"""In the order the rules are asked."""
+
+
+def chosen(rules: Sequence[str]) -> list[Swept]:
+    """The rules of those names, all without any.
+
+    Raises:
+        HearsightError: a rule cannot be swept.
+    """
+    known = {each.rule: each for each in SWEPT}
+    for name in rules:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            mend = f"did you mean '{near[0]}'?" if near else f"these can: {', '.join(known)}"
+            raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", mend=mend)
+    return [each for each in SWEPT if not rules or each.rule in rules]

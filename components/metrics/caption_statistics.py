@@ -1,0 +1,64 @@
+"""Statistics of a set of captions: examples, unique tokens, tokens a caption (mean, standard deviation, median).
+
+Source: Conceptual Captions (seed 000), table 3. Tokens are those of ``tokens`` (Penn Treebank words, lower-cased, without
+punctuation); the standard deviation is the population's. Memory grows with the vocabulary, not with the captions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+from components.metrics.tokens import tokenize
+
+
+@dataclass
+class CaptionStatistics:
+    """Running statistics of the captions added so far."""
+
+    vocabulary: set[str] = field(default_factory=set)
+    lengths: Counter[int] = field(default_factory=Counter)
+    """tokens a caption → captions."""
+
+    def add(self, caption: str) -> None:
+        """Count one more caption."""
+        tokens = tokenize(caption)
+        self.vocabulary.update(tokens)
+        self.lengths[len(tokens)] += 1
+
+    @property
+    def examples(self) -> int:
+        """Captions."""
+        return self.lengths.total()
+
+    @property
+    def unique(self) -> int:
+        """Distinct tokens."""
+        return len(self.vocabulary)
+
+    @property
+    def mean(self) -> float:
+        """Tokens a caption; 0 without captions."""
+        return sum(length * number for length, number in self.lengths.items()) / self.examples if self.examples else 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the tokens a caption; 0 without captions."""
+        mean = self.mean
+        squares = sum(number * (length - mean) ** 2 for length, number in sorted(self.lengths.items()))
+        return math.sqrt(squares / self.examples) if self.examples else 0.0
+
+    @property
+    def median(self) -> float:
+        """The middle of the tokens a caption; between two, their mean; 0 without captions."""
+        if not self.examples:
+            return 0.0
+        return (self._at((self.examples - 1) // 2) + self._at(self.examples // 2)) / 2
+
+    def _at(self, position: int) -> int:
+        for length in sorted(self.lengths):
+            position -= self.lengths[length]
+            if position < 0:
+                return length
+        raise IndexError(position)
