@@ -16,7 +16,6 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -44,6 +43,14 @@ class Annotator(Protocol):
 
     def compute(self, payload: Any) -> Any:
         """The result for one payload. Loads its model at the first call."""
+
+
+@runtime_checkable
+class ManyAnnotator(Annotator, Protocol):
+    """An annotator that works on several payloads at a time: one that asks a service over the network, and pays."""
+
+    def compute_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        """(key, result) for each (key, payload), in any order; what it yielded before it raises is kept."""
 
 
 class Shelf(Protocol):
@@ -75,27 +82,65 @@ class AnnotationStore:
             HearsightError: the store cannot be read or written (disk full, not a database).
         """
         encode, decode = CODECS[annotator.codec]
-        path = self.folder / f"{annotator.name}-v{annotator.version}-{_slug(annotator.model)}.sqlite"
+        path = self._path(annotator)
+        # What was paid for is stored at once; a kill costs no more than what is on its way.
+        size = 1 if isinstance(annotator, ManyAnnotator) else BATCH
         try:
             with _open_shelf(path) as shelf:
                 found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
-                missing = iter([key for key in payloads if key not in found])
-                while batch := list(islice(missing, BATCH)):
-                    rows = []
-                    for key in batch:
-                        payload = payloads[key]
-                        blob = encode(annotator.compute(payload() if callable(payload) else payload))
+                results = _results(annotator, {key: payload for key, payload in payloads.items() if key not in found})
+                rows: list[tuple[str, bytes, int]] = []
+                try:
+                    for key, result in results:
+                        blob = encode(result)
                         rows.append((key, blob, zlib.crc32(blob)))
                         # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
                         found[key] = decode(blob)
-                    shelf.write(rows)
-                    self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
+                        if len(rows) >= size:
+                            self._keep(shelf, annotator, rows)
+                finally:
+                    self._keep(shelf, annotator, rows)
         except OSError as error:
             raise disk_error(error, path) from error
         except sqlite3.Error as error:
             mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
             raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
         return {key: found[key] for key in payloads}
+
+    def known(self, annotator: Annotator, keys: Sequence[str]) -> dict[str, Any]:
+        """The results there are already, of ``keys``; computes nothing and makes no file."""
+        path = self._path(annotator)
+        if not path.exists():
+            return {}
+        decode = CODECS[annotator.codec][1]
+        try:
+            with _open_shelf(path) as shelf:
+                return {key: decode(blob) for key, blob in shelf.read(list(keys))}
+        except sqlite3.Error as error:
+            raise HearsightError(
+                f"the annotation cache failed ({error})",
+                where=path,
+                mend="remove that file: its results will be computed again",
+            ) from error
+
+    def _path(self, annotator: Annotator) -> Path:
+        return self.folder / f"{annotator.name}-v{annotator.version}-{_slug(annotator.model)}.sqlite"
+
+    def _keep(self, shelf: Shelf, annotator: Annotator, rows: list[tuple[str, bytes, int]]) -> None:
+        full = rows[:]
+        rows.clear()
+        if full:
+            shelf.write(full)
+            self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
+
+
+def _results(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
+    pairs = ((key, payload() if callable(payload) else payload) for key, payload in payloads.items())
+    if isinstance(annotator, ManyAnnotator):
+        yield from annotator.compute_many(pairs)
+    else:
+        for key, payload in pairs:
+            yield key, annotator.compute(payload)
 
 
 @contextmanager

@@ -8,12 +8,14 @@ Not in scope: rewriting captions (``hypernymize``), duplicates (``dedup``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.core.stage import ShardOut, Stage, Task
+from components.providers.choice import ProviderParams, choose, plan_for, record_choice
+from components.providers.google_cost import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class Params(Settings):
-    """Settings of filter: one threshold a rule."""
+    """Settings of filter: who is asked, and one threshold a rule."""
+
+    providers: ProviderParams
+    """Who parses texts and looks at pictures; hypernymize takes the same (``docs/providers.md``)."""
 
     language: str
     """Language of the page, ISO 639-1, and of the boiler-plate lists."""
@@ -68,7 +73,10 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Filter each shard of candidates."""
-    refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params)
+    plan = plan_for(stage.root, stage.params.providers, stage.params.language)
+    with counted(stage, plan):
+        refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
+    record_choice(stage, plan)
     stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
 
 
@@ -77,28 +85,22 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
     import pyarrow as pa
 
     from components.core.records import FILTERED
-    from components.filter.boilerplate import crop, load_boilerplate
-    from components.filter.rules import Subject, first_failure, groups
-    from components.providers.language_words import words_of
+    from components.filter.learning import Learning
+    from components.filter.rules import first_failure, groups
 
     params: Params = task.params
-    lists = load_boilerplate(params.language)
     rows = {row["key"]: row for row in table.to_pylist()}
-    subjects: dict[str, Subject] = {}
-    cropped: dict[str, str] = {}
-    for key, row in rows.items():
-        piece = crop(row["alt"], lists)
-        subjects[key] = Subject(
-            row["format"], row["width"], row["height"], row["language"], row["alt"], piece.text, tuple(words_of(piece.text))
-        )
-        cropped[key] = f"boiler-plate v{lists.version} cropped: {'; '.join(piece.pieces)}" if piece.pieces else ""
-
+    subjects, cropped = subjects_of(rows, params)
+    learn = Learning(rows, task, choose(task.shared, task.work))
     verdicts: dict[str, dict[str, str]] = {}
     for group, rules in groups().items():
         alive = {key: subject for key, subject in subjects.items() if key not in verdicts}
-        for key, subject in _learn(group, alive, rows, task):
+        learn(group, alive)
+        for key, subject in alive.items():
             failure = first_failure(subject, rules, params)
-            if failure is not None:
+            if key in learn.refused:
+                verdicts[key] = dropped(key, "unanswered", learn.refused[key], "an answer", detail=cropped[key])
+            elif failure is not None:
                 name, finding = failure
                 verdicts[key] = dropped(key, name, finding.value, finding.threshold, detail=cropped[key])
 
@@ -106,7 +108,10 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
         row
         | {
             "text": subjects[key].text,
-            "labels": [{"label": label.names[0], "confidence": label.confidence} for label in subjects[key].labels],
+            "labels": [
+                {"label": label.names[0], "confidence": label.confidence, "identifier": label.identifier}
+                for label in subjects[key].labels
+            ],
         }
         for key, row in rows.items()
         if key not in verdicts
@@ -115,64 +120,19 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
     return ShardOut(pa.Table.from_pylist(stays, schema=FILTERED), ledger)
 
 
-def _learn(
-    group: str, alive: Mapping[str, Subject], rows: Mapping[str, Mapping[str, Any]], task: Task
-) -> Iterator[tuple[str, Subject]]:
-    """Give each subject what the group's rules need to know, from the annotation store."""
-    if group == "tone":
-        from components.providers.language_polarity import EnglishPolarity
-        from components.providers.language_profanity import EnglishProfanity
+def subjects_of(rows: Mapping[str, Mapping[str, Any]], params: Params) -> tuple[dict[str, Subject], dict[str, str]]:
+    """Each record as the rules look at it, and what was cropped of its text, in words."""
+    from components.filter.boilerplate import crop, load_boilerplate
+    from components.filter.rules import Subject
+    from components.providers.language_words import words_of
 
-        polarity, profanity = _by_text(EnglishPolarity(), alive, task), _by_text(EnglishProfanity(), alive, task)
-        for key, subject in alive.items():
-            subject.polarity, subject.profanity = polarity[key], profanity[key]
-    elif group == "parse":
-        from components.providers.language import EnglishParser
-
-        for key, parse in _by_text(EnglishParser(), alive, task).items():
-            alive[key].parse = parse
-    elif group == "picture":
-        from components.providers.vision_nsfw import OpenNsfw
-
-        for key, score in _by_picture(OpenNsfw(), alive, rows, task).items():
-            alive[key].pornography = score
-    elif group == "overlap":
-        from components.providers.knowledge_wordnet import load_wordnet
-        from components.providers.vision import ImageNetClassifier
-        from components.providers.vision_labels import labels_of, seen_kinds
-
-        params, wordnet = task.params, load_wordnet()
-        for key, classes in _by_picture(ImageNetClassifier(), alive, rows, task).items():
-            subject = alive[key]
-            subject.kinds = seen_kinds(_nouns(subject), classes, wordnet, min_confidence=params.min_kind_confidence)
-            subject.labels = labels_of(
-                classes,
-                wordnet,
-                least=params.min_labels,
-                most=params.max_labels,
-                min_confidence=params.min_label_confidence,
-                min_zipf=params.min_zipf,
-            )
-    return iter(alive.items())
-
-
-def _nouns(subject: Subject) -> list[str]:
-    parse = subject.parse
-    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"] if parse else []
-
-
-def _by_text(annotator: Any, alive: Mapping[str, Subject], task: Task) -> dict[str, Any]:
-    from components.core.digests import sha256_bytes
-
-    digests = {key: sha256_bytes(subject.text.encode()) for key, subject in alive.items()}
-    found = task.annotations.annotate(annotator, {digests[key]: subject.text for key, subject in alive.items()})
-    return {key: found[digest] for key, digest in digests.items()}
-
-
-def _by_picture(
-    annotator: Any, alive: Mapping[str, Subject], rows: Mapping[str, Mapping[str, Any]], task: Task
-) -> dict[str, Any]:
-    pictures = task.inputs["input"]
-    payloads = {rows[key]["image_sha256"]: (lambda media=rows[key]["media"]: pictures.read_media(media)) for key in alive}
-    found = task.annotations.annotate(annotator, payloads)
-    return {key: found[rows[key]["image_sha256"]] for key in alive}
+    lists = load_boilerplate(params.language)
+    subjects: dict[str, Subject] = {}
+    cropped: dict[str, str] = {}
+    for key, row in rows.items():
+        piece = crop(row["alt"], lists)
+        subjects[key] = Subject(
+            row["format"], row["width"], row["height"], row["language"], row["alt"], piece.text, tuple(words_of(piece.text))
+        )
+        cropped[key] = f"boiler-plate v{lists.version} cropped: {'; '.join(piece.pieces)}" if piece.pieces else ""
+    return subjects, cropped

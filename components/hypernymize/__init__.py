@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.core.stage import ShardOut, Stage, Task
+from components.providers.choice import parse_role, plan_of
+from components.providers.google_cost import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +42,10 @@ def run(stage: Stage) -> None:
 
     params: Params = stage.params
     rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
-    captions = stage.map(rewrite_shard, stage.inputs["input"].shards, step="rewrite", params=rewriting, publish=False)
+    filtered = stage.inputs["input"]
+    plan = plan_of(stage.root, filtered)
+    with counted(stage, plan):
+        captions = stage.map(rewrite_shard, filtered.shards, step="rewrite", params=rewriting, shared=plan, publish=False)
     nouns = [types for shard in captions for types in shard.read(["types"]).column("types").to_pylist()]
     knowledge = EmbeddedKnowledge(load_wordnet())
     resolved = resolve(nouns, params.concept_level, params.min_concept_count, knowledge)
@@ -60,16 +65,17 @@ def rewrite_shard(table: pa.Table, task: Task) -> ShardOut:
     from components.hypernymize.rewrite import rewrite
     from components.providers.knowledge import EmbeddedKnowledge
     from components.providers.knowledge_wordnet import load_wordnet
-    from components.providers.language import EnglishParser
 
     records = table.to_pylist()
     digests = [sha256_bytes(record["text"].encode()) for record in records]
-    parses = task.annotations.annotate(EnglishParser(), {d: record["text"] for d, record in zip(digests, records, strict=True)})
+    parser = parse_role(task.shared, task.work)
+    stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
     knowledge = EmbeddedKnowledge(load_wordnet()) if records else None
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
         assert knowledge is not None
-        result = rewrite(parses[digest], knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
+        parse = parser.read(stored[digest])
+        result = rewrite(parse, knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
         if result.shortcoming is not None:
             rule, value, threshold = result.shortcoming
             ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
