@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from components.core.claims import claiming
 from components.core.errors import HearsightError
 from components.core.files import disk_error
 
@@ -88,7 +89,11 @@ class AnnotationStore:
         try:
             with _open_shelf(path) as shelf:
                 found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
-                results = _results(annotator, {key: payload for key, payload in payloads.items() if key not in found})
+                missing = {key: payload for key, payload in payloads.items() if key not in found}
+                if isinstance(annotator, ManyAnnotator):
+                    results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in shelf.read([key])], path)
+                else:
+                    results = ((key, annotator.compute(_payload(payload))) for key, payload in missing.items())
                 rows: list[tuple[str, bytes, int]] = []
                 try:
                     for key, result in results:
@@ -134,13 +139,47 @@ class AnnotationStore:
             self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
 
 
-def _results(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
-    pairs = ((key, payload() if callable(payload) else payload) for key, payload in payloads.items())
-    if isinstance(annotator, ManyAnnotator):
-        yield from annotator.compute_many(pairs)
-    else:
-        for key, payload in pairs:
-            yield key, annotator.compute(payload)
+def _bought(
+    annotator: ManyAnnotator,
+    payloads: Mapping[str, Any | Callable[[], Any]],
+    stored: Callable[[str], list[Any]],
+    path: Path,
+) -> Iterator[tuple[str, Any]]:
+    """The results of an annotator that is paid, none of them bought by two processes at once.
+
+    ``stored`` looks a key up again: another process may have bought it since.
+    """
+    late: list[str] = []
+    there: list[tuple[str, Any]] = []
+    with claiming(path.with_suffix(".claims")) as claims:
+
+        def mine() -> Iterator[tuple[str, Any]]:
+            for key, payload in payloads.items():
+                if not claims.take(key):
+                    late.append(key)
+                elif results := stored(key):
+                    claims.release(key)
+                    there.append((key, results[0]))
+                else:
+                    yield key, _payload(payload)
+
+        for key, result in annotator.compute_many(mine()):
+            yield key, result
+            # Whoever iterates has stored it by now.
+            claims.release(key)
+        yield from there
+        # Nothing is claimed here any more, so two processes never wait for each other.
+        for key in late:
+            claims.take(key, wait=True)
+            if results := stored(key):
+                yield key, results[0]
+            else:
+                yield from annotator.compute_many([(key, _payload(payloads[key]))])
+            claims.release(key)
+
+
+def _payload(payload: Any | Callable[[], Any]) -> Any:
+    return payload() if callable(payload) else payload
 
 
 @contextmanager

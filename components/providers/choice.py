@@ -17,7 +17,6 @@ from components.core.params import Settings, parse_settings, read_params_file
 from components.providers.google_client import Asking, GoogleClient
 from components.providers.google_cost import Prices
 from components.providers.google_method import refusal
-from components.providers.google_usage import Usage
 from components.providers.language import Parse
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def choose(plan: Mapping[str, Any], work: Path | None = None) -> Chosen:
     """
     client = None
     if "asking" in plan:
-        client = GoogleClient(Asking(**plan["asking"]), Usage(work / USAGE) if work is not None else None)
+        client = GoogleClient(Asking(**plan["asking"]), work / USAGE if work is not None else None)
     language = _google_language(client, plan["text"]) if plan["language"] == "google" else _embedded_language()
     vision = _google_vision(client) if plan["vision"] == "google" else _embedded_vision()
     return Chosen(*language, *vision)

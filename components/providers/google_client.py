@@ -15,6 +15,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
@@ -22,6 +23,7 @@ from components.core.params import Settings
 from components.providers.google_credentials import WHERE, Credentials, find_credentials
 from components.providers.google_judge import KEPT, NAMES, TRANSIENT, Verdict, judge
 from components.providers.google_method import INVALID_ARGUMENT, Method, refused
+from components.providers.google_together import Together
 from components.providers.google_usage import REQUESTS, Usage
 
 ADDRESSES = {
@@ -64,10 +66,17 @@ class Outcome:
 
 
 class GoogleClient:
-    """One process's way to ask Google; nothing is asked or looked for before the first :meth:`ask`."""
+    """One process's way to ask Google; nothing is asked or looked for before the first :meth:`ask`.
 
-    def __init__(self, asking: Asking, usage: Usage | None = None) -> None:
-        self.asking, self.usage = asking, usage
+    Args:
+        asking: how.
+        folder: scratch that the workers of one run share: what is asked is counted there, and they end together.
+    """
+
+    def __init__(self, asking: Asking, folder: Path | None = None) -> None:
+        self.asking = asking
+        self.usage = Usage(folder) if folder is not None else None
+        self.together = Together(folder) if folder is not None else None
         self._credentials: Credentials | None = None
         self._stopping = False
 
@@ -83,6 +92,18 @@ class GoogleClient:
             return
         self._stopping = False
         self._credentials = self._credentials or find_credentials()
+        if self.together is None:
+            yield from self._ask(method, first, batches)
+            return
+        try:
+            with self.together.asking():
+                yield from self._ask(method, first, batches)
+        except HearsightError as error:
+            self.together.stop(error)
+            self.together.wait(self.asking.timeout)
+            raise
+
+    def _ask(self, method: Method, first: Batch, batches: Iterator[Batch]) -> Iterator[tuple[str, dict[str, Any]]]:
         url = address(method.service) + method.path
         loop = asyncio.new_event_loop()
         session: Any = None
@@ -103,8 +124,11 @@ class GoogleClient:
                         waiting = next(batches, None)
                     except HearsightError as error:
                         stop = error
+                stop = stop or (self.together.stopped() if self.together else None)
                 if stop is not None:
                     waiting, self._stopping = None, True
+                    if self.together:
+                        self.together.stop(stop)
                 if not tasks:
                     continue
                 done, tasks = loop.run_until_complete(asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))

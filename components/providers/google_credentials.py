@@ -77,4 +77,4 @@ def find_credentials() -> Credentials:
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:160]
+    return " ".join(str(error).split()).split(". ")[0][:160]
