@@ -47,10 +47,10 @@ class Annotator(Protocol):
 
 
 @runtime_checkable
-class ManyAnnotator(Annotator, Protocol):
-    """An annotator that works on several payloads at a time: one that asks a service over the network, and pays."""
+class PaidAnnotator(Annotator, Protocol):
+    """An annotator that asks a service over the network, several payloads at a time, and pays for each."""
 
-    def compute_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    def ask_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         """(key, result) for each (key, payload), in any order; what it yielded before it raises is kept."""
 
 
@@ -85,12 +85,12 @@ class AnnotationStore:
         encode, decode = CODECS[annotator.codec]
         path = self._path(annotator)
         # What was paid for is stored at once; a kill costs no more than what is on its way.
-        size = 1 if isinstance(annotator, ManyAnnotator) else BATCH
+        size = 1 if isinstance(annotator, PaidAnnotator) else BATCH
         try:
             with _open_shelf(path) as shelf:
                 found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
                 missing = {key: payload for key, payload in payloads.items() if key not in found}
-                if isinstance(annotator, ManyAnnotator):
+                if isinstance(annotator, PaidAnnotator):
                     results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in shelf.read([key])], path)
                 else:
                     results = ((key, annotator.compute(_payload(payload))) for key, payload in missing.items())
@@ -140,7 +140,7 @@ class AnnotationStore:
 
 
 def _bought(
-    annotator: ManyAnnotator,
+    annotator: PaidAnnotator,
     payloads: Mapping[str, Any | Callable[[], Any]],
     stored: Callable[[str], list[Any]],
     path: Path,
@@ -163,7 +163,7 @@ def _bought(
                 else:
                     yield key, _payload(payload)
 
-        for key, result in annotator.compute_many(mine()):
+        for key, result in annotator.ask_many(mine()):
             yield key, result
             # Whoever iterates has stored it by now.
             claims.release(key)
@@ -174,7 +174,7 @@ def _bought(
             if results := stored(key):
                 yield key, results[0]
             else:
-                yield from annotator.compute_many([(key, _payload(payloads[key]))])
+                yield from annotator.ask_many([(key, _payload(payloads[key]))])
             claims.release(key)
 
 

@@ -36,7 +36,7 @@ class GoogleSyntax:
         """Google's answer for one text."""
         return alone(self.asker, self, payload)
 
-    def compute_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def ask_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Google's answer for each text."""
         return self.asker.ask(self, payloads)
 
@@ -77,7 +77,7 @@ class GoogleSentiment:
         """Google's answer for one text."""
         return alone(self.asker, self, payload)
 
-    def compute_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def ask_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Google's answer for each text."""
         return self.asker.ask(self, payloads)
 
@@ -116,7 +116,7 @@ class GoogleModeration:
         """Google's answer for one text."""
         return alone(self.asker, self, payload)
 
-    def compute_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def ask_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Google's answer for each text."""
         return self.asker.ask(self, payloads)
 

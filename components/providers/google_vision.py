@@ -39,7 +39,7 @@ class GoogleVision:
         """Google's answer for one encoded picture."""
         return alone(self.asker, self, payload)
 
-    def compute_many(self, payloads: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def ask_many(self, payloads: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Google's answer for each encoded picture."""
         return self.asker.ask(self, payloads)
 

@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from components.core.annotations import AnnotationStore, ManyAnnotator
+from components.core.annotations import AnnotationStore, PaidAnnotator
 from components.core.errors import HearsightError
 from components.providers.google_client import Asking, GoogleClient
 from components.providers.google_judge import retry_after
@@ -48,7 +48,7 @@ def vision(asking: Asking = QUICK, folder: Path | None = None) -> GoogleVision:
 
 
 def ask(method: Any, payloads: Sequence[Any]) -> dict[str, Any]:
-    return dict(method.compute_many((str(number), payload) for number, payload in enumerate(payloads)))
+    return dict(method.ask_many((str(number), payload) for number, payload in enumerate(payloads)))
 
 
 def first(times: int, reply: Reply) -> Callable[[int, str, Any], Reply | None]:
@@ -67,7 +67,7 @@ def test_each_is_an_annotator_of_many_payloads(google: FakeGoogle) -> None:
         GoogleModeration(client, "en"),
         GoogleVision(client),
     ):
-        assert isinstance(annotator, ManyAnnotator)
+        assert isinstance(annotator, PaidAnnotator)
     assert not google.requests
 
 
