@@ -76,6 +76,8 @@ beach beach NOUN POBJ 2 SINGULAR
 . . PUNCT P 1
 """
 
+WALL = "A dog on the wall."
+
 NOUNS = "Beach Dog Sky Water"
 
 
@@ -121,5 +123,6 @@ def _span(text: str, mention: str) -> dict[str, Any]:
 DOCUMENTS = {
     WORKER: document(WORKER, WORKER_TOKENS, WORKER_ENTITIES),
     CROWD: document(CROWD, CROWD_TOKENS, CROWD_ENTITIES),
+    WALL: document(WALL, DOG_TOKENS.replace("beach", "wall")),
     DOG: document(DOG, DOG_TOKENS, [("dog", "OTHER", [("dog", "COMMON")]), ("beach", "LOCATION", [("beach", "COMMON")])]),
 }
