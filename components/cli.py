@@ -90,6 +90,19 @@ def try_(
 
 
 @app.command()
+def cost(
+    dataset: Dataset = "english",
+    language: Annotated[str, typer.Option(help="As if filter.providers.language were this: embedded or google.")] = "",
+    vision: Annotated[str, typer.Option(help="As if filter.providers.vision were this: embedded or google.")] = "",
+) -> None:
+    """Say what a run of the filter would ask of paid providers at most, and for how much; asks nothing."""
+    from components.core.graph import find_root
+    from components.filter.estimate import estimate
+
+    print_table([line.plain() for line in estimate(find_root(), dataset, language, vision)])
+
+
+@app.command()
 def explain(
     what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")],
 ) -> None:

@@ -55,8 +55,10 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
 def measured(job: Stage, shards: Sequence[ShardRef]) -> Any:
     """Yield each shard's table of :data:`components.calibrate.values.MEASURED`, computed in workers, kept in the cache."""
     from components.calibrate.values import measure_shard
+    from components.providers.choice import plan_for
 
-    refs = job.map(measure_shard, shards, step="values", params=job.params, publish=False, conserve=False)
+    plan = plan_for(job.root, job.params.providers, job.params.language)
+    refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
     return (ref.read() for ref in refs)
 
 

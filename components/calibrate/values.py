@@ -38,13 +38,14 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     from components.filter.boilerplate import load_boilerplate
     from components.filter.cascade import TEXT_GROUPS, study, subject_of
     from components.filter.learning import Learning
+    from components.providers.choice import choose
 
     lists = load_boilerplate(task.params.language)
     rows = {row["key"]: row for row in table.select(["key", "alt", "language"]).to_pylist()}
     subjects = {key: subject_of(row["alt"], lists) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
-    found = study(subjects, Learning(rows, task), task.params, TEXT_GROUPS)
+    found = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)
     made = [
         {
             "text": subjects[key].text,

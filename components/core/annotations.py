@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from components.core.claims import claiming
 from components.core.errors import HearsightError
 from components.core.files import disk_error
 
@@ -52,6 +53,14 @@ class BatchAnnotator(Annotator, Protocol):
 
     def compute_many(self, payloads: Sequence[Any]) -> Sequence[Any]:
         """The result for each payload, in order."""
+
+
+@runtime_checkable
+class PaidAnnotator(Annotator, Protocol):
+    """An annotator that asks a service over the network, several payloads at a time, and pays for each."""
+
+    def ask_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        """(key, result) for each (key, payload), in any order; what it yielded before it raises is kept."""
 
 
 class Kept(Protocol):
@@ -97,19 +106,31 @@ class AnnotationStore:
         """
         encode, decode = CODECS[annotator.codec]
         path = self._path(annotator)
+        # What was paid for is stored at once; a kill costs no more than what is on its way.
+        size = 1 if isinstance(annotator, PaidAnnotator) else BATCH
         with _told(path), _open_shelf(path) as shelf:
             found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
-            missing = iter([key for key in payloads if key not in found])
-            while batch := list(islice(missing, BATCH)):
-                rows = []
-                for key, value in zip(batch, _computed(annotator, [payloads[key] for key in batch]), strict=True):
-                    blob = encode(value)
+            missing = {key: payload for key, payload in payloads.items() if key not in found}
+            if isinstance(annotator, PaidAnnotator):
+                results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in shelf.read([key])], path)
+            else:
+                results = _computed(annotator, missing)
+            rows: list[tuple[str, bytes, int]] = []
+            try:
+                for key, result in results:
+                    blob = encode(result)
                     rows.append((key, blob, zlib.crc32(blob)))
                     # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
                     found[key] = decode(blob)
-                shelf.write(rows)
-                self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(rows)
+                    if len(rows) >= size:
+                        self._keep(shelf, annotator, rows)
+            finally:
+                self._keep(shelf, annotator, rows)
         return {key: found[key] for key in payloads}
+
+    def known(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
+        """As :meth:`recall`, but makes no file where there is none yet."""
+        return self.recall(kept, keys) if self._path(kept).exists() else {}
 
     def recall(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
         """The results that there are for ``keys``; nothing is computed. Errors as for :meth:`annotate`."""
@@ -127,6 +148,13 @@ class AnnotationStore:
     def _path(self, kept: Kept) -> Path:
         return self.folder / f"{kept.name}-v{kept.version}-{_slug(kept.model)}.sqlite"
 
+    def _keep(self, shelf: Shelf, annotator: Annotator, rows: list[tuple[str, bytes, int]]) -> None:
+        full = rows[:]
+        rows.clear()
+        if full:
+            shelf.write(full)
+            self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
+
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
@@ -140,13 +168,58 @@ def _told(path: Path) -> Iterator[None]:
         raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
 
 
-def _computed(annotator: Annotator, payloads: list[Any | Callable[[], Any]]) -> Iterator[Any]:
+def _bought(
+    annotator: PaidAnnotator,
+    payloads: Mapping[str, Any | Callable[[], Any]],
+    stored: Callable[[str], list[Any]],
+    path: Path,
+) -> Iterator[tuple[str, Any]]:
+    """The results of an annotator that is paid, none of them bought by two processes at once.
+
+    ``stored`` looks a key up again: another process may have bought it since.
+    """
+    late: list[str] = []
+    there: list[tuple[str, Any]] = []
+    with claiming(path.with_suffix(".claims")) as claims:
+
+        def mine() -> Iterator[tuple[str, Any]]:
+            for key, payload in payloads.items():
+                if not claims.take(key):
+                    late.append(key)
+                elif results := stored(key):
+                    claims.release(key)
+                    there.append((key, results[0]))
+                else:
+                    yield key, _payload(payload)
+
+        for key, result in annotator.ask_many(mine()):
+            yield key, result
+            # Whoever iterates has stored it by now.
+            claims.release(key)
+        yield from there
+        # Nothing is claimed here any more, so two processes never wait for each other.
+        for key in late:
+            claims.take(key, wait=True)
+            if results := stored(key):
+                yield key, results[0]
+            else:
+                yield from annotator.ask_many([(key, _payload(payloads[key]))])
+            claims.release(key)
+
+
+def _payload(payload: Any | Callable[[], Any]) -> Any:
+    return payload() if callable(payload) else payload
+
+
+def _computed(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
     """The results in order; one payload at a time is in memory unless the annotator wants them together."""
-    given = (payload() if callable(payload) else payload for payload in payloads)
-    if isinstance(annotator, BatchAnnotator):
-        yield from annotator.compute_many(list(given))
-    else:
-        yield from map(annotator.compute, given)
+    keys = iter(payloads)
+    while batch := list(islice(keys, BATCH)):
+        given = (_payload(payloads[key]) for key in batch)
+        if isinstance(annotator, BatchAnnotator):
+            yield from zip(batch, annotator.compute_many(list(given)), strict=True)
+        else:
+            yield from zip(batch, map(annotator.compute, given), strict=True)
 
 
 @contextmanager

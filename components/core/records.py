@@ -43,7 +43,18 @@ CANDIDATE = pa.schema(
 FILTERED = _extend(
     CANDIDATE,
     _field("text", STR, "alt after boiler-plate cropping"),
-    _field("labels", pa.list_(pa.struct([_field("label", STR), _field("confidence", F32, "0..1")]))),
+    _field(
+        "labels",
+        pa.list_(
+            pa.struct(
+                [
+                    _field("label", STR),
+                    _field("confidence", F32, "0..1"),
+                    _field("identifier", STR, "n + 8 digits (WordNet 3.0), or a Knowledge Graph id; empty for none"),
+                ]
+            )
+        ),
+    ),
 )
 CAPTION = _extend(
     FILTERED,

@@ -8,18 +8,26 @@ Not in scope: rewriting captions (``hypernymize``), duplicates (``dedup``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.core.stage import ShardOut, Stage, Task
+from components.providers.choice import ProviderParams, choose, plan_for, record_choice
+from components.providers.google_cost import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from components.filter.rules import Subject
+
 
 class Params(Settings):
-    """Settings of filter: one threshold a rule."""
+    """Settings of filter: who is asked, and one threshold a rule."""
+
+    providers: ProviderParams
+    """Who parses texts and looks at pictures; hypernymize takes the same (``docs/providers.md``)."""
 
     language: str
     """Language of page and text, ISO 639-1, and of the boiler-plate lists."""
@@ -69,7 +77,10 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Filter each shard of candidates."""
-    refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params)
+    plan = plan_for(stage.root, stage.params.providers, stage.params.language)
+    with counted(stage, plan):
+        refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
+    record_choice(stage, plan)
     stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
 
 
@@ -79,17 +90,17 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
 
     from components.core.records import FILTERED
     from components.filter.boilerplate import load_boilerplate
-    from components.filter.cascade import failures, subject_of
+    from components.filter.cascade import failures
     from components.filter.learning import Learning
+    from components.filter.rules import Finding
 
     params: Params = task.params
     lists = load_boilerplate(params.language)
     rows = {row["key"]: row for row in table.to_pylist()}
-    subjects = {}
-    for key, row in rows.items():
-        subjects[key] = subject_of(row["alt"], lists)
-        subjects[key].see(row["format"], row["width"], row["height"], row["language"])
-    failed = failures(subjects, Learning(rows, task), params)
+    subjects = subjects_of(rows, params)
+    learn = Learning(rows, task, choose(task.shared, task.work))
+    failed = failures(subjects, learn, params)
+    failed |= {key: ("unanswered", Finding(False, why, "an answer")) for key, why in learn.refused.items()}
 
     verdicts, stays = [], []
     for key, row in rows.items():
@@ -100,6 +111,21 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
             verdicts.append(dropped(key, name, finding.value, finding.threshold, detail=detail))
             continue
         verdicts.append(kept(key, detail=detail))
-        labels = [{"label": label.names[0], "confidence": label.confidence} for label in subject.labels]
+        labels = [
+            {"label": label.names[0], "confidence": label.confidence, "identifier": label.identifier} for label in subject.labels
+        ]
         stays.append(row | {"text": subject.text, "labels": labels})
     return ShardOut(pa.Table.from_pylist(stays, schema=FILTERED), ledger_table(verdicts))
+
+
+def subjects_of(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict[str, Subject]:
+    """Each record as the rules look at it."""
+    from components.filter.boilerplate import load_boilerplate
+    from components.filter.cascade import subject_of
+
+    lists = load_boilerplate(params.language)
+    subjects = {}
+    for key, row in rows.items():
+        subjects[key] = subject_of(row["alt"], lists)
+        subjects[key].see(row["format"], row["width"], row["height"], row["language"])
+    return subjects

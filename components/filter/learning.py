@@ -1,14 +1,18 @@
-"""What the rules need to know of a shard's candidates, asked of the providers through the annotation store."""
+"""What the rules need to know of a shard's candidates, asked of the chosen providers through the annotation store."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from components.core.annotations import Annotator
 from components.core.digests import sha256_bytes
 from components.core.stage import Task
 from components.filter.rules import Subject
+from components.providers.choice import Chosen
+
+Payloads = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -18,57 +22,63 @@ class Learning:
     rows: Mapping[str, Mapping[str, Any]]
     """The records by key."""
     task: Task
+    providers: Chosen
+    refused: dict[str, str] = field(default_factory=dict)
+    """Key → why a provider would not answer; such a candidate cannot be judged."""
 
     def __call__(self, group: str, alive: Mapping[str, Subject]) -> None:
         """Give each subject what the group's rules need to know."""
+        chosen = self.providers
         if group == "tone":
-            from components.providers.language_polarity import EnglishPolarity
-            from components.providers.language_profanity import EnglishProfanity
-
-            polarity, profanity = self._by_text(EnglishPolarity(), alive), self._by_text(EnglishProfanity(), alive)
+            polarity, profanity = self._ask(chosen.polarity, alive), self._ask(chosen.profanity, alive)
             for key, subject in alive.items():
-                subject.polarity, subject.profanity = polarity[key], profanity[key]
+                subject.polarity = chosen.polarity.read(polarity[key])
+                subject.profanity = chosen.profanity.read(profanity[key])
         elif group == "parse":
-            from components.providers.language import EnglishParser
-
-            for key, parse in self._by_text(EnglishParser(), alive).items():
-                alive[key].parse = parse
+            for key, stored in self._ask(chosen.parse, alive).items():
+                alive[key].parse = chosen.parse.read(stored)
         elif group == "picture":
-            from components.providers.vision_nsfw import OpenNsfw
-
-            for key, score in self._by_picture(OpenNsfw(), alive).items():
-                alive[key].pornography = score
+            for key, stored in self._ask(chosen.pornography, alive).items():
+                alive[key].pornography = chosen.pornography.read(stored)
         elif group == "overlap":
-            self._labels(alive)
+            for key, stored in self._ask(chosen.labels, alive).items():
+                subject = alive[key]
+                subject.kinds = chosen.labels.kinds(_nouns(subject), stored, self.task.params)
+                subject.labels = chosen.labels.labels(stored, self.task.params)
 
-    def _labels(self, alive: Mapping[str, Subject]) -> None:
-        from components.providers.knowledge_wordnet import load_wordnet
-        from components.providers.vision import ImageNetClassifier
-        from components.providers.vision_labels import labels_of, seen_kinds
+    def needs(self, group: str) -> list[Annotator]:
+        """The annotators that a group asks."""
+        chosen = self.providers
+        return {
+            "tone": [chosen.polarity.annotator, chosen.profanity.annotator],
+            "parse": [chosen.parse.annotator],
+            "picture": [chosen.pornography.annotator],
+            "overlap": [chosen.labels.annotator],
+        }.get(group, [])
 
-        params, wordnet = self.task.params, load_wordnet()
-        for key, classes in self._by_picture(ImageNetClassifier(), alive).items():
-            subject = alive[key]
-            subject.kinds = seen_kinds(_nouns(subject), classes, wordnet, min_confidence=params.min_kind_confidence)
-            subject.labels = labels_of(
-                classes,
-                wordnet,
-                least=params.min_labels,
-                most=params.max_labels,
-                min_confidence=params.min_label_confidence,
-                min_zipf=params.min_zipf,
-            )
+    def contents(self, annotator: Annotator, alive: Mapping[str, Subject]) -> dict[str, str]:
+        """Key → the digest of what the annotator is asked about."""
+        if self._of_text(annotator):
+            return {key: sha256_bytes(subject.text.encode()) for key, subject in alive.items()}
+        return {key: self.rows[key]["image_sha256"] for key in alive}
 
-    def _by_text(self, annotator: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
-        digests = {key: sha256_bytes(subject.text.encode()) for key, subject in alive.items()}
-        found = self.task.annotations.annotate(annotator, {digests[key]: subject.text for key, subject in alive.items()})
+    def _of_text(self, annotator: Annotator) -> bool:
+        chosen = self.providers
+        return annotator in (chosen.parse.annotator, chosen.polarity.annotator, chosen.profanity.annotator)
+
+    def _ask(self, role: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
+        digests = self.contents(role.annotator, alive)
+        text = self._of_text(role.annotator)
+        payloads = {digests[key]: subject.text if text else self._picture(key) for key, subject in alive.items()}
+        found = self.task.annotations.annotate(role.annotator, payloads)
+        for key, digest in digests.items():
+            if why := role.refusal(found[digest]):
+                self.refused[key] = f"{role.annotator.name}: {why}"
         return {key: found[digest] for key, digest in digests.items()}
 
-    def _by_picture(self, annotator: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
-        pictures, rows = self.task.inputs["input"], self.rows
-        payloads = {rows[key]["image_sha256"]: (lambda media=rows[key]["media"]: pictures.read_media(media)) for key in alive}
-        found = self.task.annotations.annotate(annotator, payloads)
-        return {key: found[rows[key]["image_sha256"]] for key in alive}
+    def _picture(self, key: str) -> Callable[[], bytes]:
+        pictures, media = self.task.inputs["input"], self.rows[key]["media"]
+        return lambda: pictures.read_media(media)
 
 
 def _nouns(subject: Subject) -> list[str]:

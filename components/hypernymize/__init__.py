@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.core.stage import ShardOut, Stage, Task
+from components.providers.choice import parse_role, plan_of
+from components.providers.google_cost import counted
 from components.providers.knowledge_setup import KnowledgeSettings
 
 if TYPE_CHECKING:
@@ -48,8 +50,10 @@ def run(stage: Stage) -> None:
     params: Params = stage.params
     shards = stage.inputs["input"].shards
     rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
-    shared = prepare_knowledge(stage, rewriting)
-    captions = stage.map(rewrite_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
+    plan = plan_of(stage.root, stage.inputs["input"])
+    with counted(stage, plan):
+        shared = prepare_knowledge(stage, rewriting, plan)
+        captions = stage.map(rewrite_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
     entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)
     keep_common(stage, captions, entered)
 
@@ -62,16 +66,17 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge | None = Non
     from components.core.records import CAPTION
     from components.hypernymize.asking import knowledge_of
     from components.hypernymize.rewrite import rewrite
-    from components.providers.language import EnglishParser
 
     records = table.to_pylist()
     digests = [sha256_bytes(record["text"].encode()) for record in records]
-    parses = task.annotations.annotate(EnglishParser(), {d: record["text"] for d, record in zip(digests, records, strict=True)})
+    parser = parse_role(task.shared["providers"], task.work)
+    stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
     knowledge = (knowledge or knowledge_of(task)) if records else None
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
         assert knowledge is not None
-        result = rewrite(parses[digest], knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
+        parse = parser.read(stored[digest])
+        result = rewrite(parse, knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
         if result.shortcoming is not None:
             rule, value, threshold = result.shortcoming
             ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from components.providers.knowledge import Knowledge
 
 
-def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any]) -> dict[str, Any]:
+def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     """Check the sources, ask those of the network, and return what the workers need to know of them (``task.shared``).
+
+    Args:
+        plan: the choice of providers, which the workers parse by.
 
     Raises:
         HearsightError: a source's settings, key or index are missing.
@@ -35,7 +38,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any]) -> dict[str, A
     order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
     check_order(order, settings)
     require_key(order)
-    shared: dict[str, Any] = {"order": order, "states": {}}
+    shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
     if order == ["embedded"]:
         return shared
     # What changes no answer (patience, contact) is no part of the key.
@@ -75,7 +78,7 @@ def knowledge_of(task: Task) -> Knowledge:
     from components.providers.knowledge_wordnet import load_wordnet
 
     wordnet, shared = load_wordnet(), task.shared
-    if not shared or shared["order"] == ["embedded"]:
+    if shared["order"] == ["embedded"]:
         return EmbeddedKnowledge(wordnet)
     sources = make_sources(shared["order"], _settings(shared), wordnet, task.annotations, _root(task))
     return Cascade(wordnet, sources)

@@ -27,6 +27,8 @@ class Label(NamedTuple):
 
     names: tuple[str, ...]
     confidence: float
+    identifier: str = ""
+    """WordNet 3.0's synset as ImageNet writes it (``n02084071``), or a Knowledge Graph id (``/m/0bt9lr``); "" for none."""
 
 
 def labels_of(
@@ -48,7 +50,7 @@ def labels_of(
             break
         names = _names(wordnet, number, min_zipf)
         if names:
-            labels.append(Label(names, round(min(sums[number], 1.0), 4)))
+            labels.append(Label(names, round(min(sums[number], 1.0), 4), f"n{number:08d}"))
     return labels
 
 

@@ -102,7 +102,7 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "archive": "",
             "archive_offset": -1,
             "text": "a dog runs on grass",
-            "labels": [{"label": "dog", "confidence": 0.9}],
+            "labels": [{"label": "dog", "confidence": 0.9, "identifier": "n02084071"}],
             "caption": "a dog runs on grass",
             "steps": [{"step": "case", "before": "A dog", "after": "a dog", "reason": "start"}],
             "types": ["dog"],

@@ -46,7 +46,8 @@ def requirements(lines: list[str]) -> set[str]:
 
 def test_every_imported_package_is_declared():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    wanted = requirements(project["dependencies"]) | requirements(project["optional-dependencies"]["ray"])
+    extras = project["optional-dependencies"]
+    wanted = requirements([*project["dependencies"], *extras["ray"], *extras["google"]])
     assert undeclared(["components", "flows"], wanted) == {}
     assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"])) == {}
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from components.filter import Params
 from components.filter.rules import Subject, groups
+from components.providers.choice import ProviderParams
 from components.providers.language import EnglishParser
 from components.providers.language_words import words_of
 
 PAPER = Params(
+    providers=ProviderParams(language="embedded", vision="embedded"),
     language="en", formats=["JPEG"], sides_over=400, max_aspect_ratio=2.0, pornography_from=0.5, min_words=2, max_words=256,
     max_capital_ratio=0.7, max_repetition=0.2, min_language=0.01,
     min_zipf=0.5, min_zipf_unlisted=1.7, profanity_from=0.8, min_polarity=-0.8, max_polarity=0.8,
