@@ -61,6 +61,10 @@ def crop(text: str, lists: Boilerplate) -> Cropped:
     """Take boiler-plate off both ends until none is left; cropping twice is cropping once."""
     text, pieces = _INNER.sub(" ", text).strip(), []
     while True:
+        if text.endswith((")", "]")) and (credit := lists.crop_credit.search(text)) is not None and credit.start() > 0:
+            pieces.append(credit.group().strip(_EDGE))
+            text = text[: credit.start()].rstrip(_EDGE)
+            continue
         for boiler, at_end in [(b, False) for b in lists.crop_prefix] + [(b, True) for b in lists.crop_suffix]:
             rest = _without(text, boiler, at_end)
             if rest is not None:

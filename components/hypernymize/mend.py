@@ -29,6 +29,7 @@ def mend(sentence: Sentence, knowledge: Knowledge) -> str:
     _widen(sentence, knowledge)
     _place(sentence, knowledge)
     _find(sentence, knowledge)
+    _people(sentence, knowledge)
     _verb(sentence, knowledge)
     _date(sentence)
     sentence.entities.sort(key=lambda entity: entity.start)
@@ -43,6 +44,8 @@ def _mend_words(sentence: Sentence, knowledge: Knowledge) -> None:
             word.pos = "VERB"  # "adorn"
         elif word.pos == "NOUN" and capital and plain.isalpha() and _only_a_name(plain, knowledge):
             word.pos = "PROPN"  # "Lisbon", "Coyoacán"
+        elif capital and position and word.pos in ("ADV", "VERB", "ADJ", "AUX") and _odd_capital(sentence, position):
+            word.pos = "PROPN"  # "the ship Ever Given"
         elif word.pos == "NOUN" and capital and position and _before_small_noun(sentence, position):
             word.pos = "PROPN"  # "the Lilium air taxi"
         elif word.pos == "PROPN" and sentence.entity_at(position) is None:
@@ -64,6 +67,8 @@ def _trim(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.end -= 1
         name = sentence.text_of(entity.start, entity.end)
         entity.kind = knowledge.kind_of(name, entity.kind)
+        if entity.kind in ("ORG", "PRODUCT", "FAC", "GPE", "WORK_OF_ART") and _titled(sentence, entity, knowledge):
+            entity.kind = "PERSON"  # "King Felipe VI"
         if entity.kind == "PERSON":
             while entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge):
                 _common_noun(sentence, entity.start, knowledge)
@@ -74,6 +79,13 @@ def _trim(sentence: Sentence, knowledge: Knowledge) -> None:
             continue
         kept.append(entity)
     sentence.entities = kept
+
+
+def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Whether a name begins with the role of a person and goes on with what is no common noun."""
+    last = sentence.words[entity.end - 1].text.lower()
+    plain = knowledge.is_noun(last) and not knowledge.is_instance(last)
+    return entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge) and not plain
 
 
 def _widen(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -109,6 +121,31 @@ def _find(sentence: Sentence, knowledge: Knowledge) -> None:
         position = end
 
 
+def _people(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Two or three capitalised words that are no common noun's are a person where people stand: by whom, who does, with whom."""
+    for entity in sentence.entities:
+        words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
+        last = words[-1].text.lower() if words else ""
+        if entity.kind not in ("ORG", "PRODUCT", "WORK_OF_ART", "FAC", "LOC") or not 2 <= len(words) <= 4:
+            continue
+        named = all(word.text[:1].isupper() and word.text[1:].islower() for word in words if word.text.isalpha())
+        plain = knowledge.is_noun(last) and not knowledge.is_instance(last)
+        placed = any(place_kind(word.text) for word in words) or place_kind(" ".join(word.text for word in words))
+        if not named or plain or placed or words[-1].tag == "NNPS" or not all(word.text[:1].isalpha() for word in words):
+            continue
+        role = words[-1].dep in ("nsubj", "nsubjpass") or _led_by(sentence, entity.start) == "by"
+        if role or "PERSON" in (_coordinated(sentence, entity.start), _coordinated_after(sentence, entity.end)):
+            entity.kind = "PERSON"
+
+
+def _coordinated_after(sentence: Sentence, end: int) -> str:
+    """The kind of the name that is in coordination with a name, after it; "" for none."""
+    if end + 1 >= len(sentence.words) or sentence.words[end].text.lower() not in ("and", ",", "&"):
+        return ""
+    entity = sentence.entity_at(end + 1)
+    return entity.kind if entity is not None else ""
+
+
 def _kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, *, titled: bool) -> str:
     """What a name is that the recogniser did not see, or "" when nothing tells."""
     words, name = sentence.words, sentence.text_of(start, end)
@@ -138,6 +175,9 @@ def _place(sentence: Sentence, knowledge: Knowledge) -> None:
         name = sentence.text_of(entity.start, entity.end)
         lead = _led_by(sentence, entity.start)
         one = entity.end - entity.start == 1
+        if entity.kind != "NORP" and place_kind(name) and (lead in LOCATIVE or lead == "of"):
+            entity.kind = "GPE"
+            continue
         noun = sentence.words[entity.end - 1].text.lower()
         common = knowledge.is_noun(noun) and not knowledge.is_instance(noun)
         if entity.kind in ("PERSON", "PRODUCT", "NORP") and lead in ("in", "at", "near", "off", "between"):
@@ -147,7 +187,7 @@ def _place(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.kind = "GPE"
         if lead == "of" and entity.start >= 2:
             before = sentence.words[entity.start - 2]
-            if before.pos == "NOUN" and before.lemma.lower() in GEOGRAPHIC and one:
+            if before.pos == "NOUN" and before.lemma.lower() in GEOGRAPHIC:
                 entity.kind = "GPE"
 
 
@@ -197,6 +237,9 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
     if all(word.text == word.text.lower() and knowledge.is_noun(word.text) for word in words):
         return True
     only = words[-1].text.lower()
+    if len(words) == 1 and entity.start == 0 and words[0].tag in ("NNS", "NNPS") and knowledge.is_noun(only):
+        words[0].pos, words[0].tag, words[0].lemma = "NOUN", "NNS", words[0].lemma.lower()
+        return not place_kind(only)  # "Commuters", whose capital only begins the text
     led = entity.start > 0 and sentence.words[entity.start - 1].pos == "DET"
     led = led or sentence.words[entity.start].pos == "DET"
     if len(words) == 1 and led and knowledge.is_noun(only) and not knowledge.is_instance(only) and not place_kind(only):
@@ -231,9 +274,22 @@ def _beside_a_name(sentence: Sentence, position: int) -> bool:
     return before or (position + 1 < len(words) and words[position + 1].pos in ("PROPN", "NOUN"))
 
 
+def _odd_capital(sentence: Sentence, position: int) -> bool:
+    """Whether a capital stands where only a name's would: where most words have none, beside a name or noun."""
+    words = sentence.words
+    before = words[position - 1]
+    if before.pos == "PUNCT" or sum(word.text[:1].isupper() for word in words) * 2 > len(words):
+        return False
+    after = words[position + 1] if position + 1 < len(words) else None
+    return (before.pos in ("NOUN", "PROPN") and words[position].pos != "ADJ") or (after is not None and after.pos == "PROPN")
+
+
 def _before_small_noun(sentence: Sentence, position: int) -> bool:
     """Whether a noun in small letters follows right after a word that it modifies."""
-    after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
+    place = position + 1
+    while place < len(sentence.words) and sentence.words[place].pos == "NUM":  # "the Falcon 9 rocket"
+        place += 1
+    after = sentence.words[place] if place < len(sentence.words) else None
     return (
         after is not None
         and after.pos == "NOUN"

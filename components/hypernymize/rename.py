@@ -197,6 +197,7 @@ def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> li
         word = sentence.words[place]
         role = word.pos == "NOUN" and entity.kind == "PERSON" and knowledge.is_role(word.lemma.lower())
         belongs = word.pos in ("PROPN", "NUM", "ADJ") and (word.head in inside or word.head in found)
+        belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in found)  # "relief pitcher X"
         if not (role or belongs):
             break
         found.append(place)

@@ -39,6 +39,7 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         ("quantities", strip.strip_quantities),
         ("quotes", strip.strip_quotes),
         ("locations", strip.strip_locations),
+        ("whereabouts", strip.strip_vague),
         ("hypernyms", partial(rename.rename_entities, stated_role=stated_role)),
         ("modifiers", strip.strip_modifiers),
         ("coordination", rename.merge_coordination),

@@ -6,6 +6,8 @@ sentence in place and returns why, or "" when it found nothing.
 
 from __future__ import annotations
 
+import re
+
 from components.hypernymize.dates import CALENDAR, RELATIVE
 from components.hypernymize.sentence import Entity, Sentence
 from components.providers.knowledge import Knowledge
@@ -13,9 +15,12 @@ from components.providers.knowledge import Knowledge
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
 CURRENCY = frozenset("$€£¥₹")
+VAGUELY = frozenset({"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along"})
 WHEREABOUTS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
 EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
 BETWEEN = frozenset({"between", "from"})
+_STATE = re.compile(r"[A-Z]{2}$|[A-Z]\.[A-Z]\.$|[A-Z][a-z]{2,4}\.$")
+"""A state's abbreviation after a comma: "ON", "N.C.", "Calif."."""
 SETTING_OFF = frozenset({",", "-", "–", "—", "(", "|"})
 PLACES = frozenset({"GPE", "LOC", "FAC"})
 NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
@@ -30,7 +35,9 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
     """Dates, times and durations, with the preposition that brings them in."""
     struck = []
     for entity in sentence.entities:
-        if entity.kind not in ("DATE", "TIME") or not sentence.living(entity) or not _dated(sentence, entity):
+        holiday = entity.kind in ("EVENT", "DATE") and _is_holiday(sentence, entity)
+        timely = entity.kind in ("DATE", "TIME") and _dated(sentence, entity)
+        if not sentence.living(entity) or not (timely or holiday):
             continue
         struck.append(sentence.text_of(entity.start, entity.end))
         modified = sentence.modifies(entity.start, entity.end)
@@ -38,6 +45,11 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
         if modified is None:
             _strike_lead(sentence, entity.start)
     return f"date or duration: {'; '.join(struck)}" if struck else ""
+
+
+def _is_holiday(sentence: Sentence, entity: Entity) -> bool:
+    """Whether a name is a day's: "on Boxing Day", "on New Year's Eve"."""
+    return sentence.words[entity.end - 1].text in ("Day", "Eve") and bool(_leaders(sentence, entity.start))
 
 
 def _dated(sentence: Sentence, entity: Entity) -> bool:
@@ -121,6 +133,24 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
         struck.append(" ".join(sentence.words[place].text for place in span if sentence.words[place].alive))
         sentence.strike(span)
     return f"location: {'; '.join(struck)}" if struck else ""
+
+
+def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Whereabouts of which nothing is known but that they are an organization, an event, a building: they go as locations do."""
+    struck = []
+    for entity in sentence.entities:
+        if entity.kind not in ("ORG", "FAC", "LOC", "EVENT", "PRODUCT") or not sentence.living(entity):
+            continue
+        known = knowledge.known(sentence.text_of(entity.start, entity.end), entity.kind)
+        lead = _leaders(sentence, entity.start)
+        if known is None or known.source != "type" or not lead or sentence.words[lead[0]].text.lower() not in VAGUELY:
+            continue
+        if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
+            continue
+        span = [*lead, *range(entity.start, entity.end)]
+        struck.append(" ".join(sentence.words[place].text for place in span if sentence.words[place].alive))
+        sentence.strike(span)
+    return f"whereabouts: {'; '.join(struck)}" if struck else ""
 
 
 def _tells(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
@@ -215,6 +245,10 @@ def _further_places(sentence: Sentence, end: int, *, pair: bool = False) -> list
     while place is not None and sentence.words[place].text in joints:
         following = sentence.after(place)
         entity = sentence.entity_at(following) if following is not None else None
+        if following is not None and sentence.words[place].text == "," and _STATE.match(sentence.words[following].text):
+            found += [place, following]  # "Toronto, ON"
+            place = sentence.after(following)
+            continue
         named = entity is not None and (entity.kind in PLACES or (pair and entity.kind not in NUMBERS | {"DATE", "TIME"}))
         proper = following is not None and sentence.words[following].pos == "PROPN" and entity is None
         if following is None or not (named or (proper and sentence.words[place].text == ",")):

@@ -6,7 +6,8 @@ Gated by the entity's type so that Toyota is no city, it asks in turn
   3. the list of brands, for organisations ("Lufthansa" → "airline");
   4. rules about the name's form ("Mount Rainier" → "mountain", "Daily Herald" → "newspaper");
   5. the name's own head, where it says the kind: the noun before "of" ("University of Bristol" → "university"), or the
-     last word ("Taj Mahal Hotel" → "hotel").
+     last word ("Taj Mahal Hotel" → "hotel");
+  6. the last word, where it is a thing, a place, a group or an event at all: the recogniser takes canals for buildings.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from components.providers.knowledge_gazetteers import place_kind
 from components.providers.knowledge_kinds import KINDS, Known
 from components.providers.knowledge_names import core, kind_by_form
 from components.providers.knowledge_wordnet import Synset, WordNet
+
+ARTIFACT, GROUP, EVENT, LOCATION, FOOD, WATER, FORMATION = 21939, 31264, 29378, 27167, 7555863, 9225146, 9287968
+THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, FOOD, WATER, FORMATION})
+"""WordNet synsets that a name's last word may be of, whatever it is taken for; no animals: a Mustang is none."""
 
 
 class Embedded:
@@ -37,7 +42,9 @@ class Embedded:
             (brand_kind(name) if kind == "ORG" else "", "brands"),
             (kind_by_form(name, kind), "name's form"),
             (self._head_before_of(name, kinds) if kind != "PERSON" else "", "name's head"),
-            (self._last_word(name, kinds), "name's last word"),
+            # A surname that is a word says nothing of its bearer (Baker, Hopper).
+            (self._last_word(name, kinds) if kind != "PERSON" else "", "name's last word"),
+            (self._last_word(name, THINGS, 1) if kind not in ("PERSON", "GPE") else "", "name's last word"),
         ):
             if word:
                 return Known(word, source)
@@ -56,16 +63,16 @@ class Embedded:
         place = next((place for place, word in enumerate(words) if word == "of" and 0 < place < len(words) - 1), 0)
         return self._suiting(words[place - 1], kinds) if place else ""
 
-    def _last_word(self, name: str, kinds: frozenset[int]) -> str:
+    def _last_word(self, name: str, kinds: frozenset[int], senses: int = 3) -> str:
         words = core(name)
-        return self._suiting(words[-1], kinds) if len(words) > 1 else ""
+        return self._suiting(words[-1], kinds, senses) if len(words) > 1 else ""
 
-    def _suiting(self, word: str, kinds: frozenset[int]) -> str:
+    def _suiting(self, word: str, kinds: frozenset[int], most: int = 3) -> str:
         noun = word.lower()
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
         # A plural ("Niagara Falls" apart, which is a lemma) names several things, and the caption needs one.
         itself = any(noun == lemma.lower() for sense in senses for lemma in sense.lemmas)
-        return noun if itself and any(self.wordnet.is_a(sense, kinds) for sense in senses[:3]) else ""
+        return noun if itself and any(self.wordnet.is_a(sense, kinds) for sense in senses[:most]) else ""
 
 
 def _common_words(lemma: str) -> str:
