@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from components.hypernymize import mend, rename, strip, tidy
+from components.hypernymize import locations, mend, rename, strip, tidy
 from components.hypernymize.sentence import Sentence
 from components.providers.knowledge import Knowledge
 from components.providers.language import Parse
@@ -38,8 +38,8 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         ("dates", strip.strip_dates),
         ("quantities", strip.strip_quantities),
         ("quotes", strip.strip_quotes),
-        ("locations", strip.strip_locations),
-        ("whereabouts", strip.strip_vague),
+        ("locations", locations.strip_locations),
+        ("whereabouts", locations.strip_vague),
         ("hypernyms", partial(rename.rename_entities, stated_role=stated_role)),
         ("modifiers", strip.strip_modifiers),
         ("coordination", rename.merge_coordination),

@@ -1,4 +1,4 @@
-"""``python -m tests.gold``: both halves judged; with ``--fails`` every case that went wrong."""
+"""``python -m tests.gold``: all of it judged; with ``--fails`` every case that went wrong."""
 
 from __future__ import annotations
 

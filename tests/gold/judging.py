@@ -12,7 +12,7 @@ from typing import Any
 from components.trial import Trial
 
 FOLDER = Path(__file__).parent
-HALVES = ("seen", "unseen")
+HALVES = ("seen", "unseen", "third")
 AFTER_THE_RULES = {"too_short", "inconsistent"}
 
 

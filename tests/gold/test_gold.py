@@ -1,0 +1,53 @@
+"""The pipeline agrees with the gold set as often as docs/gold.md says, leaks nothing, and writes grammatically.
+
+Slow: the whole dictionary is needed (``hearsight data --dictionary``), which the other tests do without.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from components.providers.knowledge_wordnet import wordnet_folder
+from components.trial import Trial
+from tests.gold.grammar import faults
+from tests.gold.judging import FOLDER, HALVES, Judgement, cases, judge, shares
+from tests.support import PROJECT
+
+
+@pytest.fixture(scope="module", params=[half for half in HALVES if (FOLDER / f"{half}.jsonl").exists()])
+def judged(request: pytest.FixtureRequest) -> list[Judgement]:
+    if not (wordnet_folder(PROJECT) / "data.adj").is_file():
+        pytest.skip("the dictionary is not here: `hearsight data --dictionary`")
+    return judge(Trial(PROJECT, "paper"), request.param)
+
+
+@pytest.mark.slow
+def test_verdicts_and_captions_agree_and_nothing_private_is_left(judged: list[Judgement]) -> None:
+    found = shares(judged)
+    for measure, least in (("verdict as expected", 0.95), ("caption acceptable, of those to be kept", 0.85)):
+        right, count = found[measure]
+        assert right / count >= least, (measure, right, count)
+    assert [each.leaks for each in judged if each.leaks] == []
+
+
+@pytest.mark.slow
+def test_captions_are_grammatical(judged: list[Judgement]) -> None:
+    captions = [each.result["caption"] for each in judged if each.result["caption"]]
+    assert [(caption, faults(caption)) for caption in captions if faults(caption)] == []
+
+
+@pytest.mark.parametrize("half", [half for half in HALVES if (FOLDER / f"{half}.jsonl").exists()])
+def test_cases_are_whole_and_accept_nothing_private(half: str) -> None:
+    told = cases(half)
+    assert len({case["id"] for case in told}) == len(told)
+    for case in told:
+        assert case["alt"] and (case["captions"] if case["verdict"] == "kept" else case["rules"])
+        for caption in case.get("captions", ()):
+            assert not Judgement(case, {"caption": caption, "verdict": "kept", "rule": None}).leaks, case["id"]
+
+
+@pytest.mark.parametrize(
+    "caption", ["people at the a house", "a dog of", "a actors on a stage", "a dog on on a beach", "a dog , a cat", "dogs of."]
+)
+def test_the_check_of_grammar_sees_faults(caption: str) -> None:
+    assert faults(caption) and not faults("an actor and a series of dresses, lifted off the ground in a glass bus.")
