@@ -65,8 +65,6 @@ class Content:
 
     def rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take in records of any stage."""
-        from components.filter.boilerplate import crop, load_boilerplate
-
         for row in rows:
             self.keys.add(row["key"])
             if row.get("image_sha256"):
@@ -74,8 +72,16 @@ class Content:
             if row.get("audio_sha256"):
                 self.audio.add(row["audio_sha256"])
             if alt := row.get("alt"):
-                spelt = crop(alt, load_boilerplate(row.get("language") or "en")).text
-                self.texts.update(sha256_bytes(words.encode()) for words in (alt, spelt, row.get("text") or alt))
+                self.texts.update(sha256_bytes(words.encode()) for words in (*_cropped(alt), row.get("text") or alt))
+
+
+def _cropped(alt: str) -> Iterator[str]:
+    """An alt-text as annotations may be keyed: as it is, and as the filter crops it, whose language is not its page's."""
+    from components.filter import boilerplate
+
+    yield alt
+    for path in sorted((Path(boilerplate.__file__).parent / "data").glob("boilerplate.*.yaml")):
+        yield boilerplate.crop(alt, boilerplate.load_boilerplate(path.name.split(".")[1])).text
 
 
 def gather(shards: Iterable[Opener], wanted: Wanted, known: Content) -> Content:

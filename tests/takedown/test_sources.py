@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from components.core.boundary import Boundary
+from components.core.digests import sha256_bytes
 from components.crawl import run
 from components.crawl.takedown import NAME, read_takedown
 from components.crawl.web.store import FetchStore
+from components.filter.boilerplate import crop, load_boilerplate
 from components.takedown.evidence import Content, gather
 from components.takedown.listing import add
 from components.takedown.looking import Seeker
@@ -125,3 +127,12 @@ def test_an_address_of_a_proxy_that_names_a_listed_host_is_its_own(crawl, web, t
     looks = [seeker.file(path).settle(True) for path in sorted(after.path.rglob("*.parquet"))]
     looks += [seeker.file(path) for path in sorted((tmp_path / "data/store").rglob("*")) if path.is_file()]
     assert not any(look.hits for look in looks) and sum(look.mentions for look in looks) >= 3
+
+
+@pytest.mark.parametrize("language", ["en", "un", "pt"])
+def test_a_removed_text_is_known_as_the_filter_crops_it_whatever_its_pages_language(language):
+    alt = "Stock photo of a red boat on the sea"
+    cropped = crop(alt, load_boilerplate("en")).text
+    known = Content()
+    known.rows([{"key": "a", "alt": alt, "language": language}])
+    assert cropped != alt and {sha256_bytes(alt.encode()), sha256_bytes(cropped.encode())} <= known.texts
