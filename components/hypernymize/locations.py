@@ -10,7 +10,9 @@ import re
 from components.hypernymize.sentence import Entity, Sentence
 from components.providers.knowledge import Knowledge
 
-VAGUELY = frozenset({"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along"})
+VAGUELY = frozenset(
+    {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during"}
+)
 WHEREABOUTS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
 BETWEEN = frozenset({"between", "from"})
 _STATE = re.compile(r"[A-Z]{2}$|[A-Z]\.[A-Z]\.$|[A-Z][a-z]{2,4}\.$")
@@ -38,6 +40,11 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
             continue  # a plural of several words is a team ("the Green Bay Packers")
         if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
             continue
+        owner = _owner(sentence, entity)
+        if owner:
+            struck.append(" ".join(sentence.words[place].text for place in owner))
+            sentence.strike(owner)
+            continue
         lead = leaders(sentence, entity.start)
         word = sentence.words[lead[0]].text.lower() if lead else ""
         if word not in WHEREABOUTS and _tells(sentence, entity, knowledge):
@@ -52,6 +59,15 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
     return f"location: {'; '.join(struck)}" if struck else ""
 
 
+def _owner(sentence: Sentence, entity: Entity) -> list[int]:
+    """A place that only tells whose a person is, with its genitive: "Kenya's" before a name."""
+    mark = entity.end
+    if mark + 1 >= len(sentence.words) or sentence.words[mark].tag != "POS":
+        return []
+    owned = sentence.entity_at(mark + 1)
+    return list(range(entity.start, mark + 1)) if owned is not None and owned.kind == "PERSON" else []
+
+
 def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
     """Whereabouts of which nothing is known but that they are an organization, an event, a building: they go as locations do."""
     struck = []
@@ -60,6 +76,8 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         known = knowledge.known(sentence.text_of(entity.start, entity.end), entity.kind)
         lead = leaders(sentence, entity.start)
+        if entity.kind == "EVENT" and lead and sentence.words[lead[0]].text.lower() == "during":
+            continue  # "during the event" tells something
         if known is None or known.source != "type" or not lead or sentence.words[lead[0]].text.lower() not in VAGUELY:
             continue
         if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:

@@ -33,6 +33,8 @@ def _mend_words(sentence: Sentence, knowledge: Knowledge) -> None:
         capital = word.text[:1].isupper()
         if word.tag == "NN" and plain.isalpha() and not knowledge.is_noun(plain) and knowledge.is_verb(plain):
             word.pos = "VERB"  # "adorn"
+        elif word.pos == "PROPN" and word.text.islower():
+            word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"  # "a wooden jetty"
         elif word.pos == "NOUN" and capital and plain.isalpha() and _only_a_name(plain, knowledge):
             word.pos = "PROPN"  # "Lisbon", "Coyoacán"
         elif capital and position and word.pos in ("ADV", "VERB", "ADJ", "AUX") and _odd_capital(sentence, position):
