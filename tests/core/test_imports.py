@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.support import PROJECT
 
-OURS = {"components", "flows", "tests"}
+OURS = {"benchmarks", "components", "flows", "tests"}
 UNMAPPED = {"parselmouth": ["praat-parselmouth"]}
 """Modules whose wheel is one compiled file, which ``packages_distributions`` does not see."""
 
