@@ -62,8 +62,11 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
             continue  # "one of the people": a pronoun
         while start > 0 and sentence.words[start - 1].text in CURRENCY:
             start -= 1
+        while end < len(sentence.words) and sentence.words[end].text in CURRENCY:
+            end += 1
         after = sentence.after(end - 1)
-        if after is not None and sentence.words[after].text.lower() == "of":
+        partitive = after is not None and sentence.words[after].text.lower() == "of"
+        if after is not None and partitive:
             following = sentence.after(after)
             end = after + 1
             if following is not None and sentence.words[following].pos == "DET":
@@ -75,7 +78,7 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
             end += 1  # "the 80 km long trail"
         struck.append(sentence.text_of(start, end))
         sentence.strike(range(start, end))
-        if not beside and end == entity.end:
+        if not beside and not partitive:
             _strike_lead(sentence, start)
     return f"amount: {'; '.join(struck)}" if struck else ""
 
