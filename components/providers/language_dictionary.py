@@ -6,10 +6,11 @@ this one knows what is a word, however rare ("capercaillie").
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 
-from components.providers.knowledge_wordnet import wordnet_folder
+from components.providers.knowledge_wordnet import VARIABLE, wordnet_folder
 
 FILES = ("index.noun", "index.verb", "index.adj", "index.adv")
 _ENDINGS = (
@@ -22,12 +23,13 @@ _SHORTEST = 4
 
 def is_listed(word: str) -> bool:
     """Whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
-    return _listed(word.lower(), str(wordnet_folder()))
+    return _listed(word.lower(), os.environ.get(VARIABLE, ""))
 
 
 @lru_cache(maxsize=65536)
-def _listed(word: str, folder: str) -> bool:
-    lemmas = _lemmas(folder)
+def _listed(word: str, chosen: str) -> bool:
+    """As :func:`is_listed`, for the dictionary that the environment chose: looking for its folder costs more than the word."""
+    lemmas = _lemmas(str(wordnet_folder()))
     if _known(word, lemmas):
         return True
     cuts = range(_SHORTEST, len(word) - _SHORTEST + 1)
