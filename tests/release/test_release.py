@@ -60,7 +60,8 @@ def project(root: Path, rows: list[tuple[str, str, str, Any]] = ROWS, extra: str
                 row(stage, **{
                     name: value
                     for name, value in {
-                        "key": f"{number}{at:015d}", "image_url": url, "caption": caption, "split": split, "labels": labels,
+                        "key": f"{number}{at:015d}", "image_url": url, "caption": caption, "split": split,
+                        "labels": [{"identifier": "", **label} for label in labels],
                         "alt": caption + extra,
                     }.items()
                     if name in BOUNDARIES[stage][1].names
