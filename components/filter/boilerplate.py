@@ -59,25 +59,33 @@ def load_boilerplate(language: str) -> Boilerplate:
 
 def crop(text: str, lists: Boilerplate) -> Cropped:
     """Take boiler-plate off both ends until none is left; cropping twice is cropping once."""
-    text, pieces = _INNER.sub(" ", text).strip(), []
+    text = _INNER.sub(" ", text).strip()
+    pieces: list[str] = []
     while True:
-        if text.endswith((")", "]")) and (credit := lists.crop_credit.search(text)) is not None and credit.start() > 0:
-            pieces.append(credit.group().strip(_EDGE))
-            text = text[: credit.start()].rstrip(_EDGE)
-            continue
-        for boiler, at_end in [(b, False) for b in lists.crop_prefix] + [(b, True) for b in lists.crop_suffix]:
-            rest = _without(text, boiler, at_end)
-            if rest is not None:
-                pieces.append(boiler)
-                text = rest
-                break
-        else:
-            credit = lists.crop_credit.search(text)
-            if credit is not None and credit.start() > 0:
-                pieces.append(credit.group().strip(_EDGE))
-                text = text[: credit.start()].rstrip(_EDGE)
-                continue
+        # A bracketed credit goes first: a listed end inside it ("/Getty Images)") would leave the bracket open.
+        credited = _without_credit(text, lists) if text.endswith((")", "]")) else None
+        taken = credited or _without_listed(text, lists) or _without_credit(text, lists)
+        if taken is None:
             return Cropped(text, tuple(pieces))
+        text, piece = taken
+        pieces.append(piece)
+
+
+def _without_listed(text: str, lists: Boilerplate) -> tuple[str, str] | None:
+    """The text without the first listed beginning or end that it has, and that; None when it has none."""
+    for boiler, at_end in [(b, False) for b in lists.crop_prefix] + [(b, True) for b in lists.crop_suffix]:
+        rest = _without(text, boiler, at_end)
+        if rest is not None:
+            return rest, boiler
+    return None
+
+
+def _without_credit(text: str, lists: Boilerplate) -> tuple[str, str] | None:
+    """The text without the credit at its end, and that; None when it has none, or nothing else."""
+    credit = lists.crop_credit.search(text)
+    if credit is None or credit.start() == 0:
+        return None
+    return text[: credit.start()].rstrip(_EDGE), credit.group().strip(_EDGE)
 
 
 def dropping_pattern(text: str, lists: Boilerplate) -> str:

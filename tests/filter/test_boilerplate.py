@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from components.filter.boilerplate import crop, dropping_pattern, load_boilerplate
 
 LISTS = load_boilerplate("en")
-PIECES = st.sampled_from([*LISTS.crop_prefix, *LISTS.crop_suffix, " - ", ": ", "a dog", "A Dog.", " | ", "İ", "(", ")"])
+CREDITS = ("Photo: AP", "(dpa/L. Schwedes)", "Photo by Ann Lee", "(public domain)", "© Ann Lee", "Credit: NASA")
+PIECES = st.sampled_from([*CREDITS, *LISTS.crop_prefix, *LISTS.crop_suffix, " - ", ": ", "a dog", "A Dog.", " | ", "İ", "(", ")"])
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,10 @@ PIECES = st.sampled_from([*LISTS.crop_prefix, *LISTS.crop_suffix, " - ", ": ", "
         ("Click to enlarge picture: A dog on a beach.", "A dog on a beach."),
         ("Stock photo - A dog (Getty Images)", "A dog"),
         ("A  dog\n on a beach", "A dog on a beach"),
+        ("A dog speaks. Photo: AP", "A dog speaks"),
+        ("A man walks a dog. (Ann Lee/AFP/Getty Images)", "A man walks a dog."),
+        ("An exhibition on colonies (public domain)", "An exhibition on colonies"),
+        ("A photo of a dog: a picture (in a frame)", "A photo of a dog: a picture (in a frame)"),
         ("A photographer on a beach", "A photographer on a beach"),
         ("A shop with stock photography books", "A shop with stock photography books"),
     ],
