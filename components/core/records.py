@@ -38,6 +38,10 @@ CANDIDATE = pa.schema(
         _field("media", STR, "tar shard / member"),
         _field("archive", STR, "the WARC, WAT or table it was read from; empty for a live page"),
         _field("archive_offset", I64, "B into a WARC or WAT, or a table's row from 1; -1 = none"),
+        _field("owner", STR, "whose post it is, as its source names the account; empty where nobody is named"),
+        _field("post", STR, "the post's identifier at its source; empty where there is none"),
+        _field("posted", STR, "when it was posted: ISO 8601 in UTC, or as a table spells it; empty where unknown"),
+        _field("collected", STR, "when a snapshot first held the post, ISO 8601 UTC; empty for what is no post"),
     ]
 )
 FILTERED = _extend(

@@ -188,6 +188,10 @@ class _Shards:
                 "media": self._media[fact["sha256"]],
                 "archive": found.archive,
                 "archive_offset": found.offset,
+                "owner": found.owner,
+                "post": found.post,
+                "posted": found.posted,
+                "collected": found.collected,
             }
         )
         self.rows.append(kept(verdict.key, detail=f"{candidate.image_url} {found.place}"))

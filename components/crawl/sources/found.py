@@ -22,6 +22,8 @@ from components.crawl.walk import Found
 PAGES_A_GROUP = 2000
 """Pages of a parquet row group at most: what is in memory at a time."""
 IMAGES_A_GROUP = 20_000
+OF_A_POST = ("owner", "post", "posted", "collected")
+"""What a source may tell of the post an image is of."""
 _CANDIDATE = pa.struct(
     [
         pa.field("taken", pa.string(), nullable=False),
@@ -40,7 +42,7 @@ SCHEMA = pa.schema(
         pa.field("language", pa.string(), nullable=False),
         pa.field("archive", pa.string(), nullable=False),
         pa.field("offset", pa.int64(), nullable=False),
-        pa.field("owner", pa.string(), nullable=False),
+        *(pa.field(name, pa.string(), nullable=False) for name in OF_A_POST),
         pa.field("note", pa.string(), nullable=False),
         pa.field("row", pa.struct(list(LEDGER)), nullable=True),
         pa.field("images", pa.list_(_CANDIDATE), nullable=False),
@@ -101,7 +103,7 @@ def read_found(path: Path) -> Iterator[FoundPage]:
                 common = {
                     "page_url": page["url"],
                     "language": page["language"],
-                    "owner": page["owner"],
+                    **{name: page[name] for name in OF_A_POST},
                     "note": page["note"],
                     **place,
                 }
@@ -114,7 +116,7 @@ def _plain(page: FoundPage) -> dict[str, Any]:
     return {
         "url": page.url,
         "language": first.language if first else "un",
-        "owner": first.owner if first else "",
+        **{name: getattr(first, name) if first else "" for name in OF_A_POST},
         "note": first.note if first else "",
         "archive": page.archive,
         "offset": page.offset,

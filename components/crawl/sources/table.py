@@ -65,5 +65,6 @@ def page_of(row: Row, table: str, *, local: bool, language: str) -> FoundPage:
     spelled = row.file if local else row.url
     url = (file_url(row.file) if row.file.strip() else None) if local else normalise(row.url)
     candidate = Candidate(image_url=url, alt=fold(row.caption), position=0, source=fold(spelled)[:200])
-    found = Found("", candidate, language, owner=fold(row.owner)[:200], note=fold(row.note)[:200], **common)
+    post: dict[str, Any] = {"owner": fold(row.owner)[:200], "posted": fold(row.posted)[:40], "note": fold(row.note)[:200]}
+    found = Found("", candidate, language, **post, **common)
     return FoundPage(None, [found], **common)

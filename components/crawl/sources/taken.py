@@ -42,6 +42,6 @@ def _without(item: Found, taken: Takedown) -> Found:
     if mark := mark_of(item, taken):
         blank = Candidate(image_url=None, alt="", position=item.candidate.position, source="")
         told = f"{key_of(item)} {mark} {address_hash(item.candidate.image_url)}"
-        return replace(item, page_url="", candidate=blank, owner="", note="", taken=told)
+        return replace(item, page_url="", candidate=blank, owner="", post="", posted="", collected="", note="", taken=told)
     candidate = replace(item.candidate, source=redact(item.candidate.source, taken))
     return replace(item, candidate=candidate, note=redact(item.note, taken))

@@ -33,8 +33,9 @@ class PraCegoVer(Layout):
                 if lacks is not None:
                     yield lacks
                     continue
-                owner, date = str(post.get("user") or ""), str(post.get("date") or "undated")
-                yield Row(number, post[self.takes], file=post["filename"], owner=owner, note=f"posted {date}")
+                owner, date = str(post.get("user") or ""), str(post.get("date") or "")
+                note = f"posted {date or 'undated'}"
+                yield Row(number, post[self.takes], file=post["filename"], owner=owner, posted=date, note=note)
 
         yield from checked(each(), shown, self.name)
 

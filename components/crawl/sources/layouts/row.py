@@ -22,6 +22,8 @@ class Row:
     """The image's file name, as the file spells it; '' when the layout or the row has none."""
     owner: str = ""
     """Whose post it is, where the set says so."""
+    posted: str = ""
+    """When it was posted, as the set spells it."""
     note: str = ""
     """What else the set says of it, for the ledger: its split, its date."""
     rule: str = ""
