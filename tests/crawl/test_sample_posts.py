@@ -329,6 +329,11 @@ def test_no_request_breaks_the_server(site, path, query):
         assert site.answer(target).status in (200, 404, 410)
 
 
+def test_a_slash_after_an_address_is_no_other_address(site):
+    # Mastodon.py asks for /api/v1/instance/
+    assert site.answer("/api/v1/instance/") == site.answer("/api/v1/instance") and site.answer("/api/v1/instance/").status == 200
+
+
 def test_a_missing_package_names_the_command_that_fetches_it(tmp_path):
     with pytest.raises(HearsightError, match=r"tuxpaint-stamps-default is missing.*make data"):
         PostsSite(tmp_path)

@@ -29,7 +29,7 @@ SMALL = 4
 """Themes with fewer materials share one account."""
 INSTITUTIONS = tuple(
     f"{what} {of}"
-    for of in ("da Amostra", "do Exemplo", "Acessível")
+    for of in ("da Amostra", "do Exemplo", "do Modelo")
     for what in ("Biblioteca", "Museu", "Escola", "Rádio", "Prefeitura", "Câmara", "Projeto", "Instituto")
 )
 """Made up, after whom the tag's posts come from; the first post most."""

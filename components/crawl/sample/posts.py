@@ -125,7 +125,7 @@ class PostsSite(Site):
         _ = self.plan  # made at the first request, with what the actions look things up in
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         for pattern, action in self._routes:
-            found = pattern.fullmatch(parts.path or "/")
+            found = pattern.fullmatch(parts.path.rstrip("/") or "/")  # clients do ask for /api/v1/instance/
             if found:
                 reply = action(query, *found.groups())
                 return _limited(reply) if parts.path.startswith("/api/") else reply
@@ -201,7 +201,8 @@ class PostsSite(Site):
         if version == "v1":
             return _json({**about, "uri": entities.HOST, "short_description": "", "registrations": False})
         counted = {"users": {"active_month": len(self.plan.owners)}}
-        return _json({**about, "domain": entities.HOST, "usage": counted, "registrations": {"enabled": False}})
+        said = {"domain": entities.HOST, "usage": counted, "registrations": {"enabled": False}, "api_versions": {"mastodon": 2}}
+        return _json({**about, **said})
 
     # files
 
