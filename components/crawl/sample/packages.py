@@ -24,7 +24,9 @@ PAGES = ("gimp-help-en", "python-skimage-doc", "grass-doc", "freedombox-doc-en",
 """Packages of pages and pictures."""
 DICTIONARY = ("wordnet-base",)
 """What the knowledge provider reads; no Python package ships it."""
-PACKAGES = PAGES + DICTIONARY
+POSTS = ("gcompris-qt-data",)
+"""Described photographs and drawings; with the stamps they become the sample's posts."""
+PACKAGES = PAGES + POSTS + DICTIONARY
 DOWNLOAD_SECONDS = 1800
 MARK = ".unpacked"
 """Written last into an unpacked package: the sha256 of the archive it came from."""

@@ -2,7 +2,7 @@
 
 It answers as a forward proxy (``GET http://gimp.sample/index.html``), so that pages keep their virtual host names and no
 port ever gets into a record, and by ``Host`` header, so that a person can browse it. Not in scope: HTTPS, and what the
-hosts hold (``sites``, ``gallery``, ``pages``).
+hosts hold (``sites``, ``gallery``, ``pages``, ``posts``).
 """
 
 from __future__ import annotations
@@ -23,21 +23,26 @@ class SampleWeb:
     """A running web of virtual hosts, as a context manager.
 
     Args:
-        root: the project's root; its fetched packages become the five sample hosts.
+        root: the project's root; its fetched packages become the five sample hosts of pages and the server of posts.
         hosts: instead of them, host name → :class:`Site` or a folder of static files.
+        day: of the server of posts: 1, or 2 for its state a day later.
         port: 0 takes a free one.
 
     Raises:
         HearsightError: the packages are not there, or the port is taken.
     """
 
-    def __init__(self, root: Path | None = None, *, hosts: Mapping[str, Site | Path] | None = None, port: int = 0) -> None:
+    def __init__(
+        self, root: Path | None = None, *, hosts: Mapping[str, Site | Path] | None = None, port: int = 0, day: int = 1
+    ) -> None:
         if hosts is None:
+            from components.crawl.sample.entities import HOST
             from components.crawl.sample.pages import sample_sites
+            from components.crawl.sample.posts import PostsSite
 
             if root is None:
                 raise ValueError("SampleWeb needs a root or hosts")
-            hosts = sample_sites(root)
+            hosts = {**sample_sites(root), HOST: PostsSite(root, day)}
         self.sites = {name: site if isinstance(site, Site) else Site(Path(site)) for name, site in hosts.items()}
         self.log: list[str] = []
         """Every URL asked for, in the order of arrival."""
