@@ -120,7 +120,7 @@ def _back(root: Path, dataset: str, named: Collection[str]) -> tuple[dict[str, B
                 f"is not the output that {found.name} was made from", where=earlier.path, mend=f"run `dvc repro split@{dataset}`"
             )
         found = earlier
-    return dict(reversed(stages.items())), settings
+    return dict(reversed(stages.items())), dict(reversed(settings.items()))
 
 
 def _lineage(boundary: Boundary) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from components.core.owners import spelled_owner
-from components.release.anonymous import Names
+from components.release.anonymous import DIGITS, Names
 
 BARE = 4
 """Letters from which a name is masked as a bare word; with a digit or a sign in it, any length is."""
@@ -74,9 +74,11 @@ def forms(owner: str) -> list[str]:
 
 
 def counted(text: str) -> tuple[bool, bool, bool]:
-    """Whether a text holds a mention, a web address, an e-mail address."""
-    return bool(_MENTION.search(text)), bool(_WEB.search(text)), bool(_MAIL.search(text))
+    """Whether a masked text holds a mention of somebody who is not in the set, a web address, an e-mail address."""
+    others = any(not _MASKED.fullmatch(found[1]) for found in _MENTION.finditer(text))
+    return others, bool(_WEB.search(text)), bool(_MAIL.search(text))
 
 
+_MASKED = re.compile(rf"{ANYBODY}|[0-9a-f]{{{DIGITS}}}")
 _WEB = re.compile(r"(?:https?://|www\.)\w", re.I)
 _MAIL = re.compile(rf"{_HANDLE}@{_HANDLE}\.[a-z]{{2,}}", re.I)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from components.metrics.caption_statistics import CaptionStatistics
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from components.release.made import MadePosts
     from components.release.posts import Instance
 
+WINDOW = 7
+"""Days after which a post is found through its owner alone (#PraCegoVer section 4.1)."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -88,6 +91,10 @@ class PostFacts:
     """Word → occurrences in captions; see ``metrics.tokens``."""
     posted: Span = field(default_factory=Span)
     collected: Span = field(default_factory=Span)
+    late: int = 0
+    """Posts collected more than seven days after they were made, of those whose two days are known."""
+    dated: int = 0
+    """Posts whose two days are known."""
     languages: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     shared_pictures: int = 0
@@ -97,7 +104,7 @@ class PostFacts:
     same_caption: int = 0
     """Instances whose very caption another instance has too."""
     mentions: int = 0
-    """Raw captions with a mention of an account, after masking."""
+    """Raw captions with a mention of an account that was not masked."""
     addresses: int = 0
     """... with a web address."""
     mails: int = 0
@@ -153,6 +160,9 @@ class PostFacts:
             self.words.update(tokenize(each.caption))
             self.posted.add(each.date)
             self.collected.add(each.collected)
+            days = _days_between(each.date, each.collected)
+            self.dated += days is not None
+            self.late += days is not None and days > WINDOW
             self.languages[each.language or "not told"] += 1
             self.formats[each.kind] += 1
             self.without_owner += not each.user
@@ -175,6 +185,13 @@ class PostFacts:
             "taken_down": self.taken_down,
             "unreadable": self.unreadable,
         }
+
+
+def _days_between(posted: str, collected: str) -> int | None:
+    try:
+        return (date.fromisoformat(collected[:10]) - date.fromisoformat(posted[:10])).days
+    except ValueError:
+        return None
 
 
 def _several(values: Iterable[str]) -> list[int]:

@@ -137,11 +137,13 @@ Words are those of captions in lower case without punctuation; sd is the populat
 ## People
 
 `user` is a keyed hash of the account, and so is a file name of its post; the key is not part of the release. Accounts of the set
-are replaced by their user wherever captions mention them; other mentions are {others}. Metadata inside the pictures' files were
-removed. People can still be recognised in pictures and by what captions say. Do not try to find out who wrote a post.
+are replaced by their user wherever captions mention them; other mentions are {others}.
+Metadata inside the pictures' files were removed. People can still be recognised in pictures and by what captions say. Do
+not try to find out who wrote a post.
 
-**Taking down.** {contact} Who
-asks for a post to be removed should be heard: it is an object of `dataset.json`, a file of the archive and a line of its split.
+**Taking down.** {contact}
+Who asks for a post to be removed should be heard: it is an object of `dataset.json`, a file of the archive and a line of
+its split.
 
 ## Licence
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.release.offensive import body_words, offensive_words
-from components.release.post_facts import PostFacts
+from components.release.post_facts import WINDOW, PostFacts
 from components.release.publisher import Publisher
 
 SETTINGS_TOLD = ("source", "layout", "tag", "tags", "hashtag", "hashtags", "language", "web")
@@ -173,7 +173,7 @@ def _identify(told: Told) -> Answer:
             "Owners are told by HMAC-SHA256 of their account under a key that is not part of the release; file "
             "names likewise. In "
             f"captions {facts.masked:,} names of accounts of the set were replaced by their user or `user`; {kept}.",
-            f"Raw captions that still hold a mention: {facts.mentions:,} ({share(facts.mentions, whole)}); a web address: "
+            f"Raw captions that still mention an account: {facts.mentions:,} ({share(facts.mentions, whole)}); a web address: "
             f"{facts.addresses:,} ({share(facts.addresses, whole)}); an e-mail address: {facts.mails:,} "
             f"({share(facts.mails, whole)}).",
         ]
@@ -216,7 +216,14 @@ def _mechanisms(told: Told) -> Answer:
 
 def _time_frame(told: Told) -> Answer:
     facts = told.facts
-    return Answer([f"Posted: {facts.posted}. Collected: {facts.collected}. A post is collected at any time after it was made."])
+    return Answer(
+        [
+            f"Posted: {facts.posted}. Collected: {facts.collected}.",
+            f"The two need not match: of {facts.dated:,} posts whose days are known {share(facts.late, facts.dated)} "
+            f"were collected "
+            f"more than {WINDOW} days after they were made.",
+        ]
+    )
 
 
 def _third_parties(told: Told) -> Answer:
