@@ -15,7 +15,7 @@ from components.release.publish import SUMS
 from components.release.publisher import Publisher, read_publisher
 from components.release.questions import QUESTIONS, SECTIONS
 from components.release.sheet import answers, not_stated
-from components.release.sheet_measured import Answer, Told
+from components.release.sheet_answer import Answer, Told
 
 if TYPE_CHECKING:
     from components.release.made import MadePosts

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from components.release.publisher import Publisher
 from components.release.questions import QUESTIONS
-from components.release.sheet_measured import MEASURED, Answer, Told
+from components.release.sheet_answer import Answer, Told
+from components.release.sheet_composition import COMPOSITION
+from components.release.sheet_process import PROCESS
 
 NOT_STATED = "Not stated by the publishers."
 STATED = {
@@ -22,8 +24,9 @@ STATED = {
 def answers(told: Told) -> dict[str, Answer]:
     """Every question's answer, in order."""
     found: dict[str, Answer] = {}
+    made = COMPOSITION | PROCESS
     for number in QUESTIONS:
-        measured = MEASURED[number](told) if number in MEASURED else Answer()
+        measured = made[number](told) if number in made else Answer()
         stated = " ".join(getattr(told.publisher, STATED[number]).split()) if number in STATED else ""
         if number in STATED:
             measured.paragraphs.insert(0, stated or NOT_STATED)
