@@ -155,12 +155,32 @@ def release(
     out: Annotated[Path, typer.Option("--out", "-o", help="A folder that is not there yet.")],
     dataset: Dataset = "english",
     licence: Annotated[str, typer.Option("--licence", help="What the captions are licensed under, for the README.")] = "",
+    subsets: Annotated[
+        list[str] | None, typer.Option("--subset", help="Posts: NAME=N, drawn from N collected posts; again for another.")
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option("--key-file", help="Posts: the key users are hashed under; without, HEARSIGHT_RELEASE_KEY.")
+    ] = None,
+    mask_mentions: Annotated[
+        bool, typer.Option("--mask-mentions", help="Posts: mask every account captions mention, not only the set's own.")
+    ] = False,
 ) -> None:
-    """Write a finished dataset as files for others: captions and labels as TSV, statistics, concepts, checksums, README."""
+    """Write a finished dataset as files for others: pages as TSV with labels, posts as dataset.json with pictures "
+    "and a datasheet."""
     from components.core.graph import find_root
     from components.release import release as write_release
+    from components.release.subsets import parse_subsets
 
-    print_line(write_release(find_root(), dataset, out, licence))
+    told = write_release(
+        find_root(),
+        dataset,
+        out,
+        licence,
+        subsets=parse_subsets(subsets or []),
+        key_file=key_file,
+        mask_mentions=mask_mentions,
+    )
+    print_line(told)
 
 
 @app.command()

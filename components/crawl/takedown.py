@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
+from components.core.owners import spelled_owner
 from components.crawl.urls import normalise
 
 NAME = "takedown.jsonl"
@@ -47,7 +47,7 @@ class Entry:
 
 
 def hashed(salt: str, kind: str, value: str) -> str:
-    """The salted sha256 of a value in its spelling of :func:`spelled_url`, :func:`spelled_host` or :func:`spelled_owner`."""
+    """The salted sha256 of a value in its spelling of :func:`spelled_url`, :func:`spelled_host` or ``core.owners``."""
     return sha256_bytes(f"{salt}\n{kind}\n{value}".encode())
 
 
@@ -63,11 +63,6 @@ def spelled_host(host: str) -> str | None:
         return None
     normal = normalise(f"http://{host}/")
     return (urlsplit(normal).hostname or None) if normal else None
-
-
-def spelled_owner(owner: str) -> str | None:
-    """An owner's name as hashed: NFKC, case folded, without white space at the ends and a leading @; None when empty."""
-    return unicodedata.normalize("NFKC", owner).strip().lstrip("@").casefold() or None
 
 
 def parents(host: str) -> Iterator[str]:

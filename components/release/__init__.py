@@ -1,108 +1,75 @@
-"""release: a finished dataset as files for others, in the layout Conceptual Captions is published in (C7, C8).
+"""release: a finished dataset as files for others, in the layout its kind is published in (C7, C8, P7).
 
+Pages are released as Conceptual Captions is: captions and addresses, no pictures. Posts, that is, a dataset whose chain takes
+``describe``, are released as #PraCegoVer is: ``dataset.json``, pictures, splits, a datasheet, and no account by its name.
 A verb and not a stage: a release goes to a folder of the user's choice, outlives the project's ``data/``, and nothing in the
 graph reads it; a stage would empty its folder before each run, and a release must never be overwritten by another.
-What is written: ``files``; the page that comes with it: ``notes``; how it gets to its place: ``publish``.
-Source: Conceptual Captions (seed 000) table 3; its dataset page (seed 001). Not in scope: pictures, which stay where they are.
+Where the parts come from: ``made``. Pages: ``files``, ``notes``. Posts: ``posts``. How it gets to its place: ``publish``.
+Source: Conceptual Captions (seed 000) table 3; its dataset page (seed 001); #PraCegoVer (seed 002) sections 3 and 6.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.core.boundary import Boundary
 from components.core.errors import HearsightError
+from components.release.made import Made, find_parts, find_posts, is_of_posts
 
-STAGES = ("filter", "hypernymize", "dedup", "split")
-"""The stages whose settings made the release what it is, in order."""
-
-
-@dataclass(frozen=True)
-class Made:
-    """The outputs a release is made of, each of the very run that the next was made from."""
-
-    dataset: str
-    split: Boundary
-    concepts: Boundary
-    settings: dict[str, Any]
-    """``<dataset>/<stage>`` → its parameters, of every stage from the filter to the split."""
+__all__ = ["Made", "find_parts", "release"]
 
 
-def release(root: Path, dataset: str, out: Path, licence: str = "") -> dict[str, Any]:
-    """Write the release of ``dataset`` into ``out``; equal data give equal bytes.
+def release(
+    root: Path,
+    dataset: str,
+    out: Path,
+    licence: str = "",
+    *,
+    subsets: Mapping[str, int] | None = None,
+    key_file: Path | None = None,
+    mask_mentions: bool = False,
+) -> dict[str, Any]:
+    """Write the release of ``dataset`` into ``out``; equal data (and, for posts, an equal key) give equal bytes.
 
     Args:
-        licence: what the captions are licensed under, for the README; without, it says that none is stated.
+        licence: what the captions are licensed under; without, it says that none is stated.
+        subsets: for posts, name → how many of the collected posts are drawn for it; see ``subsets``.
+        key_file: for posts, where the key lies that users are hashed under; without, it is in the environment.
+        mask_mentions: for posts, mask all accounts that captions mention, not only those of the set.
 
     Returns:
-        What was written: the folder, the examples of each split, rows with labels, and whether it was there already.
+        What was written: the folder, the examples of each split and more, and whether it was there already.
 
     Raises:
         HearsightError: the dataset is not finished, or its parts are of different runs; no row can be released; ``out`` holds
-            another release, or something else.
+            another release, or something else; there is no key; an option does not fit the kind of dataset.
     """
-    from components.release.files import write_all
-    from components.release.notes import write_notes
     from components.release.publish import publish_folder
 
-    made = find_parts(root, dataset)
+    if is_of_posts(root, dataset):
+        from components.release.anonymous import read_names
+        from components.release.posts import Wanted, write_posts
 
-    def fill(folder: Path) -> dict[str, Any]:
-        facts = write_all(made, folder)
-        write_notes(made, facts, folder, licence)
-        return facts.plain()
-
-    facts, new = publish_folder(out, fill)
-    return {"release": str(out), "dataset": dataset, **facts, "written": "yes" if new else "no: the same was there"}
-
-
-def find_parts(root: Path, dataset: str) -> Made:
-    """The finished split of a dataset, and the outputs before it that it came from.
-
-    Raises:
-        HearsightError: one is not finished or did not pass its check, or is of another run than the one after it came from.
-    """
-    from components.core.gate import require_passed
-    from components.core.graph import load_graph
-
-    graph = load_graph(root)
-    graph.require("split", dataset)
-    split = found = Boundary(graph.output("split", dataset))
-    require_passed(root, split)
-    settings: dict[str, Any] = {}
-    concepts: Boundary | None = None
-    while found.path.name in STAGES:
-        lineage = _lineage(found)
-        settings[found.name] = lineage["params"]
-        if found.path.name == "hypernymize":
-            concepts = found
-        before = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
-        if before is None:
-            break
-        earlier = Boundary(root / "data" / before["boundary"])
-        if earlier.path.name in STAGES and earlier.digest != before["manifest_sha256"]:
+        wanted = Wanted(licence, dict(subsets or {}), mask_mentions)
+        names, posts = read_names(root, out, key_file), find_posts(root, dataset)
+        told, new = publish_folder(out, lambda folder: write_posts(root, posts, folder, names, wanted))
+    else:
+        if subsets or key_file or mask_mentions:
             raise HearsightError(
-                f"is not the output that {found.name} was made from", where=earlier.path, mend=f"run `dvc repro split@{dataset}`"
+                "is no set of posts: it has no subsets, users or mentions",
+                where=f"dataset {dataset}",
+                mend="leave --subset, --key-file and --mask-mentions away",
             )
-        found = earlier
-    if concepts is None:
-        raise HearsightError("comes from no hypernymize stage", where=split.path, mend="release a dataset whose chain takes it")
-    return Made(dataset, split, concepts, dict(reversed(settings.items())))
+        from components.release.files import write_all
+        from components.release.notes import write_notes
 
+        made = find_parts(root, dataset)
 
-def _lineage(boundary: Boundary) -> dict[str, Any]:
-    _ = boundary.manifest
-    path = boundary.path / "lineage.json"
-    try:
-        content = json.loads(path.read_bytes())
-        assert isinstance(content["params"], dict)
-        assert all(isinstance(parent, dict) for parent in content["parents"])
-    except (OSError, ValueError, KeyError, TypeError, AssertionError):
-        stage, dataset = boundary.path.name, boundary.path.parent.name
-        raise HearsightError(
-            "does not tell what it was made from", where=path, mend=f"run `dvc repro --force -s {stage}@{dataset}`"
-        ) from None
-    return dict(content)
+        def fill(folder: Path) -> dict[str, Any]:
+            facts = write_all(made, folder)
+            write_notes(made, facts, folder, licence)
+            return facts.plain()
+
+        told, new = publish_folder(out, fill)
+    return {"release": str(out), "dataset": dataset, **told, "written": "yes" if new else "no: the same was there"}

@@ -12,7 +12,8 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.crawl.takedown import NAME, Entry, Takedown, hashed, read_takedown, spelled_host, spelled_owner, spelled_url
+from components.core.owners import spelled_owner
+from components.crawl.takedown import NAME, Entry, Takedown, hashed, read_takedown, spelled_host, spelled_url
 
 SPELLED = {"url": spelled_url, "host": spelled_host, "owner": spelled_owner}
 MEND = {"url": "give it as http://host/path", "host": "give a bare name, as in example.org", "owner": "give the owner's name"}
