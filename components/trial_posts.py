@@ -37,7 +37,8 @@ class PostTrial:
 
         graph = load_graph(root)
         graph.require("describe", dataset)
-        self._params: describe.Params = stage_params(root / "params.yaml", graph.params, dataset, "describe", describe.Params)
+        settings: Any = stage_params(root / "params.yaml", graph.params, dataset, "describe", describe.Params)
+        self._params: describe.Params = settings
         self._rules = load_rules(self._params.language)
 
     def of(self, caption: str) -> dict[str, Any]:

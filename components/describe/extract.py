@@ -116,11 +116,8 @@ def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bo
         end = tags[at + 1].start if at + 1 < len(tags) else len(caption)
         pieces.append(caption[tags[at].end : end])
         at += 1
-    return (
-        "\n".join(piece.rstrip(" \t([{") if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces)),
-        False,
-        at,
-    )
+    *earlier, last = pieces
+    return "\n".join([*(piece.rstrip(" \t([{") for piece in earlier), last]), False, at
 
 
 def _settled(

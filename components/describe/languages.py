@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 from components.describe.bounds import JUNK
 from components.describe.rules import Rules
-from components.describe.words import count_words, words_of
+from components.describe.words import Phrases, count_words, words_of
 
 Guess = Callable[[str, str], float]
 """The probability, in [0, 1], that a text is in a language: ``components.providers.language_identity``."""
@@ -98,29 +99,23 @@ def _pieces(text: str) -> list[str]:
     """Lines and sentences, each with the white space behind it."""
     ends = [match.end() for match in re.finditer(r"[.!?…]+[\"”»’)\]]*+\s++|\s/\s|\n\s*+", text)]
     bounds = [0, *ends, len(text)]
-    return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False) if end > start]
+    return [text[start:end] for start, end in pairwise(bounds) if end > start]
 
 
 def _sections(text: str, rules: Rules, min_language: float, guess: Guess) -> list[Section]:
     words = words_of(text)
     found = list(_flags(text, rules, min_language, guess))
     index = 0
+    kinds = (rules.own_section, rules.foreign_section, rules.foreign_tag, rules.foreign_bracketed)
     while index < len(words):
-        mark = None
-        for own, phrases in (
-            (True, rules.own_section),
-            (False, rules.foreign_section),
-            (False, rules.foreign_tag),
-            (False, rules.foreign_bracketed),
-        ):
+        mark: tuple[bool, int, int, int] | None = None
+        for phrases in kinds:
             at = phrases.at(text, words, index)
             if at is None or (mark is not None and at.end <= mark[1]):
                 continue
-            body = _mark_end(
-                text, at.start, at.end, bracketed=phrases is rules.foreign_bracketed, tag=phrases is rules.foreign_tag
-            )
+            body = _mark_end(text, at.start, at.end, phrases, rules)
             if body is not None:
-                mark = (own, at.end, body, at.after)
+                mark = (phrases is rules.own_section, at.end, body, at.after)
         if mark is None:
             index += 1
             continue
@@ -132,18 +127,18 @@ def _sections(text: str, rules: Rules, min_language: float, guess: Guess) -> lis
     return sorted(found, key=lambda section: section.start)
 
 
-def _mark_end(text: str, start: int, end: int, *, bracketed: bool, tag: bool) -> int | None:
+def _mark_end(text: str, start: int, end: int, phrases: Phrases, rules: Rules) -> int | None:
     """Where the piece behind a mark begins; None where the words are no mark."""
     before = text[max(0, start - 80) : start]
     opener = before[-1:]
     if opener in ("#", "＃"):
-        return end if not bracketed else None
-    if tag:
+        return None if phrases is rules.foreign_bracketed else end
+    if phrases is rules.foreign_tag:
         return None
     if opener in _CLOSERS:
         match = re.compile(rf"[ \t:.\-–—]*+{re.escape(_CLOSERS[opener])}[ \t]*+[:\-–—]?+").match(text, end)
         return match.end() if match else None
-    if bracketed:
+    if phrases is rules.foreign_bracketed:
         return None
     bare = before.rstrip(" \t*_-–—\u200d\ufe0f" + "".join(map(chr, range(0x1F1E6, 0x1F200))))
     if bare and bare[-1] not in _BEGINS:
@@ -157,12 +152,11 @@ def _flags(text: str, rules: Rules, min_language: float, guess: Guess) -> list[S
     if not any(flag in text for flag in rules.foreign_flags):
         return []
     found = []
-    for match in re.finditer("|".join((*rules.own_flags, *rules.foreign_flags)), text):
+    flag = re.compile("|".join((*rules.own_flags, *rules.foreign_flags)))
+    for match in flag.finditer(text):
         before = text[max(0, match.start() - 20) : match.start()].rstrip(" \t")
         own = match[0] in rules.own_flags
-        behind = re.split(
-            "|".join((*rules.own_flags, *rules.foreign_flags)), text[match.end() : match.end() + _ASKED], maxsplit=1
-        )[0]
+        behind = flag.split(text[match.end() : match.end() + _ASKED], maxsplit=1)[0]
         if (not before or before[-1] in _BEGINS) and (own or is_foreign(behind.strip(), rules, min_language, guess)):
             found.append(Section(own, match.start(), match.end()))
     return found

@@ -1,4 +1,4 @@
-"""Marks that are no words of a description: links, mentions, hashtags, emoticons. Each pattern is one pass, without backtracking."""
+"""Marks that are no words of a description: links, mentions, hashtags, emoticons. No pattern of theirs backtracks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HASHTAG = re.compile(rf"[#＃]++[\w{MARKS}]++")
 SPACED_HASHTAG = re.compile(rf"[#＃]++[ \t]?+[\w{MARKS}]++")
 """... also with a space behind the mark, as only the tag before a description is forgiven."""
 _LINK_END = ".,;:!?…)]}'*_"
-_SEPARATED = rf"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
+_SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
 _OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
 _FINISHED = ".!?…:;"
 
@@ -136,4 +136,4 @@ def _is_word(text: str, start: int, end: int, count: int, rules: Rules) -> bool:
         return count == 1 and fold(next_words[0]) in rules.governing and after[0].isalpha() and next_words[0].islower()
     if not unfinished and before[-1] not in ",-–—" + _OPENING + _CLOSING:
         return False
-    return count == 1 and after[0] not in _FINISHED or after[0].islower()
+    return (count == 1 and after[0] not in _FINISHED) or after[0].islower()

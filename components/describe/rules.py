@@ -59,9 +59,7 @@ def load_rules(language: str) -> Rules:
     path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(each.name.split(".")[1] for each in path.parent.glob("descriptions.*.yaml")))
-        raise HearsightError(
-            f"no rules for descriptions in '{language}'", where="describe.language", mend=f"take one of: {known}"
-        )
+        raise HearsightError(f"no lists for '{language}'", where="describe.language", mend=f"take one of: {known}")
     lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
 
     def phrases(name: str) -> Phrases:

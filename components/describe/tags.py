@@ -79,7 +79,7 @@ def _inside(caption: str, start: int, end: int, links: Sequence[tuple[int, int]]
 
 
 def _spoken_of(caption: str, words: Sequence[Word], start: int, after: int, end: int, rules: Rules) -> bool:
-    """Whether the tag is a word of its sentence ("a campanha #PraCegoVer nasceu ...") or of an end mark ("fim do #PraCegoVer")."""
+    """Whether the tag is a word of its sentence ("a campanha #PraCegoVer nasceu") or of an end mark ("fim do #PraCegoVer")."""
     line = caption[max(caption.rfind("\n", max(0, start - _LOOK_BACK), start) + 1, start - _LOOK_BACK, 0) : start].rstrip(" \t")
     if line and line[-1] in _QUOTES and caption[end : end + 1] in tuple(_QUOTES):
         return True

@@ -11,7 +11,8 @@ from components.describe.rules import Rules
 from components.describe.words import count_words, words_of
 
 _CAMERAS = ("📷", "📸", "🎥", "📹", "🎞", "©", "🖼")
-_SMALL = frozenset("de da do das dos e por by via para the of".split())
+_SMALL = frozenset(("de", "da", "do", "das", "dos", "e", "por", "by", "via", "para", "the", "of"))
+_COLON = re.compile(r"[ \t]*+[:：|@/]")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"”»’)\]]*+(?:\s++|$)|\n\s*+")
 
 
@@ -84,9 +85,7 @@ def _is_credit(line: str, rules: Rules) -> bool:
     bare = without_emoji(line).lstrip(JUNK + "([{© ")
     words = words_of(bare)
     found = rules.credit.at(bare, words, 0) if words else None
-    if found is not None and re.match(r"[ \t]*+[:：|@/]", bare[found.end :]) is not None:
-        rest = bare[found.end :]
-    elif found is not None and MENTION.search(bare, found.end) is not None:
+    if found is not None and (_COLON.match(bare, found.end) or MENTION.search(bare, found.end)):
         rest = bare[found.end :]
     elif camera:
         rest = bare
