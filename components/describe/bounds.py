@@ -145,12 +145,14 @@ def _left(text: str, start: int) -> int:
 
 def _begins_here(text: str, start: int, word: int) -> bool:
     before = text[:start].rstrip(" \t") if start < 200 else text[start - 200 : start].rstrip(" \t")
-    return not before or before[-1] in "\n.!?…" or any(char in text[start:word] for char in "([{#＃/*|")
+    if text[word - 1 : word] in tuple("\"'“‘«"):
+        return False  # what a sign says
+    return not before or before[-1] in '\n.!?…"”»)]' or any(char in text[start:word] for char in "([{#＃/*|")
 
 
 def _ends_here(text: str, end: int) -> bool:
     behind = text[end : end + 20].lstrip(" \t*_/")
-    return not behind or behind[0] in "\n\r.!…)]}#＃@|<" or ord(behind[0]) > 0x2190
+    return not behind or behind[0] in "\n\r.!…)]}#＃@|<-–—" or ord(behind[0]) > 0x2190
 
 
 def is_label(text: str, rules: Rules) -> bool:

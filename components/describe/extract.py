@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from components.describe.bounds import before_end_mark, closing, is_label, without_frame, without_lead_in
 from components.describe.emoji import without_emoji, without_invisible
-from components.describe.languages import Guess, is_foreign, own_section, without_foreign_edges
+from components.describe.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.describe.marks import without_emoticons, without_hashtags, without_links, without_mentions
 from components.describe.rules import Rules
 from components.describe.tags import Tag, find_tags
@@ -137,7 +137,7 @@ def _settled(
     reason = None
     if count == 0:
         reason = "only_marks" if body.strip() else "nothing_after_tag"
-    elif is_foreign(draft.text, rules, min_language, guess):
+    elif is_foreign(draft.text, rules, min_language, guess, WHOLE_SHARE):
         reason = "not_portuguese"
     elif count <= min_words:
         reason = "too_short"

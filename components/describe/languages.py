@@ -21,7 +21,8 @@ _LEAST_WORDS = 5
 """Words below which a guess says little."""
 _ASKED = 300
 _OWN_SHARE = 0.12
-"""A share of words that only this language has, from which on a text is no foreign one, whatever the guess."""
+WHOLE_SHARE = 0.04
+"""``own_share`` of a whole description: "card com texto We are the champions" is in Portuguese."""
 _LEAST_OTHER = 0.5
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _BEGINS = '\n\r.!?…)]}|•·*/\\>–—"”»'
@@ -35,16 +36,19 @@ class Section(NamedTuple):
     body: int
 
 
-def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess) -> bool:
-    """Whether a piece of text plainly is in one of the other languages."""
-    words = words_of(text[:_ASKED])
-    letters = [word.folded for word in words if word.folded.isalpha()]
-    if len(letters) < _LEAST_WORDS:
-        return False
-    as_written = [text[word.start : word.end].lower() for word in words]
-    if sum(word in rules.own_words for word in as_written) >= _OWN_SHARE * len(letters):
-        return False
+def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_share: float = _OWN_SHARE) -> bool:
+    """Whether a piece of text plainly is in one of the other languages.
+
+    ``own_share`` is the share of words that only the own language has, from which on it is not, whatever the guess.
+    """
     asked = text[:_ASKED]
+    words = [each for word in words_of(asked) if (each := asked[word.start : word.end]).isalpha()]
+    if len(words) < _LEAST_WORDS:
+        return False
+    if sum(word.lower() in rules.own_words for word in words) >= own_share * len(words):
+        return False
+    if sum(word.islower() for word in words) < _LEAST_WORDS - 1 and not asked.isupper():
+        return False  # names
     if guess(asked, rules.language) >= min_language:
         return False
     return max(guess(asked, other) for other in rules.other_languages) >= _LEAST_OTHER
@@ -73,12 +77,13 @@ def without_foreign_edges(text: str, rules: Rules, min_language: float, guess: G
     """
     pieces = _pieces(text)
     foreign: list[bool | None] = [None] * len(pieces)
+    inside = _in_quotes(pieces)
 
     def tells(at: int) -> bool:
         if foreign[at] is None:
             before = pieces[at - 1].rstrip() if at else ""
             bare = pieces[at].strip(JUNK)
-            quoted = bare[:1] in "\"“«'‘" or before.endswith(":")
+            quoted = bare[:1] in "\"“«'‘" or before.endswith(":") or inside[at]
             foreign[at] = not quoted and is_foreign(bare, rules, min_language, guess)
         return bool(foreign[at])
 
@@ -95,9 +100,19 @@ def without_foreign_edges(text: str, rules: Rules, min_language: float, guess: G
     return "".join(pieces[first:last]) if cut else text
 
 
+def _in_quotes(pieces: list[str]) -> list[bool]:
+    """Of each piece, whether a quotation that an earlier one opened still runs."""
+    inside, plain, curly = [], 0, 0
+    for piece in pieces:
+        inside.append(plain % 2 == 1 or curly > 0)
+        plain += piece.count('"')
+        curly = max(0, curly + piece.count("“") - piece.count("”"))
+    return inside
+
+
 def _pieces(text: str) -> list[str]:
     """Lines and sentences, each with the white space behind it."""
-    ends = [match.end() for match in re.finditer(r"[.!?…]+[\"”»’)\]]*+\s++|\s/\s|\n\s*+", text)]
+    ends = [match.end() for match in re.finditer(r"(?<![.!?…])[.!?…]++[\"”»’)\]]*+\s++|\s/\s|\n\s*+", text)]
     bounds = [0, *ends, len(text)]
     return [text[start:end] for start, end in pairwise(bounds) if end > start]
 

@@ -15,8 +15,8 @@ LINK = re.compile(
 )
 """Addresses: with a scheme or www, e-mail, and bare ones in small letters with an ending that is much used."""
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
-HASHTAG = re.compile(rf"[#＃]++[\w{MARKS}]++")
-SPACED_HASHTAG = re.compile(rf"[#＃]++[ \t]?+[\w{MARKS}]++")
+HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[\w{MARKS}]++")
+SPACED_HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[ \t]?+[\w{MARKS}]++")
 """... also with a space behind the mark, as only the tag before a description is forgiven."""
 _LINK_END = ".,;:!?…)]}'*_"
 _SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"

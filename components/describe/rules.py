@@ -83,7 +83,7 @@ def load_rules(language: str) -> Rules:
         phrases("lead_in"),
         words("end_opening"),
         words("end_linking"),
-        Phrases(ends([*lists["end_object"], *lists["tag"]])),
+        Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),
         Phrases([*ends(lists["end_object_alone"]), *lists["end_alone"]]),
         words("end_guard"),
         words("image_label"),

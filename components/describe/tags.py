@@ -88,6 +88,8 @@ def _spoken_of(caption: str, words: Sequence[Word], start: int, after: int, end:
         return True
     if not line or not line[-1].isalnum() or _INTRODUCES.match(caption, end) or not caption[end:].strip():
         return False
+    if after < len(words) and words[after].folded in rules.image_label and caption[words[after].start].isupper():
+        return False
     if before and before[-1].folded in rules.naming:
         return True
     return after < len(words) and words[after].folded in rules.continuing and caption[words[after].start].islower()

@@ -13,17 +13,17 @@ from components.describe.words import count_words, words_of
 _CAMERAS = ("📷", "📸", "🎥", "📹", "🎞", "©", "🖼")
 _SMALL = frozenset(("de", "da", "do", "das", "dos", "e", "por", "by", "via", "para", "the", "of"))
 _COLON = re.compile(r"[ \t]*+[:：|@/]")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"”»’)\]]*+(?:\s++|$)|\n\s*+")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"”»’)\]]*+(?:\s++|$)|\n\s*+")
 
 
 def without_tail(text: str, rules: Rules) -> str:
     """The lines of the description: up to a spacer, a line of marks alone, a call or a credit; on again at the next picture."""
     kept: list[str] = []
-    seen = ended = gap = False
+    seen = ended = gap = told = False
     for line in text.splitlines(keepends=True):
         shown = line.strip(" \t\r\n\u2800\u3000\xa0\x0b\x0c\x85\u2028\u2029")
         if not shown:
-            gap = True
+            gap, told = True, False
             if not ended:
                 kept.append(line)
             continue
@@ -33,9 +33,10 @@ def without_tail(text: str, rules: Rules) -> str:
             ended = ended or seen
             continue
         elif seen and not ended:
-            finished = gap or _finished(kept)
+            finished = gap or (_finished(kept) and not told)
             ended = (finished and _is_call(shown, rules)) or _is_credit(shown, rules)
         gap = False
+        told = told or shown.endswith(":")  # from here to the next gap lines may be what a card says
         if not ended:
             kept.append(line)
             seen = seen or count_words(without_emoji(shown)) > 0
@@ -47,15 +48,16 @@ def without_calls(text: str, rules: Rules) -> str:
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
     if bounds[-1] >= len(text):
         bounds.pop()
-    end = len(text)
+    end = upto = len(text)
     while len(bounds) > 1:
         start = bounds.pop()
-        sentence = text[start:end]
-        if count_words(without_emoji(sentence)) and not (_is_call(sentence, rules) and _calls_to(sentence, rules)):
+        sentence, upto = text[start:upto], start
+        if not count_words(without_emoji(sentence)):
+            continue
+        if not (_is_call(sentence, rules) and _calls_to(sentence, rules)):
             break
-        if count_words(without_emoji(sentence)):
-            text, end = text[:start], start
-    return text
+        end = start
+    return text[:end]
 
 
 def _is_spacer(shown: str) -> bool:

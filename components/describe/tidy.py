@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-_HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=[\s\w])")
+_HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=\w)")
 _HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|\"\s++\"")
 _BEFORE = re.compile(r"\s+([,;:!?…)\]}”»])|\s+(\.)(?!\w)")
 _AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
-_ORPHAN = re.compile(r"([,;:])(?:\s*[,;:])+")
-_WEAK = re.compile(r"[,;:]+\s*(?=[.!?])")
+_ORPHAN = re.compile(r"([,;:])(?:\s*+[,;:])++")
+_WEAK = re.compile(r"(?<![,;:])[,;:]++\s*+(?=[.!?])")
 _TWICE = re.compile(r"([.!?…])(?:\s+[.,;:])+")
 _EDGE = " \t\r\n\u2800.,;:-–—_|/\\*~•·●▪◦■□→➡»›>=+&^`´)]}…!?"
 _END_EDGE = " \t\r\n\u2800,;:-–—_|/\\*~•·●▪◦■□→➡<>=+&^`´([{“«‹¿¡@＠"
