@@ -48,7 +48,8 @@ def find_tags(caption: str, rules: Rules) -> tuple[list[Tag], str]:
             spoken_of = True
         else:
             end = at = _header(caption, words, starts, found[1], rules)
-            tags.append(Tag(match.start(), end, _rank(caption, match.start(), found[1], end), _closer(caption, match.start())))
+            rank = _rank(caption, match.start(), found[1], end)
+            tags.append(Tag(match.start(), end, rank, _closer(caption, match.start(), rules)))
     if tags:
         return tags, ""
     if spoken_of:
@@ -132,8 +133,15 @@ def _rank(caption: str, start: int, own_end: int, end: int) -> int:
     return begins + introduces
 
 
-def _closer(caption: str, start: int) -> str:
-    before = caption[max(0, start - 20) : start].rstrip(" \t*_")
+def _closer(caption: str, start: int, rules: Rules) -> str:
+    """The closing of a bracket before the tag, also with a lead-in between: "[Descrição da imagem #PraCegoVer: ...]"."""
+    before = caption[max(0, start - 60) : start].rstrip(" \t*_:-–—")
+    words = words_of(before)
+    for index in range(max(0, len(words) - 6), len(words)):
+        found = rules.lead_in.at(before, words, index)
+        if found is not None and found.end == len(before):
+            before = before[: found.start].rstrip(" \t*_#＃")
+            break
     return _OPENERS.get(before[-1:], "")
 
 

@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"”»’)\]]*+(?:\s++|$)|
 
 
 def without_tail(text: str, rules: Rules) -> str:
-    """The lines of the description: up to a spacer, a line of marks alone, a call or a credit; on again at the next picture."""
+    """The lines of the description: up to a spacer, a line of marks alone, a call, a credit or a decorated paragraph."""
     kept: list[str] = []
     seen = ended = gap = told = False
     for line in text.splitlines(keepends=True):
@@ -34,7 +34,8 @@ def without_tail(text: str, rules: Rules) -> str:
             continue
         elif seen and not ended:
             finished = gap or (_finished(kept) and not told)
-            ended = (finished and _is_call(shown, rules)) or _is_credit(shown, rules)
+            own_text = gap and _decorated(shown) and not any(_decorated(line.lstrip()) for line in kept)
+            ended = (finished and _is_call(shown, rules)) or _is_credit(shown, rules) or own_text
         gap = False
         told = told or shown.endswith(":")  # from here to the next gap lines may be what a card says
         if not ended:
@@ -63,6 +64,11 @@ def without_calls(text: str, rules: Rules) -> str:
 def _is_spacer(shown: str) -> bool:
     bare = without_emoji(shown).strip()
     return bool(bare) and not any(char.isalnum() for char in bare)
+
+
+def _decorated(line: str) -> bool:
+    """Whether a line begins with an emoji, as the post's own paragraphs do and those of a plain description do not."""
+    return bool(line) and without_emoji(line[:8]).startswith(" ")
 
 
 def _finished(kept: list[str]) -> bool:

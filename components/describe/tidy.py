@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=\w)")
+_AT = re.compile(r"(?<![\w@＠])[@＠]++(?=\w)")
 _HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|\"\s++\"")
 _BEFORE = re.compile(r"\s+([,;:!?…)\]}”»])|\s+(\.)(?!\w)")
 _AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
@@ -28,14 +29,21 @@ def mended(text: str) -> str:
     One pass of each rule; :func:`components.describe.extract` comes again until nothing changes.
     """
     text = _HASH.sub("", text)
-    text = re.sub(r"[@＠]++(?=\w)", "", text) if re.search(r"(?<!\w)[@＠]++(?=\w)", text) else text
+    text = _AT.sub("", text)
     text = _HOLLOW.sub(" ", text)
     text = one_line(text)
     text = _TWICE.sub(r"\1", text)
     text = _ORPHAN.sub(r"\1", text)
     text = _WEAK.sub("", text)
-    text = _BEFORE.sub(lambda match: match[1] or match[2], text)
+    text = _BEFORE.sub(_moved, text)
     return _AFTER_OPENING.sub(r"\1", text)
+
+
+def _moved(match: re.Match[str]) -> str:
+    """The mark without the space before it; "preto ,bonito" has it behind."""
+    mark = match[1] or match[2]
+    behind = match.string[match.end() : match.end() + 1]
+    return f"{mark} " if mark in ",;:!?" and behind.isalpha() else mark
 
 
 def finished(text: str) -> str:
