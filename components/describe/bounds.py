@@ -9,7 +9,8 @@ from components.describe.words import count_words, words_of
 
 JUNK = " \t\r\n\u2800.,;:：!?-–—_|/\\*~•·●▪◦■□→➡»›>=+&^`´)]}…"
 """What may stand between a tag and the description behind it."""
-_MARKED = re.compile(r"[ \t]*+(?:[:：|»→]|[-–—>](?=\s)|\.(?=\s|$)|[*_]|\r?\n|$)")
+_MARKED = re.compile(r"[ \t]*+(?:[:：|»→]|[-–—>](?=\s)|\.(?=\s|$)|[*_]|\r?\n|$|(?=[\u2b05-\u2bff\U0001f000-\U0001faff]))")
+"""What parts a lead-in from the description: punctuation, the end of the line, an emoji."""
 _LEFT_OF_END = " \t([{#＃*/\\-–—|<_~•·▪→>"
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 _QUOTES = {"“": "”", "«": "»", '"': '"', "‘": "’"}

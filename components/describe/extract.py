@@ -109,7 +109,7 @@ def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bo
     end = tags[at + 1].start if at + 1 < len(tags) else len(caption)
     if tag.closer:
         close = closing(caption[: end + 1], _OPENER[tag.closer], tag.end, 1)
-        if close >= 0:
+        if close >= 0 and count_words(caption[tag.end : close]):  # "(#PraTodosVerem) Foto ..." brackets the tag alone
             return caption[tag.end : close], True, at + 1
     pieces, at = [caption[tag.end : end]], at + 1
     while at < len(tags) and is_label(caption[tags[at].end : tags[at].end + 80], rules):

@@ -45,7 +45,7 @@ def without_tail(text: str, rules: Rules) -> str:
 
 
 def without_calls(text: str, rules: Rules) -> str:
-    """The text without its last sentences, as long as they call to a link, a profile or the comments."""
+    """The text without its last sentences, as long as they call to a link, a profile or the comments, or credit an account."""
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
     if bounds[-1] >= len(text):
         bounds.pop()
@@ -55,7 +55,7 @@ def without_calls(text: str, rules: Rules) -> str:
         sentence, upto = text[start:upto], start
         if not count_words(without_emoji(sentence)):
             continue
-        if not (_is_call(sentence, rules) and _calls_to(sentence, rules)):
+        if not (_is_call(sentence, rules) and _calls_to(sentence, rules)) and not _is_marked_credit(sentence.strip(), rules):
             break
         end = start
     return text[:end]
@@ -102,6 +102,10 @@ def _is_credit(line: str, rules: Rules) -> bool:
     names = re.findall(r"[^\W\d_]+", HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", rest))))
     named = all(name[0].isupper() or name.lower() in _SMALL for name in names)
     return named and len(names) <= 8 and (bool(names) or has_marks(rest) or camera)
+
+
+def _is_marked_credit(sentence: str, rules: Rules) -> bool:
+    return (has_marks(sentence) or sentence.startswith(_CAMERAS)) and _is_credit(sentence, rules)
 
 
 def _calls_to(sentence: str, rules: Rules) -> bool:
