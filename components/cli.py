@@ -76,17 +76,39 @@ def retry(
 @app.command("try")
 def try_(
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Whose parameters: the paper's own, or another dataset's.")
-    ] = "paper",
+        str, typer.Option("--dataset", "-d", help="Whose parameters; without it paper, and portuguese with --posts.")
+    ] = "",
     explain_all: Annotated[bool, typer.Option("--explain-all", help="What every rule finds, also after a drop.")] = False,
+    posts: Annotated[
+        bool, typer.Option("--posts", help="Lines are posts' captions, each a JSON string: the description in each, or why none.")
+    ] = False,
 ) -> None:
     """Read one alt-text a line from standard input: what the text rules and the rewriting make of it, one JSON object a line."""
     from components.core.graph import find_root
+
+    if posts:
+        _try_posts(dataset)
+        return
     from components.trial import AT_A_TIME, Trial, read_lines, text_of
 
-    trial, at_a_time = Trial(find_root(), dataset), 1 if sys.stdin.isatty() else AT_A_TIME
+    trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
     for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
         typer.echo(text_of(result) if sys.stdout.isatty() else json.dumps(result, ensure_ascii=False))
+
+
+def _try_posts(dataset: str) -> None:
+    from components.core.graph import find_root
+    from components.trial_posts import PostTrial, printed, text_of
+
+    failed = False
+    for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
+        if answer.result is None:
+            failed = True
+            typer.echo(f"hearsight: {answer.problem}", err=True)
+        else:
+            typer.echo(text_of(answer.result) if sys.stdout.isatty() else printed(answer.result))
+    if failed:
+        raise typer.Exit(2)
 
 
 @app.command()

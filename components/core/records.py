@@ -139,6 +139,7 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
     "crawl": ("CANDIDATE", CANDIDATE),
     "filter": ("FILTERED", FILTERED),
     "hypernymize": ("CAPTION", CAPTION),
+    "describe": ("CAPTION", CAPTION),
     "dedup": ("GROUPED", GROUPED),
     "split": ("SPLIT", SPLIT),
     "synthesize": ("UTTERANCE", UTTERANCE),

@@ -53,6 +53,11 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(types=["dog"] * 101), SHARD, "types_count", BETWEEN),
         (put_ledger(rule="too_small"), LEDGER, "verdict, ruled", PAIR),
     ],
+    "describe": [
+        (put(caption="Um cão corre na grama"), SHARD, "caption", REGEX),
+        (put(caption="Um cão na #grama verde."), SHARD, "caption", "expect_column_values_to_not_match_regex"),
+        (put(steps=[]), SHARD, "steps_count", BETWEEN),
+    ],
     "dedup": [
         (copy_key, "shards/00001.parquet", "key", UNIQUE),
         (put(group="cluster 7"), SHARD, "group", REGEX),

@@ -1,0 +1,47 @@
+"""Emoji by the Unicode standard (UTS #51, emoji-data 16.0): sequences go whole, letters, digits and signs of text stay.
+
+Gone: flags, keycaps, ZWJ sequences, skin tones, tag sequences, pictographs, what a variation selector makes a picture.
+Stays: CJK, any letter or digit, and ``© ® ™ ‼ ⁉ ℹ ↔ Ⓜ ㊗`` and their like where no selector makes them pictures. A joiner
+between letters of other scripts is theirs.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PICTURES = (
+    "\\u231a\\u231b\\u2328\\u23cf\\u23e9-\\u23f3\\u23f8-\\u23fa\\u25aa\\u25ab\\u25b6\\u25c0\\u25fb-\\u25fe"
+    "\\u2600-\\u2605\\u2607-\\u2612\\u2614-\\u2685\\u2690-\\u2705\\u2708-\\u2712\\u2714\\u2716\\u271d\\u2721\\u2728\\u2733\\u2734"
+    "\\u2744\\u2747\\u274c\\u274e\\u2753-\\u2755\\u2757\\u2763-\\u2767\\u2795-\\u2797\\u27a1\\u27b0\\u27bf\\u2934\\u2935"
+    "\\u2b05-\\u2b07\\u2b1b\\u2b1c\\u2b50\\u2b55"
+    "\\U0001f000-\\U0001f0ff\\U0001f10d-\\U0001f10f\\U0001f12f\\U0001f16c-\\U0001f171\\U0001f17e\\U0001f17f\\U0001f18e"
+    "\\U0001f191-\\U0001f19a\\U0001f1ad-\\U0001f1e5\\U0001f201-\\U0001f20f\\U0001f21a\\U0001f22f\\U0001f232-\\U0001f23a"
+    "\\U0001f23c-\\U0001f23f\\U0001f249-\\U0001f3fa\\U0001f400-\\U0001f53d\\U0001f546-\\U0001f64f\\U0001f680-\\U0001f6ff"
+    "\\U0001f774-\\U0001f77f\\U0001f7d5-\\U0001f7ff\\U0001f80c-\\U0001f80f\\U0001f848-\\U0001f84f\\U0001f85a-\\U0001f85f"
+    "\\U0001f888-\\U0001f88f\\U0001f8ae-\\U0001f8ff\\U0001f90c-\\U0001f93a\\U0001f93c-\\U0001f945\\U0001f947-\\U0001faff"
+    "\\U0001fc00-\\U0001fffd"
+)
+"""``Extended_Pictographic`` without what is as often text: letter-like signs, arrows of one line, marks of CJK."""
+_TEXTUAL = "\\u00a9\\u00ae\\u203c\\u2049\\u2122\\u2139\\u2194-\\u2199\\u21a9\\u21aa\\u2388\\u24c2\\u3030\\u303d\\u3297\\u3299"
+_MODIFIER = "\\U0001f3fb-\\U0001f3ff"
+_TAGS = "\\U000e0020-\\U000e007f"
+_EMOJI = re.compile(
+    f"[0-9#*]\\ufe0f?\\u20e3"
+    f"|(?:[{_PICTURES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}](?:(?<![{_TEXTUAL}])|(?=\\ufe0f))"
+    f"[\\ufe0e\\ufe0f\\u20e3{_MODIFIER}{_TAGS}]*+\\u200d?)++"
+)
+_STRAY = re.compile(f"[\\ufe0e\\ufe0f\\u20e3{_TAGS}]")
+_INVISIBLE = re.compile("[\\u00ad\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]")
+"""Zero-width spaces and marks of direction: no letter, and in the way of finding words."""
+
+
+def without_emoji(text: str) -> str:
+    """The text with a space for every run of emoji; white space is mended elsewhere."""
+    if text.isascii():
+        return text
+    return _STRAY.sub("", _EMOJI.sub(" ", text))
+
+
+def without_invisible(text: str) -> str:
+    """The text without characters that show nothing and part no letters."""
+    return text if text.isascii() else _INVISIBLE.sub("", text)

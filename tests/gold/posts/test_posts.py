@@ -1,0 +1,30 @@
+"""Descriptions agree with the gold cases, letter by letter, as often as docs/descriptions.md says."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.trial_posts import PostTrial
+from tests.gold.posts.judging import FILES, cases, judge
+from tests.support import PROJECT
+
+LEAST = 0.98
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_descriptions_agree_to_the_letter(name: str) -> None:
+    judged = judge(PostTrial(PROJECT, "portuguese"), name)
+    wrong = [(each.case["caption"], each.case["description"], each.result["description"]) for each in judged if not each.exact]
+    assert len(wrong) <= (1 - LEAST) * len(judged), wrong
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_cases_are_whole_and_told_once(name: str) -> None:
+    told = cases(name)
+    assert len({case["caption"] for case in told}) == len(told)
+    assert all(isinstance(case["caption"], str) and isinstance(case["description"], str | None) for case in told)
+
+
+def test_there_are_enough_cases_of_both_kinds() -> None:
+    told = cases("seen")
+    assert len(told) >= 200 and sum(case["description"] is None for case in told) >= 20
