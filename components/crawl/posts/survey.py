@@ -83,6 +83,9 @@ class Survey:
         self.listed_owners: list[str] = []
         """Names of those that are taken down, in order; they are not visited."""
 
+        self.untagged: set[str] = set()
+        """Web addresses of listed posts without the tag in their captions; a timeline may show them for one in a comment."""
+
     def run(self, ensure: Ensure | None) -> State:
         """Survey it, asking through ``ensure``; raises NotFetched without one."""
         for _, found in together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
@@ -145,7 +148,9 @@ class Survey:
                     if post.posted and (not reached or post.posted < reached):
                         reached = post.posted
                     newest = max(newest, post.posted)
-                    if self._of_tag(post) and post.identifier not in now:
+                    if not self._of_tag(post):
+                        self.untagged.add(normalise(post.url) or "")
+                    elif post.identifier not in now:
                         now[post.identifier] = self._placed(post, known, page.fetched)
                 if page.posts and reached and reached <= known.newest and not self._due(known, begun):
                     cuts.append(reached)

@@ -72,8 +72,12 @@ class PostsSource:
                 known.update([page.row["key"]] if page.row else [])
                 yield page
         for url, timeline in sorted(survey.search.unowned.items()):
+            if url in survey.untagged:
+                said = ("no_hashtag", "not in the caption", "the hashtag as a word")
+            else:
+                said = ("unknown_owner", "not told", "an owner")
             if url not in known:
-                yield FoundPage(dropped(url, "unknown_owner", "not told", "an owner", kind="page", detail=f"in {timeline}"))
+                yield FoundPage(dropped(url, *said, kind="page", detail=f"in {timeline}"))
 
     @property
     def _expiring(self) -> bool:
