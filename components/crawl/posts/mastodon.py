@@ -6,6 +6,7 @@ private although its public posts may be read: its owner chooses who follows. No
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -24,12 +25,33 @@ _KINDS = {"image": "image", "gifv": "video", "video": "video"}
 _SEEN = ("public", "unlisted")
 
 
+_OF_A_STATUS = ("id", "created_at", "account")
+_OF_AN_ACCOUNT = ("id", "acct", "url", "locked", "noindex", "indexable", "suspended")
+
+
 class MastodonApi(Api):
     """Its addresses; without a timeline there is nothing to collect."""
+
+    def reduced(self, url: str, body: bytes) -> bytes:
+        """Of a timeline its accounts alone, as in the paper's first phase: what it shows of posts is not ours to keep."""
+        value = json.loads(body)
+        if not self.essential(url) or not isinstance(value, list):
+            return body
+        return json.dumps([_reduced(status) for status in value], ensure_ascii=False).encode("utf-8", "replace")
 
     def essential(self, url: str) -> bool:
         """See :class:`Api`."""
         return url.startswith(f"{self.prefix}api/v1/timelines/")
+
+
+def _reduced(status: Any) -> Any:
+    if not isinstance(status, dict):
+        return None
+    kept = {name: status[name] for name in _OF_A_STATUS if name in status}
+    kept |= {"reblog": None if status.get("reblog") is None else {}}
+    if isinstance(account := kept.get("account"), dict):
+        kept["account"] = {name: account[name] for name in _OF_AN_ACCOUNT if name in account}
+    return kept
 
 
 class Mastodon:

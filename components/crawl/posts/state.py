@@ -6,14 +6,18 @@ comes to be known (``survey``).
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+
+from components.core.shards import read_table, write_table
 from components.crawl.posts.post import Account, Post
 
-FILE = "state.jsonl.gz"
+FILE = "state.parquet"
+_SCHEMA = pa.schema([("owner", pa.string()), ("content", pa.string())])
+"""A table with its owners in a column of that name, by which a takedown knows what it must remove."""
 
 
 @dataclass
@@ -45,20 +49,21 @@ class State:
     owners: dict[str, Owner] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
-        """Write it, a line an account, in the order of their names."""
-        lines = [json.dumps(asdict(owner), sort_keys=True) + "\n" for _, owner in sorted(self.owners.items())]
-        path.write_bytes(gzip.compress("".join(lines).encode(), compresslevel=1, mtime=0))
+        """Write it, a row an account, in the order of their names."""
+        rows = [
+            {"owner": name, "content": json.dumps(asdict(owner), sort_keys=True)} for name, owner in sorted(self.owners.items())
+        ]
+        write_table(path, pa.Table.from_pylist(rows, schema=_SCHEMA))
 
     @classmethod
     def load(cls, path: Path) -> State:
         """A state that was saved."""
         state = cls()
-        for line in gzip.decompress(path.read_bytes()).splitlines():
-            plain = json.loads(line)
+        for row in read_table(path).to_pylist():
+            plain = json.loads(row["content"])
             plain["account"] = Account(**plain["account"])
             plain["posts"] = [Post.of(one) for one in plain["posts"]]
             plain["withdrawn"] = [(kind, key) for kind, key in plain["withdrawn"]]
             plain["problem"] = tuple(plain["problem"])
-            owner = Owner(**plain)
-            state.owners[owner.account.name] = owner
+            state.owners[row["owner"]] = Owner(**plain)
         return state

@@ -71,6 +71,10 @@ class Api:
         clean = [(name, self.scrub(value.encode("utf-8", "replace")).decode("utf-8", "replace")) for name, value in headers]
         return [(name, value) for name, value in clean if name.lower() != "set-cookie"]
 
+    def reduced(self, url: str, body: bytes) -> bytes:
+        """What is stored of a good answer, JSON: all of it, but where a provider needs less."""
+        return body
+
     def essential(self, url: str) -> bool:
         """Whether nothing can be collected without an answer from ``url``."""
         return False
@@ -161,6 +165,8 @@ async def call(fetcher: Fetcher, url: str) -> Entry:
         raise _stopped(fetcher, url, ruling)
     if ruling.failure and not entry.failure:
         entry, body, headers, reason = Entry(url, 0, ruling.failure, "what was asked for did not come"), b"", [], ""
+    if entry.status == 200:
+        body = api.reduced(url, body)
     return fetcher.keep(entry, api.scrub(body), api.scrubbed(headers), reason)
 
 
