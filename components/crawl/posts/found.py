@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from components.core.ledger import dropped, kept
+from components.crawl.figures import CAPTION_LIMIT
 from components.crawl.html import Candidate
 from components.crawl.posts.post import Media, Post, judged
 from components.crawl.posts.state import Owner
@@ -100,7 +101,7 @@ def rows_of(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _candidate(post: Post, media: Media, place: int) -> Candidate:
     url = normalise(media.url)
     data = media.url.lstrip().lower().startswith("data:")
-    return Candidate(url, post.caption, place, media.url[:200], data_uri=data, figcaption=media.alt)
+    return Candidate(url, post.caption, place, media.url[:200], data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
 
 
 def _other_key(post: Post, media: Media, place: int) -> str:

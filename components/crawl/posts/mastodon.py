@@ -17,7 +17,7 @@ from components.crawl.posts.fields import Unfit, caption, flag, identifier, lang
 from components.crawl.posts.post import GONE, NOINDEX, PRIVATE, Account, Media, Page, Post
 from components.crawl.posts.provider import Search, host_name, oldest
 from components.crawl.posts.settings import PostsSettings
-from components.crawl.posts.text import plain
+from components.crawl.posts.text import clean, plain
 from components.crawl.web.api import Api
 from components.crawl.web.earlier import moment as when
 
@@ -157,12 +157,12 @@ class Mastodon:
         """The next page's address: ours with the place that the Link header names, so that no header leads elsewhere."""
         if reply.following is not None:
             place = parse_qs(urlsplit(reply.following).query).get("max_id", [""])[-1]
-            return f"{first}&{urlencode({'max_id': place[:200]})}" if place else ""
+            return f"{first}&{urlencode({'max_id': clean(place)[:200]})}" if place else ""
         last = reply.value[-1]
         number = last.get("id") if isinstance(last, dict) else None
         if len(reply.value) < min(self.settings.page_size, 40) or not isinstance(number, str):
             return ""
-        return f"{first}&{urlencode({'max_id': number[:200]})}"
+        return f"{first}&{urlencode({'max_id': clean(number)[:200]})}"
 
     def _account(self, value: Any) -> Account:
         record = mapping(value, "account")
