@@ -105,7 +105,7 @@ VALUES = st.recursive(
 FIELDS = ("id", "url", "owner", "posted", "collected", "caption", "images", "language", "visibility")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=9) | VALUES, min_size=1, max_size=5), st.booleans())
 def test_whatever_lines_hold_each_is_told_and_can_be_kept(tmp_path_factory, lines, over):
     folder = tmp_path_factory.mktemp("any")

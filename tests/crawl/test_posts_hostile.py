@@ -65,7 +65,7 @@ class Said:
         return Reply(url, self.value, status=200, fetched="2026-11-21T00:00:00Z")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(value=ANY | st.lists(STATUS, max_size=4) | DISCOVERED, provider=st.sampled_from(["mastodon", "instagram"]))
 def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
@@ -80,7 +80,7 @@ def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, prov
     assert State.load(folder / "state.parquet") == state
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(ANY | st.lists(STATUS, max_size=4))
 def test_of_a_timeline_nothing_of_the_posts_is_stored_but_what_tells_accounts(value):
     url = f"{SERVER}/api/v1/timelines/tag/x?limit=1"

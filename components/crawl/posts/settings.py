@@ -70,7 +70,7 @@ def sound_posts(params: Any, wrong: Wrong) -> None:
         if not _TAG.fullmatch(tag) or tag.isdigit():
             raise wrong("posts.tag", f"'{tag}' is no hashtag", "give letters, digits and _, without the #")
     for name in ("window_days", "relist_days"):
-        if not 0 <= getattr(posts, name) < 1e6:
+        if not 0 <= getattr(posts, name) <= 100_000:
             raise wrong(f"posts.{name}", "makes no sense", "give a number of days")
     if not 1 <= posts.page_size <= 100:
         raise wrong("posts.page_size", "is not between 1 and 100", "give 40")
