@@ -2,15 +2,16 @@
 
 The stage first completes the snapshot of the web that its parameters name, if need be: politely, breadth-first, into an
 append-only store. Then it turns the snapshot into records without touching the network, the same bytes each time.
-Here: the parameters and the order of things. Where candidates come from (a site, archives, the table of an existing set): the
-package ``sources``; reading pages and pictures: ``urls``, ``html``, ``language``, ``image``; deciding: ``walk``, ``records``;
-asking and keeping answers: the package ``web``; the sample web: the package ``sample``.
+Here: the parameters and the order of things. Where candidates come from (a site, archives, the table of an existing set,
+the posts of a hashtag): the packages ``sources`` and ``posts``; reading pages and pictures: ``urls``, ``html``, ``language``,
+``image``; deciding: ``walk``, ``records``; asking and keeping answers: the package ``web``; the sample web: ``sample``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from components.crawl.posts.settings import PostsSettings
 from components.crawl.web.settings import FetchSettings
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class Params(FetchSettings):
     """An earlier complete snapshot: its answers are asked for conditionally, its records keep their shards; '' for none."""
     fresh_for: float
     """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always."""
-    source: Literal["site", "archives", "table"]
-    """site: live pages from the seeds; archives: WARC and WAT files; table: the file of an existing set."""
+    source: Literal["site", "archives", "table", "posts"]
+    """site: live pages from the seeds; archives: WARC and WAT files; table: the file of an existing set; posts: a hashtag's."""
     inputs: list[str]
     """For archives and tables: files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project."""
     input_prefix: str
@@ -55,7 +56,7 @@ class Params(FetchSettings):
     depth: int
     """Links followed from a seed."""
     max_pages: int
-    """Pages asked for in all."""
+    """Pages asked for in all; of posts, those of one timeline or of one account's listing."""
     sitemaps: bool
     """Whether the pages that the hosts' sitemaps list are begun with, besides the seeds."""
     tdmrep: bool
@@ -68,6 +69,8 @@ class Params(FetchSettings):
     """Characters an alt-text needs at least (1: any)."""
     shard_size: int
     """Records a shard."""
+    posts: PostsSettings | None = None
+    """For source: posts, where they come from; left out otherwise."""
 
 
 def run(stage: Stage) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.core.codeprint import code_digest
 from components.core.errors import HearsightError
@@ -16,6 +16,7 @@ from components.crawl.shards_plan import Layout, Part, Plan, base_plan, settle, 
 from components.crawl.sources import Source, source_of
 from components.crawl.takedown import NAME, Takedown, read_takedown
 from components.crawl.web.answers import Answers, Consent, NotFetched
+from components.crawl.web.bases import begun
 from components.crawl.web.earlier import Earlier
 from components.crawl.web.erase import erase_below
 from components.crawl.web.store import BaseStore, FetchStore
@@ -122,14 +123,15 @@ def replay(params: Params, store: FetchStore, source: Source, taken: Takedown) -
     """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`.
 
     Returns:
-        The addresses that were followed, and the hashes of those of images that are taken down; both empty without a list.
+        The addresses that were followed, and the hashes of those of images (of posts: of answers, too) that are taken down;
+        both empty without a list.
     """
     answers, judge = answers_of(params, store, taken), Judge(params.min_alt, taken)
     with held_by(params, store.folder):
         for chunk in chunks(source.pages(answers, None)):
             for url in wanted_images(judge.verdicts(chunk)):
                 answers.outcome(url)
-    return answers.touched, judge.taken
+    return answers.touched, judge.taken | getattr(source, "hidden", set())
 
 
 def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:
@@ -151,7 +153,9 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         settings = {name: value for name, value in params.plain().items() if name not in OF_THE_NETWORK}
         code = code_digest(stage.root, "components.crawl")
         # The list is a part of it: a base keeps its name and digest here when something is taken down from it.
-        key = {"code": code, "params": settings, "takedown": answers.taken.plain()}
+        key: dict[str, Any] = {"code": code, "params": settings, "takedown": answers.taken.plain()}
+        if params.source == "posts":  # times are in the records, and a digest knows none
+            key["begun"] = begun(store.folder.parent, store.bases)
         plan = base_plan(stage, store.bases, key, read)
         layout = Layout.of(stage)
         write_records(layout, answers, source.pages(answers, None), lambda verdicts: settle(verdicts, plan))

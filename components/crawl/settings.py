@@ -44,8 +44,8 @@ def sound(params: Params) -> Params:
         named = all(char.isalnum() or char in "-_." for char in folder) and folder[:1] != "."
         if not named or (not folder and name == "snapshot"):
             raise wrong(name, f"'{folder}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
-    if params.base and params.source != "site":
-        raise wrong("base", "is set, but only source: site is crawled again", "empty it")
+    if params.base and params.source not in ("site", "posts"):
+        raise wrong("base", "is set, but only source: site and source: posts are crawled again", "empty it")
     _sound_source(params, wrong)
     if params.web == "open" and not params.contact and not params.image_folder:
         raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
@@ -56,7 +56,15 @@ def sound(params: Params) -> Params:
 
 def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightError]) -> None:
     """Hold the settings of a source to what it reads; those of the others must be empty, so that none is set in vain."""
-    if params.source == "site":
+    if params.posts is not None and params.source != "posts":
+        raise wrong("posts", f"is set, but source: {params.source} does not read it", "leave it out, or change crawl.source")
+    if params.source == "posts":
+        if params.posts is None:
+            raise wrong("posts", "is missing", "tell where the posts come from (docs/posts.md)")
+        idle = ["seeds", "hosts", "layout", "image_folder", "language", "sitemaps"]
+        if params.posts.provider != "jsonl":
+            idle += ["input_prefix", "sample"]
+    elif params.source == "site":
         if not params.seeds:
             raise wrong("seeds", "is empty", "name at least one page")
         idle = ["inputs", "input_prefix", "sample", "layout", "image_folder", "language"]
@@ -67,6 +75,10 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
     for name in idle:
         if getattr(params, name):
             raise wrong(name, f"is set, but source: {params.source} does not read it", "empty it, or change crawl.source")
+    if params.posts is not None:
+        from components.crawl.posts.settings import sound_posts
+
+        sound_posts(params, wrong)
     if params.source != "table":
         return
     from components.crawl.sources.layouts import layout_named

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.core.boundary import Boundary
 from components.core.stage import Stage
-from components.crawl import Params
+from components.crawl import Params, run
 from components.crawl.web.fetch import FetchSettings
 from tests.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import make_stage
@@ -77,3 +79,39 @@ def web(tmp_path: Path) -> Path:
 def stage(tmp_path: Path, web: Path) -> Callable[..., Stage]:
     """Makes a crawl stage over that web; equal folders each time, so a second one finds what the first left."""
     return lambda **changes: make_stage(tmp_path, "crawl", params=fixture_params(**changes))
+
+
+def posts_params(proxy: str, **changes: Any) -> Params:
+    """The parameters of a collection by hashtag; settings of ``posts`` may be given by their own names."""
+    posts: dict[str, Any] = {
+        "provider": "mastodon",
+        "server": "http://social.sample",
+        "tag": "pracegover",
+        "variants": [],
+        "profiles": [],
+        "local": False,
+        "user": "",
+        "window_days": 7000.0,
+        "relist_days": 0.0,
+        "page_size": 40,
+        "token_variable": "",
+    }
+    own = {name: changes.pop(name) for name in list(changes) if name in posts}
+    values = {"source": "posts", "web": "open", "web_root": "", "proxy": proxy, "contact": "mail@example.org"}
+    values |= {"seeds": [], "hosts": [], "max_pages": 50, "snapshot": "day-1", "posts": posts | own}
+    return fixture_params(**(values | changes))
+
+
+@pytest.fixture
+def collect(tmp_path: Path) -> Callable[..., Boundary]:
+    """Collects posts into a snapshot and gives the finished boundary."""
+
+    def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> Boundary:
+        job = make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes))
+        shutil.rmtree(job.out, ignore_errors=True)
+        job.out.mkdir(parents=True)
+        run(job)
+        job.finish()
+        return Boundary(job.out)
+
+    return go

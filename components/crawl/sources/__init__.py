@@ -1,4 +1,4 @@
-"""Where candidates come from: a live site, web archives, or the table of an existing set (``crawl.source``).
+"""Where candidates come from: a live site, web archives, the table of an existing set, or a hashtag's posts (``crawl.source``).
 
 Each source is one small class that tells, in a fixed order, the pages it found with their images; everything after that
 (judging, fetching images, writing records) is the same for all of them. Not in scope: what becomes of an image.
@@ -52,6 +52,14 @@ def source_of(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Take
         from components.crawl.sources.table import TableSource
 
         return TableSource(stage, params, home, snapshot, taken)
+    if params.source == "posts" and params.posts.provider == "jsonl":
+        from components.crawl.posts.exported import ExportedSource
+
+        return ExportedSource(stage, params, home, snapshot, taken)
+    if params.source == "posts":
+        from components.crawl.sources.posts import PostsSource
+
+        return PostsSource(stage, params, taken)
     from components.crawl.sources.site import SiteSource
 
     return SiteSource(params)

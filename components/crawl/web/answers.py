@@ -70,6 +70,8 @@ class Answers:
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
         """The addresses that were followed, while anything is taken down."""
+        self.unruled: tuple[str, ...] = ()
+        """Beginnings of addresses that no robots.txt rules: of an API under a contract of its own."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
@@ -166,7 +168,7 @@ class Answers:
             NotFetched: it has not been asked for.
         """
         origin = tdmrep_url(url)
-        if not self.consent.tdmrep or url == origin:
+        if not self.consent.tdmrep or url == origin or (self.unruled and url.startswith(self.unruled)):
             return None
         if origin not in self._reservations:
             status, body = self._well_known(origin) if self.rules(origin).allow(origin) else (404, b"")
@@ -179,6 +181,8 @@ class Answers:
         Raises:
             NotFetched: its robots.txt has not been asked for.
         """
+        if self.unruled and url.startswith(self.unruled):
+            return Rules(None, self._agent)
         origin = robots_url(url)
         if origin not in self._rules:
             self._rules[origin] = Rules.of(*self._well_known(origin), self._agent)

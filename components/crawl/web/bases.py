@@ -102,6 +102,19 @@ def completed(folder: Path) -> dict[str, Any]:
         raise HearsightError("is not what completes a snapshot", where=folder / "COMPLETE", mend="restore it") from None
 
 
+def begun(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
+    """Of each snapshot its digest, which knows no times, and when its first answer came, by which crawls are told apart."""
+    found = []
+    for base in bases:
+        try:
+            with (folder / base.snapshot / "index.jsonl").open("rb") as index:
+                first = json.loads(index.readline() or b"{}").get("fetched", "")
+        except (OSError, ValueError):
+            first = ""
+        found.append([base.digest, str(first)])
+    return found
+
+
 def place_of(folder: Path, entry: Entry) -> tuple[Path, int, int]:
     """The segment that holds an entry's body, and the record's offset and length in bytes."""
     if not entry.held:

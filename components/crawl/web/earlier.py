@@ -27,6 +27,8 @@ class Earlier:
     """Days for which an image whose host gave no validator is not asked for again; 0 asks always."""
     changed: Mapping[str, datetime]
     """URL of a page → when it last changed, as its site's sitemap says."""
+    lasting: frozenset[str] = frozenset()
+    """URLs whose good answer stands whatever its age: addresses that expire, of what does not change."""
 
     def spared(self, url: str, role: str) -> Entry | None:
         """The answer to take over without asking, or None.
@@ -36,6 +38,8 @@ class Earlier:
         known = self.base.get(url)
         if known is None or known.failure or not known.fetched:
             return None
+        if url in self.lasting and known.status == 200:
+            return self._held(known)
         got = moment(known.fetched)
         if role == "image" and not (known.etag or known.modified) and known.status in LASTING:
             age = datetime.now(UTC) - got

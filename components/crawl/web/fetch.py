@@ -21,6 +21,7 @@ from components.crawl.takedown import NOTHING, Takedown
 from components.crawl.urls import host_of
 from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers, Consent, NotFetched
+from components.crawl.web.api import Api, call
 from components.crawl.web.earlier import Earlier, moment
 from components.crawl.web.early import Limits, read_image
 from components.crawl.web.erase import turned
@@ -31,7 +32,7 @@ from components.crawl.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry, described, sent_headers
 
-Role = Literal["page", "image", "robots", "sitemap"]
+Role = Literal["page", "image", "robots", "sitemap", "api"]
 Progress = Callable[..., Iterable[Any]]
 RETRY_STATUS = (429, 500, 502, 503, 504)
 ERROR_BODY = 64 * 1024
@@ -49,6 +50,8 @@ class _Host:
     def __init__(self, settings: FetchSettings) -> None:
         self.gate = asyncio.Semaphore(settings.per_host)
         self.free_at = 0.0
+        self.held_until = 0.0
+        """Until when it asked to be left alone, in the loop's time."""
         self.closed = False
         """It asked to be left alone for longer than we wait."""
 
@@ -62,7 +65,8 @@ class _Host:
 
     def hold(self, pause: float) -> None:
         """Let no request start for ``pause`` seconds."""
-        self.free_at = max(self.free_at, asyncio.get_running_loop().time() + pause)
+        self.held_until = max(self.held_until, asyncio.get_running_loop().time() + pause)
+        self.free_at = max(self.free_at, self.held_until)
 
 
 class Fetcher:
@@ -84,13 +88,17 @@ class Fetcher:
         self.requests = 0
         """Requests sent."""
         self._proxy = proxy or None
-        self._progress = progress or (lambda items, **_: items)
+        self.progress = progress or (lambda items, **_: items)
         self.spared = 0
         """Answers taken over from the base without a request."""
         self.kept = 0
         """Answers whose body the base holds: 304, or an equal body."""
         self._hosts: dict[str, _Host] = {}
         self._flying: dict[str, asyncio.Future[Entry]] = {}
+        self.api: Api | None = None
+        """What requests of the role ``api`` are made of."""
+        self.waiting = asyncio.Lock()
+        """Held by who waits for an API's rate limit."""
         self._failures = 0
         self._runner = asyncio.Runner()
         self._session: aiohttp.ClientSession | None = None
@@ -127,6 +135,15 @@ class Fetcher:
         if self._earlier:
             self._earlier.changed = {url: moment(lastmod) for url, lastmod in listed.items() if lastmod}
 
+    def take_over(self, urls: Collection[str]) -> None:
+        """Let the base's good answers for ``urls`` stand unasked, whatever their age."""
+        if self._earlier:
+            self._earlier.lasting = frozenset(urls)
+
+    def host(self, url: str, role: str = "") -> _Host:
+        """The politeness towards the host of ``url``; its API has rates of its own."""
+        return self._hosts.setdefault(f"{role} {host_of(url)}", _Host(self.settings))
+
     def _needs(self, url: str, hosts: Collection[str] | None) -> bool:
         try:
             self.answers.outcome(url, hosts)
@@ -138,7 +155,7 @@ class Fetcher:
         self._open()
         tasks = [asyncio.ensure_future(self._one(url, role, hosts)) for url in urls]
         try:
-            for task in self._progress(asyncio.as_completed(tasks), total=len(tasks), desc=desc or f"fetching {role}s"):
+            for task in self.progress(asyncio.as_completed(tasks), total=len(tasks), desc=desc or f"fetching {role}s"):
                 await task
         finally:
             for running in tasks:
@@ -172,7 +189,9 @@ class Fetcher:
         if self._earlier and (known := self._earlier.spared(url, role)):
             self.spared += 1
             return self.store.add(known)
-        host = self._hosts.setdefault(host_of(url), _Host(self.settings))
+        if role == "api":
+            return await call(self, url)
+        host = self.host(url)
         async with host.gate:
             wait = self.settings.backoff
             for attempt in range(self.settings.retries + 1):
@@ -181,7 +200,7 @@ class Fetcher:
                 if host.closed:
                     left = Entry(url, 0, "retry_later", "the host asked to be left alone")
                     return self.store.add(left)
-                entry, body, headers, reason, pause = await self._request(url, role)
+                entry, body, headers, reason, pause = await self.request(url, role)
                 again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
                 again = again or entry.status in RETRY_STATUS
                 host.closed = host.closed or pause > self.settings.max_retry_after
@@ -190,12 +209,16 @@ class Fetcher:
                 host.hold(pause)
                 await asyncio.sleep(max(min(wait, self.settings.timeout), pause))
                 wait *= 2
+        return self.keep(entry, body, headers, reason)
+
+    def keep(self, entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> Entry:
+        """Store an answer; raises HearsightError when it is one failure too many in a row."""
         lost = entry.failure in ("connection", "dns") and entry.detail != NO_SUCH_NAME
         self._failures = self._failures + 1 if lost else 0
         placed = self._store(entry, body, headers, reason)
         if self._failures >= GONE:
             raise HearsightError(
-                f"the network is gone: {self._failures} connections failed in a row, the last to {host_of(url)}",
+                f"the network is gone: {self._failures} connections failed in a row, the last to {host_of(entry.url)}",
                 where=self.store.folder,
                 mend="check the network and run the stage again; what was fetched is kept",
             )
@@ -212,14 +235,17 @@ class Fetcher:
         self.kept += bool(same.held)
         return self.store.add(same, b"" if same.held else body, headers, reason, answered=200 if same.held else 0)
 
-    async def _request(self, url: str, role: Role) -> tuple[Entry, bytes, list[tuple[str, str]], str, float]:
+    async def request(self, url: str, role: Role) -> tuple[Entry, bytes, list[tuple[str, str]], str, float]:
         """One request: (entry, body, headers, reason phrase, seconds the host asks us to wait)."""
         assert self._session is not None
-        largest = {"page": self.settings.max_page_bytes, "image": self.settings.max_image_bytes}
+        pages = self.settings.max_page_bytes
+        largest = {"page": pages, "api": pages, "image": self.settings.max_image_bytes}
         limit = largest.get(role, SITEMAP_BYTES if role == "sitemap" else ROBOTS_BYTES)
         times = aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=self.settings.connect_timeout)
         self.requests += 1
-        asks = self._earlier.conditions(url) if self._earlier else None
+        asks = self._earlier.conditions(url) if self._earlier else {}
+        if role == "api" and self.api:  # unconditional: the answer's own headers tell of the next page
+            asks = self.api.headers(url)
         try:
             address = URL(url, encoded=True)
             async with self._session.get(

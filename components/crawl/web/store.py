@@ -27,14 +27,19 @@ from components.core.files import disk_error, fsync_folder, publish_bytes
 from components.crawl.web.bases import Base, check_held, claim_base, place_of, read_bases
 from components.crawl.web.index import index_line, read_index, torn_entries
 from components.crawl.web.members import unpacked
-from components.crawl.web.warc import Entry, now, scan, split, warc_record
+from components.crawl.web.warc import Entry, http_headers, now, scan, split, warc_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment is closed when it is larger than this."""
 SYNC_EVERY = 64
 """Records that share one fsync."""
-TRANSIENT = ("timeout", "connection", "dns", "tls", "retry_later", "robots_unreachable")
+TRANSIENT = ("timeout", "connection", "dns", "tls", "retry_later", "robots_unreachable", "http_408", "not_json")
 """Failures an interrupted crawl asks about once more when it is taken up again."""
+
+
+def may_pass(failure: str) -> bool:
+    """Whether a failure may pass by itself."""
+    return failure in TRANSIENT or failure.startswith("http_5")
 
 
 class FetchStore:
@@ -99,6 +104,21 @@ class FetchStore:
         if body is None:
             raise damaged(f"the stored answer for {url}", path)
         return body
+
+    def headers(self, url: str) -> list[tuple[str, str]]:
+        """The headers of the answer for ``url`` as it came; none of a failure.
+
+        Raises:
+            HearsightError: the record is damaged.
+        """
+        entry = self._entries[url]
+        path = self.folder / entry.segment
+        try:
+            with path.open("rb") as handle:
+                handle.seek(entry.offset)
+                return http_headers(unpacked(handle.read(entry.length)))
+        except (ValueError, FileNotFoundError):
+            raise damaged(f"the stored answer for {url}", path) from None
 
     @property
     def complete(self) -> dict[str, Any] | None:
@@ -216,7 +236,7 @@ class FetchStore:
 
     def forget_transient(self) -> int:
         """Let the failures that may pass be asked about again; their records stay until better ones follow."""
-        return self.forget([url for url, entry in self._entries.items() if entry.failure in TRANSIENT])
+        return self.forget([url for url, entry in self._entries.items() if may_pass(entry.failure)])
 
     def forget(self, urls: Collection[str]) -> int:
         """Let ``urls`` be asked about again; their records stay until new ones follow."""

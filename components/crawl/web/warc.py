@@ -128,6 +128,19 @@ def split(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
     return headers, http.split(b"\r\n"), body
 
 
+def http_headers(record: bytes) -> list[tuple[str, str]]:
+    """The headers of the answer that a record tells of, a revisit's included; none of a failure.
+
+    Raises:
+        ValueError: the record is not whole.
+    """
+    split(record)
+    _, _, rest = record.partition(b"\r\n\r\n")
+    head = rest.partition(b"\r\n\r\n")[0]
+    lines = head.decode("utf-8", "replace").split("\r\n") if head.startswith(b"HTTP/") else []
+    return [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])]
+
+
 def scan(path: Path, start: int) -> tuple[list[Entry], int]:
     """The whole records of a segment from ``start`` on, and where the last of them ends."""
     found: list[Entry] = []

@@ -48,7 +48,7 @@ class LineLayout(Layout):
 
     def _all(self, path: Path, shown: str) -> Iterator[Row]:
         try:
-            for number, line in _lines(path):
+            for number, line in numbered_lines(path):
                 yield from self._read(number, line)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise HearsightError(f"is not a whole gzip file ({error})", where=shown, mend="fetch it again") from None
@@ -71,7 +71,7 @@ def count(number: int, fields: int, wanted: str) -> Row:
     return Row(number, rule="missing_field", value=f"{fields} field{'s' if fields != 1 else ''}", threshold=wanted)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers from 1; of a longer one than MAX_LINE a little more than that, the rest skipped."""
     with path.open("rb") as plain:
         packed = plain.read(2) == b"\x1f\x8b"
