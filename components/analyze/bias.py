@@ -65,7 +65,7 @@ def pattern(name: str, known: Mapping[str, Any]) -> re.Pattern[str]:
 def contrasts(
     captions: Sequence[str], language: str, *, min_group: int, min_together: int, most: int
 ) -> list[list[Group]] | None:
-    """The groups of each contrast with the words they meet, highest npmi first; None where no groups are listed.
+    """The groups of each contrast with the words they meet more often than chance, highest npmi first; None: no groups listed.
 
     Args:
         captions: descriptions, each counted once for a word or group, however often it says it.
@@ -94,6 +94,7 @@ def contrasts(
                 for word, both in together.items()
                 if both >= min_together
             ]
+            met = [each for each in met if each.npmi > 0]
             group.words = sorted(met, key=lambda each: (-each.npmi, -each.together, each.word))[:most]
     return [[made[name] for name in row] for row in known["contrasts"]]
 

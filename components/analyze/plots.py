@@ -63,11 +63,14 @@ def growth(facts: Facts) -> bytes:
 
     with drawing(height=3.6) as (figure, grid, buffer):
         axes = grid[0][0]
-        for line, colour, style in zip(facts.growth, (INK, WARM, GREY), ("-", "-", "--"), strict=False):
+        # The first is broad, so that it is seen under one that runs on it.
+        looks = ((SOFT, "-", 5), (INK, "-", 1.8), (WARM, "--", 2))
+        for line, (colour, style, broad) in zip(facts.growth, looks, strict=False):
             if line.days:
                 days = [date.fromisoformat(day).toordinal() for day, _ in line.days]
+                posts = [n for _, n in line.days]
                 axes.step(
-                    days, [n for _, n in line.days], where="post", color=colour, linestyle=style, linewidth=2, label=line.series,
+                    days, posts, where="post", color=colour, linestyle=style, linewidth=broad, label=line.series,
                     marker="o" if len(days) < 3 else None,
                 )  # fmt: skip
         axes.xaxis.set_major_locator(_ticks())
@@ -108,9 +111,8 @@ def cluster_map(facts: Facts) -> bytes:
             axes.scatter(*zip(*points, strict=True), s=5 if cluster < 0 else 16, color=[colour], linewidths=0, rasterized=True)
         for cluster in large:
             xs, ys = zip(*((x, y) for _, at, x, y in facts.places if at == cluster), strict=True)
-            middle = (sorted(xs)[len(xs) // 2], sorted(ys)[len(ys) // 2])
             axes.annotate(
-                str(cluster), middle, ha="center", va="center", fontsize=9, color=INK,
+                str(cluster), _middle(xs, ys), ha="center", va="center", fontsize=9, color=INK,
                 bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#9db4c0", "alpha": 0.85},
             )  # fmt: skip
         axes.set_xticks([])
@@ -139,7 +141,7 @@ def lengths(facts: Facts) -> bytes:
             )
         axes.set_xlabel("words a description" + (", longer ones in the last bar" if longest > 150 else ""))
         axes.set_ylabel("% of descriptions")
-        axes.legend(frameon=False)
+        axes.legend(edgecolor="white", framealpha=1)
     return buffer.getvalue()
 
 
@@ -153,8 +155,9 @@ def frequencies(facts: Facts) -> bytes:
             at = [place + (number - (len(sets) - 1) / 2) * wide for place in range(len(BANDS))]
             axes.bar(at, each.bands, wide, color=colour, label=f"{each.name}: {len(each.counts):,} words")
             for place, value in zip(at, each.bands, strict=True):
-                axes.text(place, max(value, 0.9), f"{value:,}", ha="center", va="bottom", fontsize=8, color=colour)
+                axes.text(place, max(value, 0.02), f"{value:,}", ha="center", va="bottom", fontsize=8, color=colour)
         axes.set_yscale("symlog", linthresh=1)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.set_ylim(0, max(max(each.bands) for each in sets) * 4 + 1)
         axes.set_xticks(range(len(BANDS)), [band_name(*band) for band in BANDS])
         axes.set_xlabel("occurrences of a word")
@@ -188,6 +191,12 @@ def sets_of(facts: Facts) -> list[Vocabulary]:
 def band_name(low: int, high: int | None) -> str:
     """A range as text: 1–10, 20,001 or more."""
     return f"{low:,}–{high:,}" if high is not None else f"{low:,} or more"
+
+
+def _middle(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
+    """The point nearest to the medians: a label there is on its cluster, whatever the shape."""
+    x, y = sorted(xs)[len(xs) // 2], sorted(ys)[len(ys) // 2]
+    return min(zip(xs, ys, strict=True), key=lambda point: ((point[0] - x) ** 2 + (point[1] - y) ** 2, point))
 
 
 def _bar(axes: Any, at: float, share: float, colour: str) -> None:

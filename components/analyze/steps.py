@@ -17,8 +17,10 @@ from components.core.errors import HearsightError
 
 TOTALS = "tag_totals.csv"
 """A file of the crawl's output, where its source tells how many posts carry the tag: ``date,total``."""
-WITHDRAWN = re.compile(r"privat|withdrawn|gone|deleted|removed|takedown|taken_down")
+WITHDRAWN = re.compile(r"^account_|privat|withdrawn|gone|deleted|removed|takedown|taken_down")
 """Rules of the crawl for what was public once."""
+UNUSABLE = re.compile(r"unreadable|missing|undecodable")
+"""Rules after it that speak of the picture itself."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -48,7 +50,7 @@ class Growth:
 
 
 def losses(boundaries: Mapping[str, Boundary]) -> tuple[int, list[Step]]:
-    """The posts that the crawl collected, and what each step lost of them.
+    """The posts that the crawl collected, and what each step lost of them; a post with several pictures counts with each.
 
     Args:
         boundaries: ``crawl``, ``describe``, ``dedup`` and ``input`` (the split); one that is missing lost nothing.
@@ -59,6 +61,8 @@ def losses(boundaries: Mapping[str, Boundary]) -> tuple[int, list[Step]]:
     other = {key: rule for key, rule in crawled.items() if rule and key not in private}
     malformed, repeated = (_dropped(boundaries.get(name)) for name in ("describe", "dedup"))
     repeated |= _dropped(boundaries.get("input"))
+    other |= {key: rule for key, rule in repeated.items() if UNUSABLE.search(rule)}
+    repeated = {key: rule for key, rule in repeated.items() if key not in other}
     parts = [
         ("withdrawn", "turned private or withdrawn since", private, 0.023),
         ("unusable", "no picture that can be used", other, None),

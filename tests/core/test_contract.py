@@ -29,6 +29,8 @@ def edit(path: Path, change: Callable[[dict], None]) -> None:
 
 
 STAGES = list(yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"])
+TAKERS = {stage: next(iter(takers)) for stage, takers in yaml.safe_load((PROJECT / "params.yaml").read_text())["chain"].items()}
+"""A dataset that takes the stage."""
 WORK = [stage for stage in STAGES if stage != "check"]
 
 
@@ -64,14 +66,14 @@ def test_a_stage_missing_from_dvc_yaml_is_named(copy, stage):
 
 @pytest.mark.parametrize("stage", WORK)
 def test_missing_parameters_are_named(copy, stage):
-    edit(copy / "params.yaml", lambda content: content["english"].pop(stage))
-    assert f"params.yaml: english.{stage} is missing though the chain takes it" in problems(copy)
+    edit(copy / "params.yaml", lambda content: content[TAKERS[stage]].pop(stage))
+    assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in problems(copy)
 
 
 @pytest.mark.parametrize("stage", WORK)
 def test_a_missing_gate_is_named(copy, stage):
-    edit(copy / "params.yaml", lambda content: content["gates"].pop(f"english-{stage}"))
-    assert any(line.startswith(f"params.yaml: gates.english-{stage}") for line in problems(copy))
+    edit(copy / "params.yaml", lambda content: content["gates"].pop(f"{TAKERS[stage]}-{stage}"))
+    assert any(line.startswith(f"params.yaml: gates.{TAKERS[stage]}-{stage}") for line in problems(copy))
 
 
 @pytest.mark.parametrize("stage", STAGES)
