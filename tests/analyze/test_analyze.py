@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
+from typer.testing import CliRunner
 
 from components.analyze import Params, run
+from components.cli import app
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from tests.analyze.support import PARAMS, SAID, inputs, key
-from tests.support import make_boundary, make_stage, row
+from tests.support import PROJECT, make_boundary, make_stage, row
 
 
 def analyze(root, given: dict[str, Boundary], params: Params = PARAMS):
@@ -119,6 +122,17 @@ def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_told(whole)
     together = [pair for pair in pairs if pair[0]["cluster"] == pair[1]["cluster"] and pair[0]["duplicates"]]
     assert together and all(one["duplicates"] == other["duplicates"] for one, other in together)
     assert all((one["dropped"], other["dropped"]) == ("0", "1") for one, other in together)
+
+
+def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(whole, tmp_path, monkeypatch):
+    _, found, _, _ = whole
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    shutil.copytree(found.path, tmp_path / "data" / "portuguese" / "analyze")
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
+    shown = CliRunner().invoke(app, ["show", "--dataset", "portuguese"])
+    assert shown.exit_code == 0, shown.output
+    assert "portuguese: 14 posts collected, 6 left, of 3 owners" in shown.output and "analysis.html" in shown.output
 
 
 def test_words_are_counted_beside_the_second_set(whole):
