@@ -154,18 +154,21 @@ def lineage(
 
 @app.command()
 def show(dataset: Dataset = "english") -> None:
-    """Print a finished run: its funnel, its scores, and where to look."""
+    """Print a finished run: what was lost and kept, its figures or scores, and where to look."""
     from components.core.boundary import Boundary
     from components.core.graph import find_root, load_graph
 
     root = find_root()
     graph = load_graph(root)
-    graph.require("report", dataset)
-    report = Boundary(graph.output("report", dataset))
+    # A dataset that trains no model ends in the analysis instead.
+    analysed = "report" not in (taken := graph.stages_of(dataset)) and "analyze" in taken
+    last, page = ("analyze", "analysis.html") if analysed else ("report", "report.html")
+    graph.require(last, dataset)
+    report = Boundary(graph.output(last, dataset))
     typer.echo(report.file("summary.txt").read_text())
     typer.echo("where to look")
     for what, place in (
-        ("report", report.path / "report.html"),
+        ("analysis" if analysed else "report", report.path / page),
         ("checks (Data Docs)", root / "reports" / "data_docs"),
         ("experiments, models, flow runs, all in a browser", "make ui"),
     ):

@@ -71,6 +71,15 @@ CAPTION = _extend(
 )
 GROUPED = _extend(CAPTION, _field("group", STR, "smallest key among its near-duplicates"))
 SPLIT = _extend(GROUPED, _field("split", STR, "train, validation or test"))
+CLUSTERED = pa.schema(
+    [
+        _field("key", STR),
+        _field("cluster", I32, "-1 = outlier"),
+        _field("round", I32, "of the clustering that found it, from 1; 0 for an outlier"),
+        _field("x", F32, "on the 2-d map"),
+        _field("y", F32, "on the 2-d map"),
+    ]
+)
 UTTERANCE = pa.schema(
     [
         _field("key", STR, "<record key>.<n>"),
@@ -146,5 +155,7 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
     "train": ("MODEL", MODEL),
     "evaluate": ("SCORED", SCORED),
     "report": ("FIGURE", FIGURE),
+    "cluster": ("CLUSTERED", CLUSTERED),
+    "analyze": ("FIGURE", FIGURE),
 }
 """The record's name and schema at each stage's output."""

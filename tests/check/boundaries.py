@@ -77,7 +77,9 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         ranks = {"rank_speech_to_image": None, "rank_image_to_speech": None}
         base = {"model": "captioner-0", "kind": "captioner", "seed": 0, "output": "a dog", "references": ["a dog runs"]}
         return [dict(key=key, cider=0.5, **ranks, **base)]
-    if stage == "report":
+    if stage == "cluster":
+        return [{"key": key, "cluster": int(name) % 3 - 1, "round": 1, "x": 0.5, "y": -2.0}]
+    if stage in ("report", "analyze"):
         files[f"figures/{name}.png"] = f"figure {name}".encode()
         return [{"key": name, "title": "A figure", "path": f"figures/{name}.png", "sha256": sha(files[f"figures/{name}.png"])}]
     split = "test" if name.endswith("3") else "train"

@@ -89,4 +89,14 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(path="../figure"), SHARD, "path", REGEX),
         (put(title=""), SHARD, "title", LENGTH),
     ],
+    "cluster": [
+        (put(cluster=-2), SHARD, "cluster", BETWEEN),
+        (put(x=float("nan")), SHARD, "x", "expect_column_values_to_not_be_null"),
+        (copy_key, SHARD, "key", UNIQUE),
+    ],
+    "analyze": [
+        (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),
+        (put(path="../figure"), SHARD, "path", REGEX),
+        (copy_key, SHARD, "key", UNIQUE),
+    ],
 }  # fmt: skip
