@@ -1,0 +1,124 @@
+"""The pieces of work on pictures: what is compared of those a shard shows first, and which of them repeat earlier ones.
+
+Both are keyed by the pictures alone, so when posts are added the work on the old ones stands.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from components.core.stage import Task
+
+BATCH = 128
+"""Pictures whose parts are in memory at a time, of either side: 50 MB."""
+MINIATURE_SLACK = 0.01
+"""A miniature's correlation may be so much below what is asked of the whole sketch."""
+
+
+def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
+
+    Leaves ``pictures.json`` (the sha256 of each row), ``vectors.npy`` (n, 1280) float16, ``sketches.npy`` (n, 64, 64) and
+    ``unreadable.json`` (sha256 → why) for those that are no pictures.
+    """
+    import numpy as np
+
+    from components.dedup.sketches import SKETCH, sketch
+    from components.providers.features import WIDTH, ImageFeatures, feature_key
+
+    media = task.inputs["media"]
+    sketches, unreadable = {}, {}
+    for sha256, reference in sorted(spec["pictures"].items()):
+        data = media.read_media(reference)
+        try:
+            sketches[sha256] = sketch(data)
+        except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
+            unreadable[sha256] = " ".join(str(error).split())[:120]
+    payloads = {
+        feature_key(sha256, 0): lambda sha256=sha256: (media.read_media(spec["pictures"][sha256]), sha256, 0)
+        for sha256 in sketches
+    }
+    features = task.annotations.annotate(ImageFeatures(), payloads)
+    vectors = np.zeros((len(sketches), WIDTH), np.float16)
+    for number, sha256 in enumerate(sketches):
+        vectors[number] = features[feature_key(sha256, 0)][0]
+    np.save(folder / "vectors.npy", vectors)
+    np.save(folder / "sketches.npy", np.array(list(sketches.values()), np.uint8).reshape(-1, SKETCH, SKETCH))
+    (folder / "pictures.json").write_text(json.dumps(list(sketches)))
+    (folder / "unreadable.json").write_text(json.dumps(unreadable))
+
+
+def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Which pictures of ``spec["own"]`` show the same as one of ``spec["earlier"]`` or another of its own.
+
+    Args:
+        spec: folders of the cache made by :func:`prepare`, named by content.
+        task: params are the stage's ``aligned`` settings.
+
+    Leaves ``repeats.npy``: (k, 3) int32, a row of its own, which earlier folder (their number: its own), a row of that.
+    """
+    import numpy as np
+
+    from components.dedup.posts import unit_rows
+    from components.dedup.sketches import miniatures
+
+    cache, limits = task.annotations.folder.parent / "cache", task.params.plain()
+    own = cache / spec["own"]
+    vectors, sketches = unit_rows(np.load(own / "vectors.npy")).astype(np.float32), np.load(own / "sketches.npy")
+    turned = miniatures(sketches)
+    found = []
+    for number, name in enumerate([*spec["earlier"], spec["own"]]):
+        others = cache / name
+        there = np.load(others / "sketches.npy")
+        cosines = vectors @ unit_rows(np.load(others / "vectors.npy")).astype(np.float32).T
+        alike = np.full(cosines.shape, -1.0, np.float32)
+        upright = miniatures(there)[:, 0]
+        for turn in range(turned.shape[1]):
+            np.maximum(alike, turned[:, turn] @ upright.T, out=alike)
+        candidate = (cosines >= limits["cosine_from"]) | (alike >= limits["whole_from"] - MINIATURE_SLACK)
+        if name == spec["own"]:
+            candidate = np.triu(candidate, 1)
+        i, j = np.nonzero(candidate)
+        rows = verified(sketches, there, i, j, cosines, limits)
+        found += [(one, number, other) for one, other in rows]
+    np.save(folder / "repeats.npy", np.array(found, np.int32).reshape(-1, 3))
+
+
+def verified(
+    ones: NDArray[np.uint8],
+    others: NDArray[np.uint8],
+    i: NDArray[np.int64],
+    j: NDArray[np.int64],
+    cosines: NDArray[np.float32],
+    limits: dict[str, Any],
+) -> list[tuple[int, int]]:
+    """The candidates (rows of ``ones`` and ``others``) that show the same picture by ``limits``, the ``aligned`` settings."""
+    import numpy as np
+
+    from components.dedup.sketches import correlation, parts
+
+    kept = []
+    for top in range(0, len(ones), BATCH):
+        here = np.nonzero((i >= top) & (i < top + BATCH))[0]
+        if not len(here):
+            continue
+        mine = parts(ones[top : top + BATCH])
+        wanted = np.unique(j[here])
+        for at in range(0, len(wanted), BATCH):
+            batch = wanted[at : at + BATCH]
+            theirs = parts(others[batch])
+            place = {int(row): number for number, row in enumerate(batch)}
+            for one, other in zip(i[here].tolist(), j[here].tolist(), strict=True):
+                if other in place:
+                    whole, best = correlation(mine, one - top, theirs, place[other])
+                    cosine = float(cosines[one, other])
+                    score = limits["cosine_weight"] * cosine + best
+                    if whole >= limits["whole_from"] or (cosine >= limits["cosine_from"] and score >= limits["score_from"]):
+                        kept.append((one, other))
+    return sorted(kept)
