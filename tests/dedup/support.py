@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from components.core.boundary import Boundary
 from components.dedup import Aligned, Params, Posts, run
@@ -28,6 +28,24 @@ def picture(seed: int, side: int = 96) -> Image.Image:
     source = np.random.default_rng(seed)
     coarse = source.integers(0, 255, (7, 7, 3)).astype(np.uint8)
     return Image.fromarray(coarse).resize((side, side), Image.Resampling.NEAREST)
+
+
+def drawing(seed: int) -> Image.Image:
+    """A few figures on a ground, which a network takes for other things than those of another seed."""
+    source = np.random.default_rng(seed)
+    ground, *colours = (tuple(int(level) for level in source.integers(0, 255, 3)) for _ in range(5))
+    image = Image.new("RGB", (224, 224), ground)
+    pen = ImageDraw.Draw(image)
+    for colour in colours:
+        x, y, size = (int(value) for value in source.integers(20, 160, 3))
+        kind = source.integers(3)
+        if kind == 0:
+            pen.ellipse((x, y, x + size // 2 + 10, y + size // 2 + 10), fill=colour)
+        elif kind == 1:
+            pen.rectangle((x, y, x + size // 2 + 10, y + size // 3 + 10), fill=colour)
+        else:
+            pen.polygon([(x, y), (x + size, y + 20), (x + 20, y + size // 2 + 20)], fill=colour)
+    return image
 
 
 def encoded(image: Image.Image, kind: str = "PNG") -> bytes:

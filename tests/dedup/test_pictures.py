@@ -11,9 +11,16 @@ from PIL import Image, ImageDraw
 
 from components.dedup.pictures import verified
 from components.dedup.sketches import ANGLES, correlation, parts, sketch
-from tests.dedup.support import ALIGNED, POSTS, dedup, encoded, key, picture, post, settings, verdicts
+from components.providers.features import ImageFeatures
+from tests.dedup.support import ALIGNED, POSTS, dedup, drawing, encoded, key, picture, post, settings, verdicts
 
 FLIP, QUARTER = Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_90
+
+
+@pytest.fixture(scope="module", autouse=True)
+def network() -> None:
+    """Loaded once, before the workers are forked."""
+    ImageFeatures().compute((encoded(drawing(0)), "", 0))
 
 
 def marked(image: Image.Image) -> Image.Image:
@@ -80,21 +87,21 @@ WORDS = ("Foto de um gato preto sobre o muro azul", "Um homem de chapéu toca vi
 
 
 def test_a_repeated_post_goes_and_another_caption_of_its_picture_stays_as_a_reference(tmp_path):
-    image, early, late = picture(1), {"collected": "2026-02-01"}, {"collected": "2026-02-02"}
+    image, early, late = drawing(0), {"collected": "2026-02-01"}, {"collected": "2026-02-02"}
     again, flip = encoded(image, "JPEG"), encoded(image.transpose(FLIP))
     shards = [
-        [post("late", encoded(image), WORDS[0], **late), post("other", encoded(picture(2)), WORDS[0], **late)],
+        [post("late", encoded(image), WORDS[0], **late), post("other", encoded(drawing(1)), WORDS[0], **late)],
         [post("first", again, WORDS[0].upper() + "!", 1, **early), post("words", flip, WORDS[1], 1, **early)],
     ]
-    done, _ = dedup(tmp_path, shards, settings())
+    done, _ = dedup(tmp_path, shards, settings(posts=POSTS.model_copy(update={"image_distance": 0.2})))
     assert {r["key"]: r["group"] for r in done.table().to_pylist()} == {"other": "other", "first": "first", "words": "first"}
     rule, value, threshold, detail = verdicts(done)["late"]
-    assert (rule, threshold, detail) == ("duplicate_post", "image 0.1, caption 0.1", "same as first; group first")
+    assert (rule, threshold, detail) == ("duplicate_post", "image 0.2, caption 0.1", "same as first; group first")
     assert value.startswith("image 0.") and value.endswith(", caption 0")
 
 
 def test_a_picture_that_cannot_be_decoded_has_a_verdict_of_its_own_and_speaks_for_nothing(tmp_path):
-    good = encoded(picture(1))
+    good = encoded(drawing(1))
     shard = [post("b", good[:60], WORDS[0]), post("a", good, WORDS[0]), post("c", good[:60], WORDS[0])]
     done, _ = dedup(tmp_path, [shard], settings())
     assert [r["key"] for r in done.table().to_pylist()] == ["a"]
@@ -104,9 +111,9 @@ def test_a_picture_that_cannot_be_decoded_has_a_verdict_of_its_own_and_speaks_fo
 def posts(count: int, shard: int, day: str, first: int = 0) -> list[dict]:
     made = []
     for n in range(first, first + count):
-        image = picture(n % 7)
-        image = image.transpose(FLIP) if n % 3 == 1 else image.crop((0, 0, 92 - n % 4, 96))
-        made.append(post(key(f"{shard}-{n}"), encoded(image), WORDS[n % 2] + " " * (n % 2), shard, collected=day))
+        image = drawing(n % 7)
+        image = image.transpose(FLIP) if n % 3 == 1 else image.crop((0, 0, 214 - n % 4, 224))
+        made.append(post(key(f"{shard}-{n}"), encoded(image), WORDS[n % 7 % 2] + "!" * (n // 7), shard, collected=day))
     return made
 
 
@@ -127,7 +134,7 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
 
 def test_the_export_tells_what_other_thresholds_would_drop(tmp_path):
     grid = POSTS.model_copy(update={"grid": [0.02, 0.2]})
-    dedup(tmp_path, [posts(8, 0, "2026-01-01")], settings(posts=grid))
+    dedup(tmp_path, [posts(16, 0, "2026-01-01")], settings(posts=grid))
     lines = (tmp_path / "duplicates.csv").read_text().splitlines()
     assert lines[0] == "thresholds,image,caption,clusters,posts,largest,dropped,share"
     assert [line.split(",")[0] for line in lines[1:]] == ["as run", "0.02 / 0.02", "0.02 / 0.2", "0.2 / 0.02", "0.2 / 0.2"]
