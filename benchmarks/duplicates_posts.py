@@ -24,6 +24,8 @@ class Posts:
 
     captions: list[str]
     features: NDArray[np.float16]
+    shows: list[int]
+    """Which post first showed each post's picture; itself when it did."""
 
 
 def make_posts(count: int, seed: int = 1) -> Posts:
@@ -48,10 +50,12 @@ def make_posts(count: int, seed: int = 1) -> Posts:
         return 0.5 * subjects[source.integers(len(subjects))] + source.gamma(0.3, 1.0, WIDTH).astype(np.float32)
 
     captions: list[list[str]] = []
+    shows: list[int] = []
     features = np.empty((count, WIDTH), np.float32)
     for number in range(count):
         if number == 0 or source.random() > 0.449:
             captions.append(caption())
+            shows.append(number)
             features[number] = picture()
             continue
         # A few posts are repeated often, as campaigns are.
@@ -69,8 +73,10 @@ def make_posts(count: int, seed: int = 1) -> Posts:
             captions.append(caption())
         else:
             captions.append(same)
+            shows.append(number)
             features[number] = picture()
             continue
+        shows.append(shows[origin])
         blur = source.choice((0.0, 0.1, 0.3, 0.6)) * source.random()
         features[number] = np.maximum(features[origin] * (1 + blur * source.standard_normal(WIDTH)), 0)
-    return Posts([" ".join(line) for line in captions], features.astype(np.float16))
+    return Posts([" ".join(line) for line in captions], features.astype(np.float16), shows)

@@ -24,12 +24,12 @@ MINIATURE_SLACK = 0.01
 def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
 
-    Leaves ``pictures.json`` (the sha256 of each row), ``vectors.npy`` (n, 1280) float16, ``sketches.npy`` (n, 64, 64) and
-    ``unreadable.json`` (sha256 → why) for those that are no pictures.
+    Leaves ``pictures.json`` (the sha256 of each row), ``vectors.npy`` (n, 1280) float16, ``sketches.npy`` (n, 64, 64),
+    ``miniatures.npy`` (n, 144), and ``unreadable.json`` (sha256 → why) for those that are no pictures.
     """
     import numpy as np
 
-    from components.dedup.sketches import SKETCH, sketch
+    from components.dedup.sketches import SKETCH, miniatures, sketch
     from components.providers.features import WIDTH, ImageFeatures, feature_key
 
     media = task.inputs["media"]
@@ -49,7 +49,9 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
     for number, sha256 in enumerate(sketches):
         vectors[number] = features[feature_key(sha256, 0)][0]
     np.save(folder / "vectors.npy", vectors)
-    np.save(folder / "sketches.npy", np.array(list(sketches.values()), np.uint8).reshape(-1, SKETCH, SKETCH))
+    drawn = np.array(list(sketches.values()), np.uint8).reshape(-1, SKETCH, SKETCH)
+    np.save(folder / "sketches.npy", drawn)
+    np.save(folder / "miniatures.npy", miniatures(drawn)[:, 0])
     (folder / "pictures.json").write_text(json.dumps(list(sketches)))
     (folder / "unreadable.json").write_text(json.dumps(unreadable))
 
@@ -65,20 +67,19 @@ def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """
     import numpy as np
 
-    from components.dedup.posts import unit_rows
     from components.dedup.sketches import miniatures
 
     cache, limits = task.annotations.folder.parent / "cache", task.params.plain()
     own = cache / spec["own"]
-    vectors, sketches = unit_rows(np.load(own / "vectors.npy")).astype(np.float32), np.load(own / "sketches.npy")
+    vectors, sketches = _directions(own), np.load(own / "sketches.npy")
     turned = miniatures(sketches)
     found = []
     for number, name in enumerate([*spec["earlier"], spec["own"]]):
         others = cache / name
         there = np.load(others / "sketches.npy")
-        cosines = vectors @ unit_rows(np.load(others / "vectors.npy")).astype(np.float32).T
+        cosines = vectors @ _directions(others).T
         alike = np.full(cosines.shape, -1.0, np.float32)
-        upright = miniatures(there)[:, 0]
+        upright = np.load(others / "miniatures.npy")
         for turn in range(turned.shape[1]):
             np.maximum(alike, turned[:, turn] @ upright.T, out=alike)
         candidate = (cosines >= limits["cosine_from"]) | (alike >= limits["whole_from"] - MINIATURE_SLACK)
@@ -88,6 +89,15 @@ def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
         rows = verified(sketches, there, i, j, cosines, limits)
         found += [(one, number, other) for one, other in rows]
     np.save(folder / "repeats.npy", np.array(found, np.int32).reshape(-1, 3))
+
+
+def _directions(folder: Path) -> NDArray[np.float32]:
+    """The features of a folder's pictures, each of length 1 (or 0)."""
+    import numpy as np
+
+    vectors = np.load(folder / "vectors.npy").astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return vectors / np.where(lengths > 0, lengths, 1)[:, None]
 
 
 def verified(
