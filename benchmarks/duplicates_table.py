@@ -84,13 +84,13 @@ def ours(folder: Path, store: AnnotationStore) -> dict[str, set[tuple[str, str]]
     alike = np.max(np.einsum("adk,bk->dab", miniatures(mine), miniatures(theirs)[:, 0], optimize=True), axis=0)
     i, j = np.nonzero((cosines >= LIMITS["cosine_from"]) | (alike >= LIMITS["whole_from"] - 0.01))
     begun = time.process_time()
-    found = verified(mine, theirs, i, j, cosines, LIMITS)
+    near = verified(mine, theirs, i, j, cosines[i, j], LIMITS)
     print(
         json.dumps(
             {"candidates": len(i), "of": cosines.size, "cpu ms a candidate": (time.process_time() - begun) / len(i) * 1000}
         )
     )
-    pairs = {"ours": {(first[a], rest[b]) for a, b in found}}
+    pairs = {"ours": {(first[a], rest[b]) for a, b in zip(i[near], j[near], strict=True)}}
     for least in (0.9, 0.8):
         pairs[f"cosine ≥ {least}"] = {(first[a], rest[b]) for a, b in zip(*np.nonzero(cosines >= least), strict=True)}
     turns = {}

@@ -73,22 +73,24 @@ def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
     own = cache / spec["own"]
     vectors, sketches = _directions(own), np.load(own / "sketches.npy")
     turned = miniatures(sketches)
-    found = []
+    edges, cosine, shown = [], [], []
     for number, name in enumerate([*spec["earlier"], spec["own"]]):
         others = cache / name
-        there = np.load(others / "sketches.npy")
         cosines = vectors @ _directions(others).T
         alike = np.full(cosines.shape, -1.0, np.float32)
         upright = np.load(others / "miniatures.npy")
         for turn in range(turned.shape[1]):
             np.maximum(alike, turned[:, turn] @ upright.T, out=alike)
         candidate = (cosines >= limits["cosine_from"]) | (alike >= limits["whole_from"] - MINIATURE_SLACK)
-        if name == spec["own"]:
-            candidate = np.triu(candidate, 1)
-        i, j = np.nonzero(candidate)
-        rows = verified(sketches, there, i, j, cosines, limits)
-        found += [(one, number, other) for one, other in rows]
-    np.save(folder / "repeats.npy", np.array(found, np.int32).reshape(-1, 3))
+        i, j = np.nonzero(np.triu(candidate, 1) if name == spec["own"] else candidate)
+        edges.append(np.stack([i, np.full(len(i), number), j], axis=1))
+        cosine.append(cosines[i, j])
+        shown.append(np.load(others / "sketches.npy")[np.unique(j)])
+    pairs = np.concatenate(edges)
+    # The pictures of other folders that matter, one after the other, and where each pair's stands among them.
+    place = np.unique(pairs[:, 1:], axis=0, return_inverse=True)[1].reshape(-1)
+    near = verified(sketches, np.concatenate(shown), pairs[:, 0], place, np.concatenate(cosine), limits)
+    np.save(folder / "repeats.npy", pairs[near].astype(np.int32))
 
 
 def _directions(folder: Path) -> NDArray[np.float32]:
@@ -107,28 +109,33 @@ def verified(
     j: NDArray[np.int64],
     cosines: NDArray[np.float32],
     limits: dict[str, Any],
-) -> list[tuple[int, int]]:
-    """The candidates (rows of ``ones`` and ``others``) that show the same picture by ``limits``, the ``aligned`` settings."""
+) -> NDArray[np.bool_]:
+    """Which candidates (rows of ``ones`` and ``others``, the cosine of their features) show the same picture by ``limits``.
+
+    ``limits`` are the ``aligned`` settings.
+    """
     import numpy as np
 
     from components.dedup.sketches import correlation, parts
 
-    kept = []
-    for top in range(0, len(ones), BATCH):
-        here = np.nonzero((i >= top) & (i < top + BATCH))[0]
-        if not len(here):
-            continue
-        mine = parts(ones[top : top + BATCH])
-        wanted = np.unique(j[here])
-        for at in range(0, len(wanted), BATCH):
-            batch = wanted[at : at + BATCH]
-            theirs = parts(others[batch])
-            place = {int(row): number for number, row in enumerate(batch)}
-            for one, other in zip(i[here].tolist(), j[here].tolist(), strict=True):
-                if other in place:
-                    whole, best = correlation(mine, one - top, theirs, place[other])
-                    cosine = float(cosines[one, other])
-                    score = limits["cosine_weight"] * cosine + best
-                    if whole >= limits["whole_from"] or (cosine >= limits["cosine_from"] and score >= limits["score_from"]):
-                        kept.append((one, other))
-    return sorted(kept)
+    near = np.zeros(len(i), bool)
+    mine, theirs = np.unique(i), np.unique(j)
+    for top in range(0, len(mine), BATCH):
+        here = mine[top : top + BATCH]
+        own = np.nonzero((i >= here[0]) & (i <= here[-1]))[0]
+        own = own[np.argsort(j[own], kind="stable")]
+        one = parts(ones[here])
+        for left in range(0, len(theirs), BATCH):
+            there = theirs[left : left + BATCH]
+            start, end = np.searchsorted(j[own], [there[0], there[-1] + 1])
+            if start == end:
+                continue
+            wanted = np.unique(j[own[start:end]])
+            other = parts(others[wanted])
+            for pair in own[start:end]:
+                a, b = np.searchsorted(here, i[pair]), np.searchsorted(wanted, j[pair])
+                whole, best = correlation(one, int(a), other, int(b))
+                score = limits["cosine_weight"] * float(cosines[pair]) + best
+                fits = cosines[pair] >= limits["cosine_from"] and score >= limits["score_from"]
+                near[pair] = whole >= limits["whole_from"] or fits
+    return near

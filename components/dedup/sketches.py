@@ -104,7 +104,8 @@ def _unit(patches: NDArray[np.float32]) -> NDArray[np.float32]:
 
     centred = patches - patches.mean(-1, keepdims=True)
     lengths = np.sqrt(np.einsum("...i,...i->...", centred, centred))
-    return np.where(lengths[..., None] > FLAT, centred / np.maximum(lengths, FLAT)[..., None], 0).astype(np.float32)
+    centred *= np.where(lengths > FLAT, 1 / np.maximum(lengths, FLAT), 0)[..., None]
+    return centred
 
 
 def _resized(grey: NDArray[np.float32], side: int) -> NDArray[np.float32]:
