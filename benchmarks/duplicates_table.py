@@ -8,13 +8,14 @@ together.
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.duplicates_pictures import VARIANTS, originals, variants
+from benchmarks.duplicates_pictures import VARIANTS, flat, originals, variants
 from components.core.annotations import AnnotationStore
 from components.core.digests import sha256_bytes
 from components.crawl.image import perceptual_hash
@@ -32,9 +33,11 @@ LIMITS = {"whole_from": 0.98, "cosine_from": 0.65, "cosine_weight": 0.6, "score_
 def write(unpacked: Path, folder: Path) -> int:
     """The files: ``<number>-o`` for an original, ``<number>-<kind>`` for a change; how many originals."""
     paths = originals(unpacked)
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     for number, path in enumerate(paths):
-        (folder / f"{number:04d}-o{path.suffix}").write_bytes(path.read_bytes())
+        # On white for all: the peers would show what is transparent as black.
+        flat(path.read_bytes()).save(folder / f"{number:04d}-o.png")
         for kind, data in variants(path, number):
             (folder / f"{number:04d}-{KINDS.index(kind):02d}.jpg").write_bytes(data)
     return len(paths)
