@@ -69,7 +69,7 @@ CAPTION = _extend(
     ),
     _field("types", pa.list_(STR), "resolved concepts"),
 )
-GROUPED = _extend(CAPTION, _field("group", STR, "smallest key among its near-duplicates"))
+GROUPED = _extend(CAPTION, _field("group", STR, "the key of the record that comes first among its near-duplicates"))
 SPLIT = _extend(GROUPED, _field("split", STR, "train, validation or test"))
 CLUSTERED = pa.schema(
     [

@@ -39,6 +39,8 @@ class Job(NamedTuple):
 
     name: str
     spec: Any
+    by_spec: bool = False
+    """Its spec names all it reads by content, so that it stays done whatever else its inputs hold."""
 
 
 @dataclass
@@ -140,11 +142,13 @@ class Stage:
     ) -> list[Path]:
         """Run ``function(spec, task, folder)`` for each job through the same cache; the folder holds what it made.
 
-        The inputs' digests are part of the key: a job may read any input.
+        The inputs' digests are part of the key, since a job may read any input, unless the job says that its spec is enough.
         """
         base = self._base(function, step, params, shared)
         digests = {name: boundary.digest for name, boundary in self.inputs.items()}
-        specs = [workfloor.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest=digests) for job in jobs]
+        specs = [
+            workfloor.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.by_spec else digests) for job in jobs
+        ]
         return self._run(partial(workfloor.run_job, function), specs, step)
 
     def _base(self, function: Callable[..., Any], step: str, params: Settings | Mapping[str, Any], shared: Any) -> dict[str, Any]:
