@@ -25,6 +25,7 @@ data: setup ## fetch the sample's packages of real pages and pictures (a second 
 demo: data ## run the whole pipeline on the sample web, and say where to look
 	dvc repro
 	@hearsight show
+	@hearsight show --dataset portuguese
 
 test: setup ## run the tests (no network, no GPU, minutes)
 	pytest
