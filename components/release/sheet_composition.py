@@ -7,16 +7,17 @@ from collections.abc import Callable
 from components.release.offensive import offensive_words
 from components.release.sheet_answer import Answer, Told, share
 
-SETTINGS_TOLD = ("source", "layout", "tag", "tags", "hashtag", "hashtags", "language", "web")
-"""Settings of the crawl that are told: none of them names an account."""
+SETTINGS_TOLD = ("source", "layout", "language", "web", "provider", "server", "tag", "variants")
+"""Settings of the crawl, and of its ``posts``, that are told: none of them names an account."""
 
 
 def _represent(told: Told) -> Answer:
     crawl = told.settings["crawl"]
+    settings = crawl | (crawl.get("posts") or {})
     said = ", ".join(
         f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
         for name in SETTINGS_TOLD
-        if (value := crawl.get(name)) not in (None, "", [])
+        if (value := settings.get(name)) not in (None, "", [])
     )
     return Answer(
         [f"Posts with a picture and the description its author wrote below it. How they were found: {said or 'not told'}."]

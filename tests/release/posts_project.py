@@ -23,7 +23,7 @@ KEY = "correct horse battery staple"
 OWNERS = ("maria.silva82", "@Foto_Clube", "joão@posts.sample", "http://posts.sample/@ze_ninguem")
 CHAIN = ("crawl", "describe", "dedup", "split")
 SETTINGS: dict[str, dict[str, Any]] = {
-    "crawl": {"source": "posts", "tag": "pracegover", "accounts": ["maria.silva82"]},
+    "crawl": {"source": "posts", "posts": {"tag": "pracegover", "profiles": ["maria.silva82"]}},
     "describe": {"min_words": 3},
     "dedup": {"max_distance": 6},
     "split": {"by": "owner", "seed": 1, "validation": 0.2, "test": 0.2, "sides": "posts"},
