@@ -296,7 +296,7 @@ def test_the_datasheet_tells_what_was_measured(made: Path) -> None:
     # 2026-11-03 is 18 days before, 2026-12-03 after: all but the months of 12 and the undated first are late, of 23.
     assert "of 23 posts whose days are known 91.3% were collected more than 7 days" in found["6.3.4"]
     assert "6 instances whose picture is a near-duplicate" in found["6.2.6"] and "3 pictures" in found["6.2.6"]
-    assert "accounts" not in (made / "settings.json").read_text(), "the crawl's settings may name accounts"
+    assert "profiles" not in (made / "settings.json").read_text(), "the crawl's settings may name accounts"
 
 
 def test_what_the_publishers_did_not_say_is_told_and_never_made_up(tmp_path: Path) -> None:
