@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -31,6 +32,8 @@ class Rules(NamedTuple):
     call: Phrases
     credit: Phrases
     call_object: frozenset[str]
+    describing: frozenset[str]
+    addressing: frozenset[str]
     foreign_section: Phrases
     foreign_bracketed: Phrases
     own_section: Phrases
@@ -39,6 +42,9 @@ class Rules(NamedTuple):
     other_languages: tuple[str, ...]
     own_words: frozenset[str]
     """Lower-cased with their accents: "à" is Portuguese, "a" is many things."""
+    other_words: frozenset[str]
+    """Of the other languages, lower-cased with their accents."""
+    own_letters: re.Pattern[str]
     governing: frozenset[str]
     dangling: frozenset[str]
     naming: frozenset[str]
@@ -92,6 +98,8 @@ def load_rules(language: str) -> Rules:
         phrases("call"),
         phrases("credit"),
         words("call_object"),
+        words("describing"),
+        words("addressing"),
         phrases("foreign_section"),
         phrases("foreign_bracketed"),
         phrases("own_section"),
@@ -99,6 +107,8 @@ def load_rules(language: str) -> Rules:
         plain("own_flags"),
         tuple(lists["other_languages"]),
         frozenset(plain("own_words")),
+        frozenset(word for listed in lists["other_words"].values() for word in listed),
+        re.compile("|".join(map(re.escape, lists["own_letters"])), re.IGNORECASE),
         words("governing"),
         words("dangling"),
         words("naming"),
