@@ -33,6 +33,8 @@ WHOLE_SHARE = 0.04
 _UNLIKELY = 0.2
 """Probability of the own language below which a short piece beside a foreign one goes with it."""
 _LEAST_OTHER = 0.5
+_WORD = re.compile(r"[^\W_]+")
+_UNJOINED = re.compile(r"(?<![-\u2010\u2011])\b[^\W\d_]+")
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _BEGINS = '\n\r.!?…)]}|•·*/\\>–—"”»'
 
@@ -52,7 +54,7 @@ def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_s
     ``own_share`` is the share of words that only the own language has, from which on it is not, whatever the guess.
     """
     asked = text[:_ASKED]
-    words = [each for word in words_of(asked) if (each := asked[word.start : word.end]).isalpha()]
+    words = [word for word in _WORD.findall(asked) if word.isalpha()]
     if len(words) < _LEAST_WORDS or sum(map(len, words)) < _LEAST_LETTERS:
         return False
     own = sum(_is_own(word, rules) for word in words)
@@ -68,12 +70,16 @@ def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_s
 
 
 def _is_own(word: str, rules: Rules) -> bool:
-    return word.lower() in rules.own_words or rules.own_letters.search(word) is not None
+    low = word.lower()
+    return low in rules.own_words or rules.own_letters.search(low) is not None
 
 
 def _foreign_words(text: str, rules: Rules) -> int:
-    """Words that only other languages have; "vê-la" and "ajudá-los" hold none."""
-    return sum(word.lower() in rules.other_words for word in re.findall(r"(?<![-\u2010\u2011])\b[^\W\d_]+", text))
+    """Words that only other languages have, or look so; none where all only look so. "vê-la" and "ajudá-los" hold none."""
+    words = _UNJOINED.findall(text)
+    listed = sum(word.lower() in rules.other_words for word in words)
+    alike = sum(word.islower() and word not in rules.other_words and bool(rules.other_letters.search(word)) for word in words)
+    return listed + alike if listed else 0
 
 
 def own_section(text: str, rules: Rules, min_language: float, guess: Guess) -> str:

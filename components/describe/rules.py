@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     call: Phrases
     credit: Phrases
     call_object: frozenset[str]
-    describing: frozenset[str]
+    describing: Phrases
     addressing: frozenset[str]
     foreign_section: Phrases
     foreign_bracketed: Phrases
@@ -45,6 +45,8 @@ class Rules(NamedTuple):
     other_words: frozenset[str]
     """Of the other languages, lower-cased with their accents."""
     own_letters: re.Pattern[str]
+    other_letters: re.Pattern[str]
+    """Found in words of the one and of the others, and seldom in the other's."""
     governing: frozenset[str]
     dangling: frozenset[str]
     naming: frozenset[str]
@@ -98,7 +100,7 @@ def load_rules(language: str) -> Rules:
         phrases("call"),
         phrases("credit"),
         words("call_object"),
-        words("describing"),
+        phrases("describing"),
         words("addressing"),
         phrases("foreign_section"),
         phrases("foreign_bracketed"),
@@ -108,7 +110,8 @@ def load_rules(language: str) -> Rules:
         tuple(lists["other_languages"]),
         frozenset(plain("own_words")),
         frozenset(word for listed in lists["other_words"].values() for word in listed),
-        re.compile("|".join(map(re.escape, lists["own_letters"])), re.IGNORECASE),
+        re.compile("|".join(lists["own_letters"])),
+        re.compile("|".join(lists["other_letters"])),
         words("governing"),
         words("dangling"),
         words("naming"),

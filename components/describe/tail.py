@@ -77,8 +77,10 @@ def _goes_on(line: str, rules: Rules) -> bool:
         return False
     if _is_call(line, rules) or _is_credit(line, rules):
         return False
-    words = [word.folded for word in words_of(line)]
-    return not any(word in rules.addressing for word in words) and any(word in rules.describing for word in words)
+    words = words_of(line)
+    if any(word.folded in rules.addressing for word in words):
+        return False
+    return any(rules.describing.at(line, words, index) is not None for index in range(len(words)))
 
 
 def _decorated(line: str) -> bool:
