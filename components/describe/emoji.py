@@ -1,8 +1,8 @@
 """Emoji by the Unicode standard (UTS #51, emoji-data 16.0): sequences go whole, letters, digits and signs of text stay.
 
 Gone: flags, keycaps, ZWJ sequences, skin tones, tag sequences, pictographs, what a variation selector makes a picture.
-Stays: CJK, any letter or digit, and ``© ® ™ ‼ ⁉ ℹ ↔ Ⓜ ㊗`` and their like where no selector makes them pictures. A joiner
-between letters of other scripts is theirs.
+Gone too: a server's own emoji by their short names (":libras:"). Stays: CJK, any letter or digit, and ``© ® ™ ‼ ⁉ ℹ ↔ Ⓜ ㊗``
+and their like where no selector makes them pictures. What no emoji takes along of selectors and joiners is ``plain.py``'s.
 """
 
 from __future__ import annotations
@@ -30,18 +30,13 @@ _EMOJI = re.compile(
     f"|(?:[{_PICTURES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}](?:(?<![{_TEXTUAL}])|(?=\\ufe0f))"
     f"[\\ufe0e\\ufe0f\\u20e3{_MODIFIER}{_TAGS}]*+\\u200d?)++"
 )
-_STRAY = re.compile(f"[\\ufe0e\\ufe0f\\u20e3{_TAGS}]")
-_INVISIBLE = re.compile("[\\u00ad\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]")
-"""Zero-width spaces and marks of direction: no letter, and in the way of finding words."""
+PICTORIAL = f"{_PICTURES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}{_TAGS}"
+"""Of a character class: behind these a selector or a joiner may be part of an emoji."""
+_SHORT_NAME = re.compile(r"(?<![\w:]):(?=[0-9_]*+[A-Za-z])\w{2,40}+:(?![\w:])", re.ASCII)
 
 
 def without_emoji(text: str) -> str:
     """The text with a space for every run of emoji; white space is mended elsewhere."""
-    if text.isascii():
-        return text
-    return _STRAY.sub("", _EMOJI.sub(" ", text))
-
-
-def without_invisible(text: str) -> str:
-    """The text without characters that show nothing and part no letters."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    if ":" in text:
+        text = _SHORT_NAME.sub(" ", text)
+    return text if text.isascii() else _EMOJI.sub(" ", text)

@@ -1,7 +1,8 @@
 """The image description in a post's caption, or why there is none (seed 002, section 4.3.1).
 
-The caption goes through small named rules, each of which only takes away (a space or a full stop is all that is ever added),
-and every cut is a step. The rules come again until nothing changes, so a description put behind a tag is found as it is.
+The caption, as plain text, goes through small named rules, each of which only takes away (a space or a full stop is all that is
+ever added), and every cut is a step. The rules come again until nothing changes, so a description put behind a tag is found as
+it is.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from components.describe.bounds import before_end_mark, closing, is_label, without_frame, without_lead_in
-from components.describe.emoji import without_emoji, without_invisible
+from components.describe.emoji import without_emoji
 from components.describe.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.describe.marks import without_emoticons, without_hashtags, without_links, without_mentions
+from components.describe.plain import without_html, without_invisible, without_strays
 from components.describe.rules import Rules
 from components.describe.tags import Tag, find_tags
 from components.describe.tail import without_calls, without_tail
@@ -77,7 +79,8 @@ def extract(caption: str, rules: Rules, guess: Guess, *, min_words: int = 3, min
         min_language: below this probability of the language, a piece may be foreign (see ``languages.is_foreign``).
     """
     draft = _Draft(caption, [])
-    draft.now("invisible", without_invisible(caption), "characters that show nothing")
+    draft.now("html", without_html(caption), "entities and tags of HTML")
+    draft.now("invisible", without_invisible(draft.text), "characters that show nothing; letters composed")
     whole = draft.text
     tags, reason = find_tags(whole, rules)
     if not tags:
@@ -162,6 +165,7 @@ def _round(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: i
         ("hashtag", without_hashtags),
     )
     draft.now("emoji", without_emoji(draft.text), "emoji")
+    draft.now("invisible", without_strays(draft.text), "what emoji left; letters composed")
     draft.now("emoticon", without_emoticons(draft.text, rules), "emoticons")
     for name, remove in removals:
         draft.now(name, remove(draft.text, rules), f"{name}s")

@@ -18,13 +18,25 @@ Guess = Callable[[str, str], float]
 """The probability, in [0, 1], that a text is in a language: ``components.providers.language_identity``."""
 
 _LEAST_WORDS = 5
-"""Words below which a guess says little."""
+_LEAST_LETTERS = 20
+"""Words and letters below which nothing tells a language from its neighbours."""
+_LEAST_FOREIGN = 2
+_FOREIGN_SHARE = 0.12
+"""Of a foreign piece's words, those that the own language does not have."""
+_PLAIN_FOREIGN, _PLAIN_SHARE, _PLAIN_GUESS = 3, 0.3, 0.5
+"""Where so many are and none is the own language's, a guess must only not be for the own language."""
+_FOREIGN_TO_OWN = 3
 _ASKED = 300
 _OWN_SHARE = 0.12
 WHOLE_SHARE = 0.04
 """``own_share`` of a whole description: "card com texto We are the champions" is in Portuguese."""
+_UNLIKELY = 0.2
+"""Probability of the own language below which a short piece beside a foreign one goes with it."""
 _LEAST_OTHER = 0.5
+_WORD = re.compile(r"[^\W_]+")
+_UNJOINED = re.compile(r"(?<![-\u2010\u2011])\b[^\W\d_]+")
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_BEHIND = re.compile(r"[ \t]*+(?:[:：|]|[-–—](?=\s)|\r?\n|(?=[\u2b05-\u2bff\U0001f000-\U0001faff]))")
 _BEGINS = '\n\r.!?…)]}|•·*/\\>–—"”»'
 
 
@@ -39,19 +51,36 @@ class Section(NamedTuple):
 def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_share: float = _OWN_SHARE) -> bool:
     """Whether a piece of text plainly is in one of the other languages.
 
+    The words must say so, not the guess alone: neighbours share most of theirs ("tomates maduros" is Spanish as well).
     ``own_share`` is the share of words that only the own language has, from which on it is not, whatever the guess.
     """
     asked = text[:_ASKED]
-    words = [each for word in words_of(asked) if (each := asked[word.start : word.end]).isalpha()]
-    if len(words) < _LEAST_WORDS:
+    words = [word for word in _WORD.findall(asked) if word.isalpha()]
+    if len(words) < _LEAST_WORDS or sum(map(len, words)) < _LEAST_LETTERS:
         return False
-    if sum(word.lower() in rules.own_words for word in words) >= own_share * len(words):
+    own = sum(_is_own(word, rules) for word in words)
+    foreign = _foreign_words(asked, rules)
+    if own >= own_share * len(words) or foreign < max(_LEAST_FOREIGN, _FOREIGN_SHARE * len(words), _FOREIGN_TO_OWN * own):
         return False
     if sum(word.islower() for word in words) < _LEAST_WORDS - 1 and not asked.isupper():
         return False  # names
-    if guess(asked, rules.language) >= min_language:
-        return False
-    return max(guess(asked, other) for other in rules.other_languages) >= _LEAST_OTHER
+    guessed = guess(asked, rules.language)
+    if not own and foreign >= max(_PLAIN_FOREIGN, _PLAIN_SHARE * len(words)):
+        return guessed < _PLAIN_GUESS
+    return guessed < min_language and max(guess(asked, other) for other in rules.other_languages) >= _LEAST_OTHER
+
+
+def _is_own(word: str, rules: Rules) -> bool:
+    low = word.lower()
+    return low in rules.own_words or rules.own_letters.search(low) is not None
+
+
+def _foreign_words(text: str, rules: Rules) -> int:
+    """Words that only other languages have, or look so; none where all only look so. "vê-la" and "ajudá-los" hold none."""
+    words = _UNJOINED.findall(text)
+    listed = sum(word.lower() in rules.other_words for word in words)
+    alike = sum(word.islower() and word not in rules.other_words and bool(rules.other_letters.search(word)) for word in words)
+    return listed + alike if listed else 0
 
 
 def own_section(text: str, rules: Rules, min_language: float, guess: Guess) -> str:
@@ -73,7 +102,8 @@ def own_section(text: str, rules: Rules, min_language: float, guess: Guess) -> s
 def without_foreign_edges(text: str, rules: Rules, min_language: float, guess: Guess) -> str:
     """The text without the lines and sentences in another language before and behind it.
 
-    Inside it foreign words stay: they are what a sign or a shirt says. So does a line in quotes or behind a colon.
+    Inside it foreign words stay: they are what a sign or a shirt says. So does a line in quotes or behind a colon. A short
+    piece that could be either goes with a foreign one before it.
     """
     pieces = _pieces(text)
     foreign: list[bool | None] = [None] * len(pieces)
@@ -87,9 +117,17 @@ def without_foreign_edges(text: str, rules: Rules, min_language: float, guess: G
             foreign[at] = not quoted and is_foreign(bare, rules, min_language, guess)
         return bool(foreign[at])
 
+    def shared(at: int) -> bool:
+        words = words_of(pieces[at])
+        own = any(_is_own(pieces[at][word.start : word.end], rules) for word in words)
+        quoted = inside[at] or (at and pieces[at - 1].rstrip().endswith(":"))
+        return len(words) < _LEAST_WORDS and not own and not quoted and guess(pieces[at], rules.language) < _UNLIKELY
+
     first, last = 0, len(pieces)
-    while last > 0 and (tells(last - 1) or not count_words(pieces[last - 1])):
-        last -= 1
+    at = len(pieces)
+    while at > 0 and (tells(at - 1) or not count_words(pieces[at - 1]) or shared(at - 1)):
+        at -= 1
+        last = at if tells(at) else last
     if last == 0:
         return text
     while last < len(pieces) and not count_words(pieces[last]) and "\n" not in pieces[last]:
@@ -158,7 +196,7 @@ def _mark_end(text: str, start: int, end: int, phrases: Phrases, rules: Rules) -
     bare = before.rstrip(" \t*_-–—\u200d\ufe0f" + "".join(map(chr, range(0x1F1E6, 0x1F200))))
     if bare and bare[-1] not in _BEGINS:
         return None
-    match = re.compile(r"[ \t]*+(?:[:：|]|[-–—](?=\s)|\r?\n)").match(text, end)
+    match = _BEHIND.match(text, end)
     return match.end() if match else None
 
 

@@ -1,4 +1,7 @@
-"""Marks that are no words of a description: links, mentions, hashtags, emoticons. No pattern of theirs backtracks."""
+"""Marks that are no words of a description: links, mentions, hashtags, emoticons. No pattern of theirs backtracks.
+
+An e-mail address is what a card shows, no link and no profile mark.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from components.describe.words import MARKS, count_words, fold
 _TAIL = r"\s<>\"“”«»"
 LINK = re.compile(
     rf"(?i:https?://|www\.)[^{_TAIL}]++"
-    r"|(?<![\w@.-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++"
     r"|(?<![\w@.-])(?:[a-z0-9-]++\.)++(?:com|org|net|edu|gov|jus|leg|br|pt|ly|me|ee|io|be|app|page|gl|gle|tv|art)(?:/[^\s<>\"“”«»]*+|(?![\w@]))"
 )
-"""Addresses: with a scheme or www, e-mail, and bare ones in small letters with an ending that is much used."""
+"""Addresses: with a scheme or www, and bare ones in small letters with an ending that is much used."""
+MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
 HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[\w{MARKS}]++")
 SPACED_HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[ \t]?+[\w{MARKS}]++")
@@ -30,7 +33,7 @@ def link_spans(text: str) -> list[tuple[int, int]]:
 
 
 def without_links(text: str, rules: Rules) -> str:
-    """Links and mail addresses go, and the preposition that stood before one at the end of a sentence."""
+    """Links go, and the preposition that stood before one at the end of a sentence."""
     return _without(text, link_spans(text), rules)
 
 
@@ -75,8 +78,8 @@ def only_marks(text: str) -> bool:
 
 
 def has_marks(text: str) -> bool:
-    """Whether there is a link or mention in it."""
-    return bool(LINK.search(text) or MENTION.search(text))
+    """Whether there is a link, mention or mail address in it."""
+    return bool(LINK.search(text) or MENTION.search(text) or MAIL.search(text))
 
 
 def _runs(text: str, spans: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -31,6 +32,8 @@ class Rules(NamedTuple):
     call: Phrases
     credit: Phrases
     call_object: frozenset[str]
+    describing: Phrases
+    addressing: frozenset[str]
     foreign_section: Phrases
     foreign_bracketed: Phrases
     own_section: Phrases
@@ -39,6 +42,11 @@ class Rules(NamedTuple):
     other_languages: tuple[str, ...]
     own_words: frozenset[str]
     """Lower-cased with their accents: "à" is Portuguese, "a" is many things."""
+    other_words: frozenset[str]
+    """Of the other languages, lower-cased with their accents."""
+    own_letters: re.Pattern[str]
+    other_letters: re.Pattern[str]
+    """Found in words of the one and of the others, and seldom in the other's."""
     governing: frozenset[str]
     dangling: frozenset[str]
     naming: frozenset[str]
@@ -92,6 +100,8 @@ def load_rules(language: str) -> Rules:
         phrases("call"),
         phrases("credit"),
         words("call_object"),
+        phrases("describing"),
+        words("addressing"),
         phrases("foreign_section"),
         phrases("foreign_bracketed"),
         phrases("own_section"),
@@ -99,6 +109,9 @@ def load_rules(language: str) -> Rules:
         plain("own_flags"),
         tuple(lists["other_languages"]),
         frozenset(plain("own_words")),
+        frozenset(word for listed in lists["other_words"].values() for word in listed),
+        re.compile("|".join(lists["own_letters"])),
+        re.compile("|".join(lists["other_letters"])),
         words("governing"),
         words("dangling"),
         words("naming"),

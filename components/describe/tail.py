@@ -6,20 +6,25 @@ import re
 
 from components.describe.bounds import JUNK, is_label
 from components.describe.emoji import without_emoji
-from components.describe.marks import HASHTAG, LINK, MENTION, has_marks, only_marks
+from components.describe.marks import HASHTAG, LINK, MAIL, MENTION, has_marks, only_marks
 from components.describe.rules import Rules
 from components.describe.words import count_words, words_of
 
 _CAMERAS = ("📷", "📸", "🎥", "📹", "🎞", "©", "🖼")
 _SMALL = frozenset(("de", "da", "do", "das", "dos", "e", "por", "by", "via", "para", "the", "of"))
 _COLON = re.compile(r"[ \t]*+[:：|@/]")
+_FEW = 4
+_DOTS = ".…·•∙⋅ \t"
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"”»’)\]]*+(?:\s++|$)|\n\s*+")
 
 
 def without_tail(text: str, rules: Rules) -> str:
-    """The lines of the description: up to a spacer, a line of marks alone, a call, a credit or a decorated paragraph."""
+    """The lines of the description: up to a spacer, a line of marks alone, a call, a credit or a decorated paragraph.
+
+    A spacer of dots parts paragraphs as well: what comes next goes on with the description where its words plainly do.
+    """
     kept: list[str] = []
-    seen = ended = gap = told = False
+    seen = ended = gap = told = dotted = False
     for line in text.splitlines(keepends=True):
         shown = line.strip(" \t\r\n\u2800\u3000\xa0\x0b\x0c\x85\u2028\u2029")
         if not shown:
@@ -27,16 +32,18 @@ def without_tail(text: str, rules: Rules) -> str:
             if not ended:
                 kept.append(line)
             continue
-        if seen and is_label(shown, rules):
+        if seen and (is_label(shown, rules) or (dotted and _goes_on(shown, rules))):
             ended = False
-        elif _is_spacer(shown) or only_marks(without_emoji(shown)):
+        elif (spacer := _is_spacer(shown)) or only_marks(without_emoji(shown)):
+            dotted = spacer and (dotted or not ended) and not shown.strip(_DOTS)
             ended = ended or seen
             continue
         elif seen and not ended:
             finished = gap or (_finished(kept) and not told)
             own_text = gap and _decorated(shown) and not any(_decorated(line.lstrip()) for line in kept)
-            ended = (finished and _is_call(shown, rules)) or _is_credit(shown, rules) or own_text
-        gap = False
+            ended = finished and (_is_call(shown, rules) or (not told and _only_points(shown, rules)))
+            ended = ended or _is_credit(shown, rules) or own_text
+        gap = dotted = False
         told = told or shown.endswith(":")  # from here to the next gap lines may be what a card says
         if not ended:
             kept.append(line)
@@ -64,6 +71,27 @@ def without_calls(text: str, rules: Rules) -> str:
 def _is_spacer(shown: str) -> bool:
     bare = without_emoji(shown).strip()
     return bool(bare) and not any(char.isalnum() for char in bare)
+
+
+def _only_points(line: str, rules: Rules) -> bool:
+    """Whether a line is a link or a profile and a few words for it, none of a picture: "Loja: …", "Insta: @… Site: …"."""
+    if len(line) > 300 or not (LINK.search(line) or MENTION.search(line)):
+        return False
+    rest = without_emoji(HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", line))))
+    words = words_of(rest)
+    return len(words) <= _FEW and not any(rules.describing.at(rest, words, at) is not None for at in range(len(words)))
+
+
+def _goes_on(line: str, rules: Rules) -> bool:
+    """Whether a line plainly describes: words of pictures, and nothing said to a reader, asked, exclaimed or linked."""
+    if _decorated(line) or has_marks(line) or "#" in line or "!" in line or "?" in line:
+        return False
+    if _is_call(line, rules) or _is_credit(line, rules):
+        return False
+    words = words_of(line)
+    if any(word.folded in rules.addressing for word in words):
+        return False
+    return any(rules.describing.at(line, words, index) is not None for index in range(len(words)))
 
 
 def _decorated(line: str) -> bool:
@@ -99,7 +127,7 @@ def _is_credit(line: str, rules: Rules) -> bool:
         rest = bare
     else:
         return False
-    names = re.findall(r"[^\W\d_]+", HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", rest))))
+    names = re.findall(r"[^\W\d_]+", HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", MAIL.sub(" ", rest)))))
     named = all(name[0].isupper() or name.lower() in _SMALL for name in names)
     return named and len(names) <= 8 and (bool(names) or has_marks(rest) or camera)
 

@@ -7,7 +7,8 @@ import re
 _HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=\w)")
 _AT = re.compile(r"(?<![\w@＠])[@＠]++(?=\w)")
 _HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|\"\s++\"")
-_BEFORE = re.compile(r"\s+([,;:!?…)\]}”»])|\s+(\.)(?!\w)")
+_BEFORE = re.compile(r"\s+([,;:!?…)\]}]|[”»](?!\w))|\s+(\.)(?!\w)")
+"""A ” before a word opens, as some quote: ”assim”."""
 _AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
 _ORPHAN = re.compile(r"([,;:])(?:\s*+[,;:])++")
 _WEAK = re.compile(r"(?<![,;:])[,;:]++\s*+(?=[.!?])")

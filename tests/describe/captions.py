@@ -26,6 +26,7 @@ _PIECES = [
     "سلام", "é", "e\u0301", "[EN]", "EN:", "PT:", "Photo of a woman smiling on the beach.", "Descrição da imagem:",
     "Audiodescrição", "#AD", "Saiba mais", "link na bio", "Foto: Ana", "\U0001f4f7", "​", "\u200d", "\ufe0f",
     "\U000e0041", "\u2800", " ", "#10", "C#", "_", "*", "/", "|", ":)", "R$ 5,00", "10:30", "!", "?", "Texto:",
+    "&amp;", "&quot;", "<br>", "</p><p>", ":libras:", "\u200c", "\u0915\u094d\u200d\u0937", "Ao fundo, el perro y la casa.",
     "Card 3", "de", "por", "e", "(@b)", "#a,#b", "a#b", "..", ". .", ",,", "»", "«", "{", "}", "+50", "&", "\r", "",
 ]  # fmt: skip
 PIECES = st.sampled_from(_PIECES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from components.describe.emoji import without_emoji
 from components.describe.extract import REASONS, ROUNDS
 from components.describe.marks import LINK, MENTION
+from components.describe.plain import without_html
 from components.describe.words import count_words
 from tests.describe.captions import CAPTIONS, found
 
@@ -58,8 +61,9 @@ def test_no_emoji_link_mention_or_hashtag_is_left_and_it_is_one_finished_line(ca
 def test_a_description_is_pieces_of_the_caption_in_order(caption: str) -> None:
     text = found(caption).text
     if text is not None:
-        letters = iter(caption)
-        wanted = [char for char in (text[:-1] if text.endswith(".") else text) if char != " "]
+        letters = iter(unicodedata.normalize("NFD", without_html(caption)))
+        bare = unicodedata.normalize("NFD", text[:-1] if text.endswith(".") else text)
+        wanted = [char for char in bare if char != " "]
         assert all(any(char == at for at in letters) for char in wanted)
 
 
@@ -74,7 +78,44 @@ FRAME = "Foto de uma placa com o texto {} em um muro branco."
 @example("© 2020 Café® Alfa™ 38 ºC")
 def test_no_letter_or_digit_of_any_script_is_lost_within_the_description(inside: str) -> None:
     described = FRAME.format(inside)
-    assert found(f"#PraCegoVer: {described}").text == described
+    assert found(f"#PraCegoVer: {described}").text == unicodedata.normalize("NFC", described)
+
+
+@MANY
+@given(CAPTIONS)
+@example("#PraCegoVer: e#\u0301a menina pula corda")
+@example("#PraCegoVer: Tucano\ufe0f pousado\u200d em um galho\u00ad seco. \u200d\U0001f99c\u200d\ufe0f")
+def test_a_description_is_composed_and_shows_every_character(caption: str) -> None:
+    text = found(caption).text
+    if text is not None:
+        assert unicodedata.is_normalized("NFC", text)
+        assert not re.search("[\ufe00-\ufe0f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\x00-\x08]", text)
+        assert not re.search("(?:^|[\\x00-\u024f])[\u200c\u200d]", text)
+
+
+@MANY
+@given(CAPTIONS)
+def test_the_normal_form_of_a_caption_changes_nothing(caption: str) -> None:
+    assert found(unicodedata.normalize("NFD", caption)).text == found(unicodedata.normalize("NFC", caption)).text
+
+
+@MANY
+@given(CAPTIONS)
+def test_a_caption_escaped_for_html_once_or_twice_is_the_same_caption(caption: str) -> None:
+    caption = without_html(caption)
+    assert found(html.escape(html.escape(caption))).text == found(html.escape(caption)).text == found(caption).text
+
+
+@pytest.mark.parametrize("word", ["می\u200cخواهم", "क्\u200dष", "ක්\u200dෂ", "র\u200d্যা"])
+def test_joiners_stay_in_scripts_that_need_them(word: str) -> None:
+    assert found(f"#PraCegoVer: Placa com a palavra {word} em azul.").text == f"Placa com a palavra {word} em azul."
+
+
+@pytest.mark.parametrize("gap", ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202a", "\ufe0f", "\x00"])
+def test_a_character_that_shows_nothing_changes_nothing_wherever_it_stands(gap: str) -> None:
+    caption = "Oi! #PraCegoVer: Moça de lenço \U0001f468\u200d\U0001f469\u200d\U0001f467 na praia. Fim da descrição. Tchau"
+    for at in range(len(caption) + 1):
+        assert found(caption[:at] + gap + caption[at:]).text == "Moça de lenço na praia."
 
 
 @given(st.lists(st.sampled_from(["\n", "\r\n", "\t", "  ", "\xa0", "\u2003", "\u2800"]), min_size=1, max_size=3).map("".join))
@@ -90,6 +131,8 @@ UNITS = [
     "1\ufe0f\u20e3", ". ", ", ", "\n", " ", "\u2800", "[Imagem 2 foto da praia azul] ", "_", "#_", "www.", "http://",
     "\u0301", "a\u0301", "\uff03", "E: ", "AD: ", "Descrição: ", ".", ",", "!", "#", "@", "-", "?!", "...a", "# ",
     ", . ", "(", "\"a\" ", "@a@b.c ", "\U0001f600 ", "\r\n", "x", "\u200d", "Foto: Ana\n", "#a\n", "a.b/",
+    "&amp;", "&", "&#", "<br>", "<a ", "<", "\u200d\u200c", "\u0645\u200c", ":a", ":libras: ", ":1", "a.b@", "a+", "a@b.c ",
+    ".\nao fundo\n", "The man is on the left. ", "el y la. ", "ll ", "”a", "\u200b",
     "www.a.br,", "1. ", "::", "fim ", "#pra cego ", "_ ", "é", "…", " .", "~ ",
 ]  # fmt: skip
 
