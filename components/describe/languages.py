@@ -6,6 +6,7 @@ A guess is asked only where the words themselves do not tell, and of at most the
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,6 +21,8 @@ Guess = Callable[[str, str], float]
 _LEAST_WORDS = 5
 _LEAST_LETTERS = 20
 """Words and letters below which nothing tells a language from its neighbours."""
+_LEAST_SCRIPT, _SCRIPT_SHARE = 8, 0.8
+"""Letters, and the share of them not Latin, from which a text is in another script."""
 _LEAST_FOREIGN = 2
 _FOREIGN_SHARE = 0.12
 """Of a foreign piece's words, those that the own language does not have."""
@@ -55,6 +58,8 @@ def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_s
     ``own_share`` is the share of words that only the own language has, from which on it is not, whatever the guess.
     """
     asked = text[:_ASKED]
+    if _in_another_script(asked):
+        return True
     words = [word for word in _WORD.findall(asked) if word.isalpha()]
     if len(words) < _LEAST_WORDS or sum(map(len, words)) < _LEAST_LETTERS:
         return False
@@ -68,6 +73,12 @@ def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_s
     if not own and foreign >= max(_PLAIN_FOREIGN, _PLAIN_SHARE * len(words)):
         return guessed < _PLAIN_GUESS
     return guessed < min_language and max(guess(asked, other) for other in rules.other_languages) >= _LEAST_OTHER
+
+
+def _in_another_script(text: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    other = sum(not unicodedata.name(char, "").startswith(("LATIN", "FULLWIDTH LATIN")) for char in letters)
+    return len(letters) >= _LEAST_SCRIPT and other >= _SCRIPT_SHARE * len(letters)
 
 
 def _is_own(word: str, rules: Rules) -> bool:

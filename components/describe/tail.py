@@ -38,6 +38,8 @@ def without_tail(text: str, rules: Rules) -> str:
             dotted = spacer and (dotted or not ended) and not shown.strip(_DOTS)
             ended = ended or seen
             continue
+        elif not seen and has_marks(shown) and _is_call(shown, rules):
+            continue
         elif seen and not ended:
             finished = gap or (_finished(kept) and not told)
             own_text = gap and _decorated(shown) and not any(_decorated(line.lstrip()) for line in kept)
@@ -79,6 +81,8 @@ def _only_points(line: str, rules: Rules) -> bool:
         return False
     rest = without_emoji(HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", line))))
     words = words_of(rest)
+    if len(words) <= sum(1 for marks in (LINK, MENTION) for _ in marks.finditer(line)):
+        return True  # a word for each: "Vestido @… | Foto @…"
     return len(words) <= _FEW and not any(rules.describing.at(rest, words, at) is not None for at in range(len(words)))
 
 
