@@ -13,7 +13,7 @@ SETTINGS_TOLD = ("source", "layout", "language", "web", "provider", "server", "t
 
 def _represent(told: Told) -> Answer:
     crawl = told.settings["crawl"]
-    settings = crawl | (crawl.get("posts") or {})
+    settings = {**crawl, **(crawl.get("posts") or {})}
     said = ", ".join(
         f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
         for name in SETTINGS_TOLD
