@@ -20,7 +20,7 @@ import yaml
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.lineage_records import Step, tag, verify_records
+from components.core.lineage_records import Step, nearest_first, tag, verify_records
 from components.core.tracking_runs import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Walk:
                 )
             steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
         self._hang_together(steps, path)
-        return sorted(steps.values(), key=lambda step: -self._depth(step, steps))
+        return nearest_first(steps.values())
 
     def _hang_together(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
         for step in steps.values():
@@ -165,12 +165,8 @@ class Walk:
                         mend="run `dvc repro`",
                     )
 
-    def _depth(self, step: Step, steps: Mapping[tuple[str, str], Step]) -> int:
-        names = [tuple(parent.split(" ")[0].partition("/")[::2]) for parent in step.parents]
-        return 1 + max((self._depth(steps[n], steps) for n in names if n in steps), default=0)  # type: ignore[index]
-
     def _back(self, digest: str, child: str) -> list[Step]:
-        """Breadth first from one output to everything it came from."""
+        """From one output to everything it came from, nearest first."""
         seen: dict[str, Step] = {}
         ahead = deque([("", digest, child)])
         while ahead:
@@ -193,7 +189,7 @@ class Walk:
                     f"{child} names {name} {digest[:8]}, but that was made as {step.dataset}/{step.stage}", where=step.run
                 )
             ahead.extend((*parent.split(" "), step.run) for parent in step.parents)  # type: ignore[misc]
-        return list(seen.values())
+        return nearest_first(seen.values())
 
     def _runs(self, tag: str, value: str) -> list[Run]:
         """Finished runs by a tag, the newest first."""

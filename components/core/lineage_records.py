@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,21 @@ class Step:
             for name, value in asdict(self).items()
             if value not in ("", ())
         }
+
+
+def nearest_first(steps: Iterable[Step]) -> list[Step]:
+    """The steps so that each comes before all that it was made from."""
+    told = list(steps)
+    by_digest = {step.digest: step for step in told}
+    depths: dict[str, int] = {}
+
+    def depth(step: Step) -> int:
+        if step.digest not in depths:
+            made_from = (by_digest.get(parent.split(" ")[-1]) for parent in step.parents)
+            depths[step.digest] = 1 + max((depth(other) for other in made_from if other), default=0)
+        return depths[step.digest]
+
+    return sorted(told, key=lambda step: -depth(step))
 
 
 def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: str) -> None:

@@ -97,13 +97,6 @@ def sample_params() -> dict[str, Any]:
         del params["chain"][stage]["paper"], params["gates"][f"paper-{stage}"]
         params["chain"]["report"]["english"][f"paper_{stage}"] = f"english/{stage}"
     del params["paper"]
-    # Posts are a dataset of their own, with a sample of its own.
-    params["chain"] = {
-        stage: {name: wired for name, wired in takers.items() if name != "portuguese"}
-        for stage, takers in params["chain"].items()
-    }
-    params["gates"] = {name: gate for name, gate in params["gates"].items() if gate["dataset"] != "portuguese"}
-    params.pop("portuguese", None)
     return params
 
 
