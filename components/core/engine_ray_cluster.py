@@ -121,7 +121,9 @@ def fit_nodes(ray: Any, cpus: float, fence: Fence, folders: Sequence[Path]) -> s
     near = [name for name, seen in looks.items() if seen.machine == machine() and not seen.unseen]
     if not near and not working & set(looks):
         raise HearsightError("every node left while it was looked at", where="engine: ray", mend="start nodes and run again")
-    return (near or sorted(working & set(looks)))[0]
+    # The driver's own first: when that is gone, so is the run. Which of the others answered first is chance.
+    own = str(ray.get_runtime_context().get_node_id())
+    return own if own in near else min(near or working & set(looks))
 
 
 def _environment() -> Mapping[str, str]:

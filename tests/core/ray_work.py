@@ -25,11 +25,15 @@ def where_am_i() -> str:
     return str(ray.get_runtime_context().get_node_id())
 
 
-def slowly(work: Callable[[Any], Any], marks: Path, item: Any) -> Any:
-    """``work(item)`` after a second, leaving a mark named after the node at its beginning and its end."""
-    name = f"{where_am_i()}-{uuid.uuid4().hex[:8]}"
+def slowly(work: Callable[[Any], Any], marks: Path, victim: str, item: Any) -> Any:
+    """``work(item)`` after a second, leaving a mark named after the node at its beginning and its end.
+
+    On the node that is going to be killed it waits longer: a busy machine takes a while to kill it.
+    """
+    node = where_am_i()
+    name = f"{node}-{uuid.uuid4().hex[:8]}"
     (marks / f"{name}.begun").touch()
-    time.sleep(1.0)
+    time.sleep(20.0 if node == victim else 1.0)
     result = work(item)
     (marks / f"{name}.ended").touch()
     return result
@@ -38,12 +42,12 @@ def slowly(work: Callable[[Any], Any], marks: Path, item: Any) -> Any:
 class SlowRay(RayEngine):
     """The real engine, its work slowed down so that a node can be killed in the middle of it."""
 
-    def __init__(self, address: str, marks: Path) -> None:
+    def __init__(self, address: str, marks: Path, victim: str) -> None:
         super().__init__(address)
-        self.marks = marks
+        self.marks, self.victim = marks, victim
 
     def run(self, work, items):
-        return super().run(partial(slowly, work, self.marks), items)
+        return super().run(partial(slowly, work, self.marks, self.victim), items)
 
 
 def die_once(marks: Path, item: int) -> int:

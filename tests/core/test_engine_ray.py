@@ -120,7 +120,7 @@ def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes
         until(begun)
         cluster.remove_node(victim, allow_graceful=False)
 
-    for engine in (LocalEngine(2), ray_work.SlowRay(cluster.address, marks)):
+    for engine in (LocalEngine(2), ray_work.SlowRay(cluster.address, marks, victim.node_id)):
         stage = make_stage(tmp_path, "crawl", params=fixture_params())
         stage.engine = engine
         if engine.name == "ray":
