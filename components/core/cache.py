@@ -61,9 +61,9 @@ class ShardCache:
         Raises:
             HearsightError: the disk is full or not writable; no entry is left behind.
         """
-        final = self.folder / step / digest_value(key)[:32]
-        if self._is_whole(final):
-            return final, True
+        if (there := self.known(step, key)) is not None:
+            return there, True
+        final = self._place(step, key)
         shutil.rmtree(final, ignore_errors=True)
         temporary = final.with_name(f"{final.name}.tmp-{machine()}-{os.getpid()}")
         shutil.rmtree(temporary, ignore_errors=True)
@@ -89,6 +89,14 @@ class ShardCache:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return final, False
+
+    def known(self, step: str, key: object) -> Path | None:
+        """The entry's folder, if it is there and whole."""
+        final = self._place(step, key)
+        return final if self._is_whole(final) else None
+
+    def _place(self, step: str, key: object) -> Path:
+        return self.folder / step / digest_value(key)[:32]
 
     def sweep(self) -> None:
         """Remove what killed processes of this machine left half written, and what any other left long ago."""

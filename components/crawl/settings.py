@@ -25,18 +25,7 @@ def sound(params: Params) -> Params:
     for name in LIMITS:
         if getattr(params, name) <= 0:
             raise wrong(name, "must be more than 0", "give a positive number")
-    for name in (
-        "depth",
-        "delay",
-        "retries",
-        "backoff",
-        "min_alt",
-        "sample",
-        "fresh_for",
-        "max_retry_after",
-        "min_side",
-        "max_aspect",
-    ):
+    for name in NOT_NEGATIVE:
         if getattr(params, name) < 0:
             raise wrong(name, "must not be negative", "give 0 or more")
     for name in ("snapshot", "base"):

@@ -224,10 +224,6 @@ def settle(verdicts: Sequence[Verdict], base: Plan | None) -> list[Verdict]:
     return settled
 
 
-class _Cold(Exception):
-    """The cache does not hold it."""
-
-
 def base_plan(
     stage: Stage, bases: Sequence[Base], key: Mapping[str, Any], read: Callable[[str, Plan | None], list[Part]]
 ) -> Plan:
@@ -241,19 +237,12 @@ def base_plan(
     """
     cache = ShardCache(stage.state / "cache")
     keys = [{**key, "snapshots": [base.digest for base in bases[: depth + 1]]} for depth in range(len(bases))]
-
-    def cold(_: Path) -> None:
-        raise _Cold
-
     plan: Plan | None = None
     start = 0
     for depth in reversed(range(len(bases))):
-        try:
-            folder, _ = cache.get(STEP, keys[depth], cold)
-        except _Cold:
-            continue
-        plan, start = Plan.load(folder / _FILE), depth + 1
-        break
+        if (folder := cache.known(STEP, keys[depth])) is not None:
+            plan, start = Plan.load(folder / _FILE), depth + 1
+            break
     for depth in range(start, len(bases)):
         below = bases[depth - 1].snapshot if depth else ""
         made, _ = lay_out(read(bases[depth].snapshot, plan), plan, below, stage.params.shard_size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from components.core.cache import ShardCache
@@ -28,10 +27,6 @@ from components.crawl.web.store import BaseStore, FetchStore
 STEP = "crawl.posts"
 READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "max_pages")
 """Settings besides ``crawl.posts`` that decide how a snapshot's answers are read."""
-
-
-class _Cold(Exception):
-    """The cache does not hold it."""
 
 
 class PostsSource:
@@ -107,18 +102,11 @@ class PostsSource:
         plain = self._params.plain()
         how = {"code": code, "posts": plain["posts"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
         keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
-
-        def cold(_: Path) -> None:
-            raise _Cold
-
         state, start = State(), 0
         for depth in reversed(range(len(bases))):
-            try:
-                found, _ = cache.get(STEP, keys[depth], cold)
-            except _Cold:
-                continue
-            state, start = State.load(found / FILE), depth + 1
-            break
+            if (found := cache.known(STEP, keys[depth])) is not None:
+                state, start = State.load(found / FILE), depth + 1
+                break
         for depth in range(start, len(bases)):
             with BaseStore(folder / bases[depth].snapshot) as old, _newest(old) as base:
                 old.verified_digest()
