@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from components.caption.members import Members
+from components.training.members import Members
 from components.core.draws import draw
 from components.providers.pictures import distorted, open_picture, plain
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
 
 if TYPE_CHECKING:
     from torch import nn
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from components.training.settings import Hardware
 
 PHASES = ("cross_entropy", "self_critical")
-NODES = "job.json"
-"""In the scratch folder: what :mod:`components.caption.ranks` needs to train the same on several machines."""
 
 
 class Trained(NamedTuple):
@@ -67,6 +64,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     from components.models.image_captioner import ImageCaptioner
     from components.models.trained import vocabulary_digest
     from components.training.fit import fit, launched
+    from components.training.ranks import tell_nodes
     from components.training.recipe import reseed
 
     settings, seed, hardware, boundary = spec["settings"], spec["seed"], task.params, task.inputs["input"]
@@ -88,7 +86,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     model = ImageCaptioner(build(network_config), encoder)
     scratch = task.work / digest_value([spec, boundary.digest, task.shared["code"], hardware.plain()])[:32]
     if hardware.nodes > 1 and not launched():
-        _tell_nodes(scratch, spec, task)
+        tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
     identity = {
         "vocabulary": vocabulary_digest(vocabulary),
         "network": digest_value(network_config.plain()),
@@ -198,18 +196,6 @@ def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int
         width = int(encode(torch.zeros(1, 3, side, side, dtype=torch.uint8)).shape[2])
     encoder.train()
     return width
-
-
-def _tell_nodes(scratch: Path, spec: dict[str, Any], task: Task) -> None:
-    told = {
-        "spec": spec,
-        "inputs": {name: str(boundary.path.resolve()) for name, boundary in task.inputs.items()},
-        "hardware": task.params.model_dump(mode="json"),
-        "shared": task.shared,
-        "work": str(task.work.resolve()),
-        "dataset": task.dataset,
-    }
-    publish_bytes(scratch / NODES, (json.dumps(told, indent=1, sort_keys=True) + "\n").encode())
 
 
 def _check(settings: dict[str, Any], where: str) -> None:

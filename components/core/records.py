@@ -143,7 +143,7 @@ PREPARED = pa.schema(
 )
 MODEL = pa.schema(
     [
-        _field("key", STR, "<kind>-<seed>, of a captioner <network>-<seed>"),
+        _field("key", STR, "<row>-<seed>, of a captioner <network>-<seed>"),
         _field("kind", STR, "captioner or dual_encoder"),
         _field("seed", I32),
         _field("weights", STR, "path inside the boundary"),
@@ -214,11 +214,12 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
     "caption": ("MODEL", MODEL),
     "compare": ("COMPARED", COMPARED),
     "train": ("MODEL", MODEL),
+    "tune": ("MODEL", MODEL),
     "evaluate": ("SCORED", SCORED),
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
     "analyze": ("FIGURE", FIGURE),
 }
 """The record's name and schema at each stage's output."""
-MODEL_STAGES = ("caption", "train")
+MODEL_STAGES = ("caption", "train", "tune")
 """The stages whose records are models, with the weights beside them."""

@@ -1,93 +1,59 @@
-"""Train: small speech–image dual encoders over frozen image features, a few seeds each.
+"""Train: speech–image dual encoders from scratch, on every set of synthetic speech there is (seed 003, section 4.2).
 
-In: ``input`` the UTTERANCE records with their audio, ``captions`` the SPLIT records, ``media`` the pictures. Out: MODEL
-records and ``models/<kind>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves of all runs are
-exported. Each model is a job of its own, cached by all it depends on; inside a job Lightning checkpoints each epoch
-in the stage's work folder and resumes exactly. Not in scope: captioners (``caption``), the paper's end-to-end towers.
+In: ``input`` and ``more`` UTTERANCE records with their audio; ``pictures`` and ``more_pictures`` the PREPARED records of their
+pictures. Out: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are
+exported. A row of table 1 is a loss and a batch size; ``rows`` says which are trained, each model a job of its own, cached by all
+it depends on. Not in scope: fine-tuning on human speech (``tune``), how good the models are (``evaluate``).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from components.core.params import Settings
-from components.training.settings import Optimisation
+from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, read_row
+from components.training.settings import Hardware
 
 if TYPE_CHECKING:
     from components.core.stage import Stage
-
-FEATURE_CHUNK = 32
-"""Pictures whose features are computed as one piece of work."""
-
-
-class DualEncoderSettings(Optimisation):
-    """The speech–image dual encoder."""
-
-    dropout: float
-    """Share of activations dropped while training."""
-    layers: int
-    """Convolutions of the speech tower."""
-    channels: int
-    """Channels of the speech tower's convolutions."""
-    embedding: int
-    """Dimensions of the shared space."""
-    scale: float
-    """Factor of the cosine similarity; 0 is the raw dot product."""
-    frames: int
-    """MFCC frames (10 ms) a clip is cropped to."""
-    loss: Literal["masked_margin_softmax", "triplet"]
-    """Which loss."""
-    margin: float
-    """The margin at step 0 (triplet: at every step)."""
-    margin_factor: float
-    """Growth of the margin every 1000 steps, applied continuously."""
-    mask_coefficients: int
-    """SpecAugment: F."""
-    mask_frames: int
-    """SpecAugment: T."""
 
 
 class Params(Settings):
     """What is trained."""
 
+    rows: list[str]
+    """``<loss>-<batch>`` each: mms-48, mms-24, mms-12, triplet-48 are those of table 1."""
     seeds: list[int]
-    """One model is trained for each."""
-    views: int
-    """Distorted views of each training picture, besides the picture itself."""
-    dual_encoder: DualEncoderSettings
-    """The dual encoder's settings."""
+    """One model of each row is trained for each."""
+    towers: Towers
+    """The networks."""
+    model: DualEncoderSettings
+    """How they are trained; ``batch`` is the row's."""
+    hardware: Hardware
+    """What it runs on."""
 
 
 def run(stage: Stage) -> None:
-    """Compute the image features, train every model, list them."""
+    """Train every row and seed, list the models."""
     import shutil
 
-    from components.core.codeprint import code_digest
     from components.core.stage import Job
-    from components.train.jobs import DUAL_ENCODER, compute_features, train_model
+    from components.retrieval.jobs import WHOLE, train_dual_encoder
+    from components.retrieval.provenance import code_of, contents_of, starting_weights
     from components.training.publishing import publish
 
     params: Params = stage.params
-    pictures: dict[bool, dict[str, str]] = {True: {}, False: {}}
-    for row in stage.inputs["captions"].table(["split", "image_sha256", "media"]).to_pylist():
-        if row["split"] != "test":
-            pictures[row["split"] == "train"][row["image_sha256"]] = row["media"]
-    chunks = []
-    for training, found in pictures.items():
-        ordered = sorted(found.items())
-        for start in range(0, len(ordered), FEATURE_CHUNK):
-            spec = {"pictures": dict(ordered[start : start + FEATURE_CHUNK]), "views": params.views if training else 0}
-            chunks.append(Job(f"{'train' if training else 'validation'}-{start:08d}", spec))
-    stage.jobs(compute_features, chunks, step="features", params={})
-
-    settings = params.dual_encoder.plain()
-    jobs = [
-        Job(f"{DUAL_ENCODER}-{seed}", {"kind": DUAL_ENCODER, "seed": seed, "views": params.views, "settings": settings})
-        for seed in params.seeds
-    ]
-    folders = stage.jobs(
-        train_model, jobs, step="models", params={}, shared={"code": code_digest(stage.root, "components.train")}
-    )
-    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)))
+    towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
+    jobs = []
+    for row in params.rows:
+        kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.train.rows")
+        settings = params.model.plain()
+        settings["optimisation"]["batch"] = batch
+        spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
+        spec["sets"] = contents_of(stage.inputs)
+        jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, by_spec=True) for seed in params.seeds]
+    shared = {"code": code_of(stage.root)}
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
+    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)
     # Every model is in the cache now: the checkpoints have served.
     shutil.rmtree(stage.work, ignore_errors=True)

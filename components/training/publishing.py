@@ -16,22 +16,26 @@ FILES = ("weights.safetensors", "config.json", "history.csv")
 """What a job that trains leaves in its folder."""
 
 
-def publish(stage: Stage, folders: Mapping[str, Path]) -> None:
-    """List the models of ``folders`` (key → what its job left) in the output; curves go to ``curves.csv``."""
+def publish(stage: Stage, folders: Mapping[str, Path], *, rows: bool = False) -> None:
+    """List the models of ``folders`` (key → what its job left) in the output; curves go to ``curves.csv``.
+
+    Args:
+        rows: the models are of several rows of a table, ``<row>-<seed>``: the tracker has a run below this one for each row.
+    """
     import pyarrow as pa
 
     from components.core.digests import sha256_file
     from components.core.ledger import kept, ledger_table
     from components.core.records import MODEL
 
-    rows: list[dict[str, Any]] = []
+    models: list[dict[str, Any]] = []
     curves = ["model,kind,seed,epoch,phase,loss,validation,reward"]
     for key, folder in sorted(folders.items()):
         for name in FILES:
             stage.write_file(f"models/{key}/{name}", folder / name)
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         kind, seed = config["kind"], config["seed"]
-        rows.append(
+        models.append(
             {
                 "key": key, "kind": kind, "seed": seed, "weights": f"models/{key}/weights.safetensors",
                 "weights_sha256": sha256_file(folder / "weights.safetensors"), "parameters": config["parameters"],
@@ -44,12 +48,20 @@ def publish(stage: Stage, folders: Mapping[str, Path]) -> None:
                 curves.append(",".join([key, kind, str(seed), *told]))
                 # Without the network's name: runs of several networks are compared by the same figures.
                 for name in ("loss", "validation"):
-                    stage.metric(f"seed-{seed}/{name}", float(line[name]), step=int(line["epoch"]))
-        stage.metric(f"seed-{seed}/best_validation", config["validation"])
-    best = [row["validation"] for row in rows]
-    stage.metric("best_validation", statistics.fmean(best))
-    if len(best) > 1:
-        stage.metric("best_validation_sd", statistics.stdev(best))
-    ledger = (kept(row["key"], kind="model", detail=f"epoch {row['best_epoch']} of {row['steps']} steps") for row in rows)
-    stage.write_shard("00000", pa.Table.from_pylist(rows, schema=MODEL), ledger_table(ledger))
+                    stage.metric(f"{key if rows else f'seed-{seed}'}/{name}", float(line[name]), step=int(line["epoch"]))
+        stage.metric(f"{key if rows else f'seed-{seed}'}/best_validation", config["validation"])
+    if rows:
+        for row in dict.fromkeys(model["key"].rpartition("-")[0] for model in models):
+            stage.row(row, {"row": row}, _spread([m["validation"] for m in models if m["key"].rpartition("-")[0] == row]))
+    else:
+        for name, value in _spread([model["validation"] for model in models]).items():
+            stage.metric(name, value)
+    ledger = (kept(row["key"], kind="model", detail=f"epoch {row['best_epoch']} of {row['steps']} steps") for row in models)
+    stage.write_shard("00000", pa.Table.from_pylist(models, schema=MODEL), ledger_table(ledger))
     stage.export("curves.csv", ("\n".join(curves) + "\n").encode())
+
+
+def _spread(best: list[float]) -> dict[str, float]:
+    """The seeds' mean and, of several, their standard deviation."""
+    found = {"best_validation": statistics.fmean(best)}
+    return found | ({"best_validation_sd": statistics.stdev(best)} if len(best) > 1 else {})

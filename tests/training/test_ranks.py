@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from components.caption.jobs import train, train_captioner
-from components.caption.ranks import main
+from components.training.ranks import main
 from components.core.errors import HearsightError
 from components.training.batches import EpochBatches
 from components.training.settings import REFERENCE

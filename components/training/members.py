@@ -44,6 +44,23 @@ class Members:
         self._maps: dict[int, mmap.mmap] = {}
         self._heads: dict[bytes, tuple[tuple[int, ...], np.dtype[Any], int]] = {}
 
+    @classmethod
+    def joined(cls, parts: Sequence[Members]) -> Members:
+        """The members of several sets, one after another."""
+        made = cls.__new__(cls)
+        made.paths = [path for part in parts for path in part.paths]
+        before = np.cumsum([0, *(len(part.paths) for part in parts)])
+        made.tar = np.concatenate([part.tar + first for part, first in zip(parts, before, strict=False)], dtype=np.int32)
+        made.offset, made.size = (np.concatenate([getattr(part, name) for part in parts]) for name in ("offset", "size"))
+        made._maps, made._heads = {}, {}
+        return made
+
+    def select(self, places: NDArray[np.int64]) -> Members:
+        """These members alone, in this order."""
+        made = Members.joined([self])
+        made.tar, made.offset, made.size = self.tar[places], self.offset[places], self.size[places]
+        return made
+
     def __len__(self) -> int:
         return len(self.tar)
 

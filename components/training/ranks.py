@@ -1,4 +1,4 @@
-"""A captioner trained on several machines: ``torchrun … -m components.caption.ranks JOB``, one process a device.
+"""One training job on several machines: ``torchrun … -m components.training.ranks JOB``, one process a device.
 
 The stage leaves ``job.json`` in its scratch folder, on a disk that all machines see, and says so; the processes train from there
 and end with the last checkpoint. The stage, run again, finds training over and publishes it (docs/training.md).
@@ -6,11 +6,38 @@ and end with the last checkpoint. The stage, run again, finds training over and 
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+
+if TYPE_CHECKING:
+    from components.core.stage import Task
+
+NODES = "job.json"
+"""In the scratch folder: what the processes of several machines need to train the same."""
+
+
+def tell_nodes(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> None:
+    """Write the job.
+
+    Args:
+        train: ``<module>:<function>``, called with the spec and a task; this package knows nothing of what it trains.
+    """
+    told = {
+        "train": train,
+        "spec": spec,
+        "inputs": {name: str(boundary.path.resolve()) for name, boundary in task.inputs.items()},
+        "hardware": task.params.model_dump(mode="json"),
+        "shared": task.shared,
+        "work": str(task.work.resolve()),
+        "dataset": task.dataset,
+    }
+    publish_bytes(scratch / NODES, (json.dumps(told, indent=1, sort_keys=True) + "\n").encode())
 
 
 def main(path: Path) -> None:
@@ -19,7 +46,6 @@ def main(path: Path) -> None:
     Raises:
         HearsightError: it is no job, or training failed.
     """
-    from components.caption.jobs import train
     from components.core.annotations import AnnotationStore
     from components.core.boundary import Boundary
     from components.core.params import parse_settings
@@ -28,10 +54,12 @@ def main(path: Path) -> None:
 
     try:
         job = json.loads(path.read_text(encoding="utf-8"))
+        module, _, function = job["train"].partition(":")
+        train = getattr(importlib.import_module(module), function)
         inputs = {name: Boundary(Path(place)) for name, place in job["inputs"].items()}
         spec, shared, work, dataset = job["spec"], job["shared"], Path(job["work"]), job["dataset"]
         hardware = parse_settings(Hardware, job["hardware"], str(path))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
         raise HearsightError(f"is no job ({error})", where=path, mend="run the stage, which writes it") from error
     train(spec, Task(hardware, shared, AnnotationStore(work / "annotations"), inputs, work, dataset))
 

@@ -1,0 +1,222 @@
+"""One trained dual encoder: from sets of pairs to the best epoch's weights, from scratch or from a trained model's towers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.digests import digest_value
+from components.core.draws import draw
+from components.core.errors import HearsightError
+from components.retrieval.provenance import START
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import nn
+
+    from components.core.boundary import Boundary
+    from components.core.stage import Task
+    from components.models.dual_encoder import DualEncoder, DualEncoderConfig
+    from components.retrieval.pairs import Pairs
+    from components.retrieval.recipe import DualEncoderRecipe
+
+KIND = "dual_encoder"
+WHOLE = 100
+"""Percent: all training pairs."""
+
+
+def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Train one dual encoder and leave ``weights.safetensors``, ``config.json`` and ``history.csv`` in ``folder``.
+
+    Args:
+        spec: ``row`` and ``seed``; ``settings``, of :class:`~components.retrieval.settings.DualEncoderSettings`, plain, with the
+            row's own batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, of
+            :class:`~components.retrieval.settings.Towers`, plain, with ``weights_sha256`` beside ``weights``; ``start``: None, or
+            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]``, and which of its towers are taken over; its
+            network is the network then, and ``towers`` may be None; ``sets``: the digests of the sets, since a job is cached by
+            its spec.
+        task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, to begin from a trained model, ``start``;
+            ``params`` is the :class:`~components.training.settings.Hardware`, ``shared["code"]`` names the code.
+
+    Raises:
+        HearsightError: there is nothing to train on, the loss ran away, memory does not suffice, or a file is damaged.
+    """
+    from components.models.loading import save_dual_encoder
+
+    recipe, config = train(spec, task)
+    save_dual_encoder(folder, recipe.best["weights"], config)
+    (folder / "history.csv").write_text(history_csv(recipe.history), encoding="utf-8")
+
+
+def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str, Any]]:
+    """Go on training from whatever the scratch folder holds, to the end: the recipe, and the model's ``config.json``."""
+    import numpy as np
+    import torch
+
+    from components.models.contrastive import LossSettings
+    from components.retrieval.embedding import fixed_length
+    from components.retrieval.items import Coefficients, PairItems
+    from components.retrieval.pairs import read_pairs, sets_of
+    from components.retrieval.recipe import DualEncoderRecipe
+    from components.training.fit import fit, launched
+    from components.training.ranks import tell_nodes
+    from components.training.recipe import reseed
+
+    hardware, settings, seed = task.params, spec["settings"], spec["seed"]
+    torch.set_num_threads(hardware.threads)
+    clips, chosen = settings["clips"], settings["loss"]
+    where = f"{spec['row']}-{seed} of {task.dataset}"
+    sets = sets_of(task.inputs)
+    training, validation = (read_pairs(sets, split, chosen["matching"]) for split in ("train", "validation"))
+    rows = subset(training, spec["percent"], seed)
+    if len(rows) < 2:
+        what = f"has {len(rows)} training pairs"
+        raise HearsightError(what, where=where, mend="raise the row's percent, crawl more pages or relax the filters")
+    reseed(seed, KIND, "weights")
+    network, started = build(spec, task, training)
+    side = 0 if network.config.image == "features" else network.config.side
+    coefficients = Coefficients(training, clips["held"])
+    common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": side}
+    common["fixed"] = hardware.compile or fixed_length(network)
+    items = PairItems(training, coefficients, rows, training=True, **common)
+    judging = PairItems(validation, Coefficients(validation, clips["held"]), np.arange(len(validation)), training=False, **common)
+    if "speech" not in started:
+        mean, deviation = coefficients.statistics(seed)
+        network.speech.mean.copy_(mean)
+        network.speech.deviation.copy_(deviation)
+    scratch = task.work / digest_value([spec, task.shared["code"], hardware.plain()])[:32]
+    if hardware.nodes > 1 and not launched():
+        tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    # A part of the pairs is gone through more often, so that every row takes about the same number of steps.
+    optimisation = settings["optimisation"]
+    epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
+    recipe = DualEncoderRecipe(
+        network,
+        optimisation | {"epochs": epochs},
+        seed,
+        loss=LossSettings(loss=spec["loss"], **{name: value for name, value in chosen.items() if name != "matching"}),
+        masks=(clips["mask_coefficients"], clips["mask_frames"]),
+        training=items,
+        validation=judging,
+        identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
+        name=where,
+    )
+    fit(recipe, items, scratch / "training", hardware)
+    best = recipe.best
+    config = {
+        "kind": KIND,
+        "row": spec["row"],
+        "seed": seed,
+        "network": network.config.plain(),
+        "encoder": {name: value for name, value in training.encoder.items() if name != "weights"},
+        "settings": settings,
+        "loss": spec["loss"],
+        "percent": spec["percent"],
+        "training_pairs": len(rows),
+        "start": spec["start"],
+        "frames": clips["frames"],
+        "matching": chosen["matching"],
+        "sets": {name: {"boundary": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
+        "best_epoch": best["epoch"],
+        "validation": best["validation"],
+        "steps": recipe.steps,
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+    }
+    return recipe, config
+
+
+def subset(pairs: Pairs, percent: int, seed: int) -> NDArray[np.int64]:
+    """A drawn part of the pairs (seed 003, figure 3); a smaller part of the same seed lies within every larger one."""
+    import numpy as np
+
+    keys = pairs.keys
+    if percent >= WHOLE:
+        return np.arange(len(keys))
+    ordered = sorted(range(len(keys)), key=lambda place: draw(seed, keys[place], "subset").random())
+    return np.array(sorted(ordered[: math.ceil(len(keys) * percent / WHOLE)]), dtype=np.int64)
+
+
+def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncoder, set[str]]:
+    """The network to train, and which of its towers come from a trained model.
+
+    Raises:
+        HearsightError: the model to begin from is damaged, or was made for other pictures.
+    """
+    from components.models.dual_encoder import DualEncoder
+    from components.models.loading import load_dual_encoder, warm_start
+
+    if START not in task.inputs:
+        towers = spec["towers"]
+        return DualEncoder(_config(towers, training), _image_encoder(towers)), set()
+    start = spec["start"]
+    boundary = task.inputs[START]
+    try:
+        source = load_dual_encoder(model_folder(boundary, start["model"]), image_encoder=_empty_encoder)
+        trained_on = source.config["encoder"]
+        if trained_on != training.encoder:
+            raise ValueError(f"model {start['model']} looked at pictures through {trained_on}, these are for {training.encoder}")
+        network = DualEncoder(source.model.config, _empty_encoder(source.config))
+        warm_start(network, source, set(start["towers"]))
+    except ValueError as error:
+        raise HearsightError(
+            str(error), where=boundary.name, mend="train and prepare with the same settings, then run again"
+        ) from error
+    return network, set(start["towers"])
+
+
+def model_folder(trained: Boundary, key: str) -> Path:
+    """The folder of a model whose files are those of the manifest."""
+    folders = {trained.file(f"models/{key}/{name}").parent for name in ("weights.safetensors", "config.json")}
+    if len(folders) != 1:
+        raise HearsightError(f"the files of model {key} lie apart", where=trained.path, mend="run its stage again")
+    return folders.pop()
+
+
+def history_csv(history: list[dict[str, Any]]) -> str:
+    """Epoch, mean training loss and validation metric, a line an epoch."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["epoch", "loss", "validation"])
+    writer.writerows([row["epoch"], f"{row['loss']:.6f}", f"{row['validation']:.6f}"] for row in history)
+    return text.getvalue()
+
+
+def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
+    from components.models.dual_encoder import DualEncoderConfig
+
+    names = ("speech", "image", "side", "embedding", "scale", "pool_padding", "dropout", "layers", "channels")
+    chosen = {name: towers[name] for name in names}
+    frozen = not training.encoder["trained"]
+    if frozen != (towers["image"] == "features"):
+        what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, and prepare kept the other"
+        raise HearsightError(
+            what, where="params.yaml: towers.image", mend=f"set prepare's encoder.frozen: {str(not frozen).lower()}"
+        )
+    if frozen:
+        chosen["image_features"] = int(training.media.array(0).shape[2])
+    try:
+        return DualEncoderConfig(**chosen)
+    except ValueError as error:
+        raise HearsightError(str(error), where="params.yaml: towers", mend="change it") from error
+
+
+def _image_encoder(towers: dict[str, Any]) -> nn.Module | None:
+    """The large image tower's network, with the weights of the file that it begins from."""
+    if towers["image"] not in ("efficientnet_lite0", "inception_resnet_v2"):
+        return None
+    from components.core.graph import find_root
+    from components.providers.encoded import trainable_encoder, weights_digest
+
+    path = find_root() / towers["weights"] if towers["weights"] else None
+    if path is not None and weights_digest(towers["image"], path) != towers["weights_sha256"]:
+        raise HearsightError("the weights are not those that the run began with", where=path, mend="run again")
+    return trainable_encoder(towers["image"], path, towers["side"])
+
+
+def _empty_encoder(config: dict[str, Any]) -> nn.Module | None:
+    network = config["network"]
+    return _image_encoder({"image": network["image"], "side": network["side"], "weights": "", "weights_sha256": ""})

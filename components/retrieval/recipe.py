@@ -1,0 +1,101 @@
+"""How a dual encoder is trained: a step of one of the losses, judged by R@10 of both directions on the validation split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from components.metrics.retrieval import best_ranks, recall_at
+from components.models.augment import spec_augment
+from components.models.contrastive import LossSettings, contrastive_loss
+from components.models.dual_encoder import DualEncoder
+from components.retrieval.embedding import embed_all
+from components.retrieval.items import Batch, PairItems
+from components.training.recipe import Recipe
+
+DEPTH = 10
+
+
+class DualEncoderRecipe(Recipe):
+    """Masked margin softmax or triplet loss over speech–picture pairs (seed 003, section 3).
+
+    Args:
+        network: both towers.
+        settings: of :class:`components.training.settings.Optimisation`, plain.
+        loss: the loss and its choices.
+        masks: SpecAugment's F and T.
+        training: for errors, which name records.
+        validation: what epochs are judged by; an empty one keeps the last epoch.
+    """
+
+    network: DualEncoder
+
+    def __init__(
+        self,
+        network: DualEncoder,
+        settings: dict[str, Any],
+        seed: int,
+        *,
+        loss: LossSettings,
+        masks: tuple[int, int],
+        training: PairItems,
+        validation: PairItems,
+        identity: Mapping[str, str] | None = None,
+        name: str = "train",
+    ) -> None:
+        super().__init__(network, settings, seed, identity, name)
+        self.loss, self.masks, self.training_items, self.validation_items = loss, masks, training, validation
+        self._towers: tuple[Any, Any] = (network.speech, network.image)
+
+    def names(self, items: Tensor) -> list[str]:
+        """The utterances' keys."""
+        return [self.training_items.key(item) for item in items.tolist()]
+
+    def on_fit_start(self) -> None:
+        """Let torch compile, and order the image tower's memory, as the hardware's settings say."""
+        if self.hardware.channels_last:
+            self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if self.hardware.compile:
+            self._towers = (torch.compile(self.network.speech), torch.compile(self.network.image))
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        """One batch: masks over each normalised clip, both towers, the loss at this step's margin."""
+        network, (frequency, time) = self.network, self.masks
+        speech = network.speech.normalise(batch.speech, batch.lengths)
+        speech = spec_augment(speech, batch.lengths, frequency=frequency, time=time)
+        towers = self._towers
+        spoken = network.finish(towers[0](speech, batch.lengths))
+        seen = network.finish(towers[1](batch.pictures))
+        loss = contrastive_loss(spoken, seen, batch.identities, self.loss, self.first_step + self.global_step)
+        return self.note_loss(loss, batch.items)
+
+    def judge(self) -> float | None:
+        """The mean of R@10 from speech to picture and back; every rank judges all."""
+        items = self.validation_items
+        if not len(items):
+            return None
+        speech, pictures, picture_identity = embed_all(self.network, items, self.device)
+        return recall_of_both(speech, pictures, items.pairs.identity[items.rows], picture_identity)
+
+
+def recall_of_both(
+    speech: NDArray[np.float32],
+    pictures: NDArray[np.float32],
+    spoken: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    depth: int = DEPTH,
+) -> float:
+    """The mean of the two directions' any-hit R@``depth``.
+
+    Args:
+        speech, pictures: n × D and m × D.
+        spoken, seen: n and m, equal numbers match.
+    """
+    there = best_ranks(speech, pictures, spoken, seen)
+    back = best_ranks(pictures, speech, seen, spoken)
+    return (recall_at(there, depth) + recall_at(back, depth)) / 2

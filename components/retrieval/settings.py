@@ -1,0 +1,108 @@
+"""The settings of a speech–image dual encoder. Where the paper leaves a choice open, the comment says so and docs/retrieval.md why."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from components.core.errors import HearsightError
+from components.core.params import Settings
+from components.training.settings import Optimisation
+
+Matching = Literal["picture", "text", "group"]
+LOSSES = {"mms": "masked_margin_softmax", "triplet": "triplet"}
+"""What a row of table 1 calls a loss, and what it is."""
+STARTS: dict[str, frozenset[str]] = {
+    "none": frozenset(),
+    "audio": frozenset({"speech"}),
+    "image": frozenset({"image"}),
+    "both": frozenset({"speech", "image"}),
+}
+"""What a row of table 2 calls a warm start, and the towers that it takes from the pretrained model."""
+
+
+class Towers(Settings):
+    """The two networks; seed 003: two unshared Inception-ResNet-v2 to 1536 dimensions, compared by their raw dot product."""
+
+    speech: Literal["convolutions", "inception_resnet_v2"]
+    """The speech tower: light, or the paper's over MFCCs stacked three times."""
+    image: Literal["features", "convolutions", "efficientnet_lite0", "inception_resnet_v2"]
+    """The image tower: over a frozen encoder's vector, a small one over pixels, or a large one over pixels (the paper's)."""
+    weights: str
+    """Where the image tower is a large one: the file that it begins from, below the project's root; empty for nothing (the paper:
+    "not pretrained"). DVC does not see the file: after changing it, ``dvc repro -f``."""
+    side: int
+    """px of a picture where the image tower reads pixels; the paper: 299."""
+    embedding: int
+    """Dimensions of the shared space; the paper: 1536."""
+    scale: float
+    """0: the raw dot product (eq. 1). Above 0: embeddings are L2-normalised, and their cosine is multiplied by this. The paper
+    names neither normalisation nor temperature."""
+    pool_padding: bool
+    """Whether a paper's tower pools over a clip's padding too. Open in the paper; a plain global pool does."""
+    dropout: float
+    """Share of activations dropped while training; the paper names none."""
+    layers: int
+    """Convolutions of a light speech tower."""
+    channels: int
+    """Channels of a light tower's convolutions."""
+
+
+class Clips(Settings):
+    """What a clip goes through (seed 003, section 4.1)."""
+
+    frames: int
+    """10 ms each: what a clip is cropped or padded to; the paper: 350 for Conceptual Spoken Captions, 800 for Flickr8k Audio."""
+    mask_coefficients: int
+    """SpecAugment's F; the paper: 20."""
+    mask_frames: int
+    """SpecAugment's T; the paper: 40."""
+    held: int
+    """MB of coefficients that each process keeps, so that they are computed in the first epoch alone; changes no result."""
+
+
+class Loss(Settings):
+    """The loss (seed 003, equations 2 to 6)."""
+
+    margin: float
+    """Masked margin softmax: δ at step 0; the paper: .001."""
+    margin_factor: float
+    """What δ grows by; the paper: 1.002 every 1000 steps."""
+    margin_every: int
+    """Steps; the paper: 1000."""
+    margin_schedule: Literal["continuous", "stepwise"]
+    """Whether δ glides or jumps; open in the paper."""
+    triplet_margin: float
+    """δ of the triplet loss; open in the paper."""
+    triplet_reduction: Literal["sum", "mean"]
+    """Equation 3 is a sum over the batch."""
+    scope: Literal["global", "device"]
+    """With several devices: negatives of the whole batch, or of each device's part; open in the paper."""
+    chunk: int
+    """Rows of the score matrix held at once; 0 holds all of it."""
+    matching: list[Matching]
+    """What makes x_i match y_j (equation 2): the same picture, the same caption, a near-duplicate picture; any of these, and
+    whatever follows from them, for matching is transitive."""
+
+
+class DualEncoderSettings(Settings):
+    """All that one model's training depends on, but for its row, its seed and its data."""
+
+    optimisation: Optimisation
+    """How it is optimised; the row gives the batch in ``train``."""
+    clips: Clips
+    """What a clip goes through."""
+    loss: Loss
+    """The loss; the row names which in ``train``."""
+
+
+def read_row(row: str, kinds: list[str], unit: str, where: str) -> tuple[str, int]:
+    """A table's row, ``<kind>-<number>``, as its kind and its number.
+
+    Raises:
+        HearsightError: it is no such row.
+    """
+    kind, _, number = row.rpartition("-")
+    if kind not in kinds or not number.isdecimal() or int(number) < 1:
+        what = f"'{row}' is no row: it needs one of {', '.join(kinds)}, a hyphen and {unit}"
+        raise HearsightError(what, where=where, mend=f"write for example {kinds[-1]}-{48 if unit.startswith('a batch') else 100}")
+    return kind, int(number)
