@@ -29,10 +29,10 @@ import torch
 from torch import nn
 
 from components.caption.items import Batch, FeatureItems, Items, PictureItems
-from components.training.members import Members
 from components.core.shards import write_tar
 from components.models.encoders import ImageEncoder
 from components.training.batches import EpochBatches
+from components.training.members import Members
 from components.training.recipe import loader
 from components.training.settings import REFERENCE, Hardware
 

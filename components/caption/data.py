@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from components.training.members import Members
 from components.core.errors import HearsightError
 from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
+from components.training.members import Members
 
 if TYPE_CHECKING:
     from components.core.boundary import Boundary

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from components.training.members import Members
 from components.core.draws import draw
 from components.providers.pictures import distorted, open_picture, plain
+from components.training.members import Members
 
 
 class Batch(NamedTuple):

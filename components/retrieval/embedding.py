@@ -21,7 +21,7 @@ AT_ONCE = 32
 def embed_all(
     network: DualEncoder, items: PairItems, device: Any = "cpu"
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """The utterances of ``items``, n × D, in its order; their pictures, each once, m × D, and m: what each picture's identity is."""
+    """The utterances of ``items``, n × D, in its order; their pictures, each once, m × D; and m: the identity of each picture."""
     found = []
     for first in range(0, len(items), AT_ONCE):
         speech, lengths = items.speech([(0, item) for item in range(first, min(first + AT_ONCE, len(items)))])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from components.core.boundary import Boundary
 
 UTTERANCES = [
-    "key", "record", "caption", "language", "split", "group", "image_sha256", "origin", "voice", "seconds", "audio_sha256", "media",
+    "key", "record", "caption", "language", "split", "group", "image_sha256", "origin", "voice", "seconds",
+    "audio_sha256", "media",
 ]  # fmt: skip
 PICTURES = ["image_sha256", "media", "centre", "thumbnail"]
 
@@ -70,7 +71,7 @@ class Pairs:
 
 
 def sets_of(inputs: dict[str, Boundary]) -> list[SpokenSet]:
-    """The sets among a stage's inputs: ``input`` or ``speech`` with ``pictures``, then ``more`` with ``more_pictures``; each once."""
+    """The sets among a stage's inputs, each once: ``input`` (or ``speech``) with ``pictures``, ``more`` with ``more_pictures``."""
     names = (("speech" if "speech" in inputs else "input", "pictures"), ("more", "more_pictures"))
     found = [SpokenSet(inputs[speech], inputs[pictures]) for speech, pictures in names if speech in inputs]
     return [one for place, one in enumerate(found) if all(one.speech.path != other.speech.path for other in found[:place])]

@@ -1,4 +1,4 @@
-"""The settings of a speech–image dual encoder. Where the paper leaves a choice open, the comment says so and docs/retrieval.md why."""
+"""The settings of a speech–image dual encoder; where the paper leaves a choice open, the setting says so (docs/retrieval.md)."""
 
 from __future__ import annotations
 

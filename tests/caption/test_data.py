@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from components.caption.data import build_vocabulary, encode_captions, known_captions, read_split
 from components.caption.items import FeatureItems, PictureItems
-from components.training.members import Members
 from components.core.errors import HearsightError
 from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
 from components.providers.pictures import crop_of, distorted, open_picture
+from components.training.members import Members
 from tests.caption.support import features_of, npy, picture_of, prepared
 from tests.support import make_boundary, row
 

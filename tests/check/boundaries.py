@@ -80,19 +80,19 @@ def _ledger(stage: str, rows: list[dict[str, Any]], shard: str) -> list[dict[str
 
 def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: dict[str, bytes]) -> list[dict[str, Any]]:
     key = sha(name)[:16]
-    if stage == "train":
-        weights = f"models/captioner-{int(name)}/weights.safetensors"
+    if stage in ("train", "tune", "caption"):
+        row, kind = {
+            "train": ("mms-48", "dual_encoder"),
+            "tune": ("both-100", "dual_encoder"),
+            "caption": ("t2t8x8", "captioner"),
+        }[stage]
+        weights = f"models/{row}-{int(name)}/weights.safetensors"
         files[weights] = f"weights {name}".encode()
-        base = {"kind": "captioner", "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
-        return [dict(key=f"captioner-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
+        base = {"kind": kind, "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
+        return [dict(key=f"{row}-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
     if stage == "evaluate":
         ranks = {"rank_speech_to_image": 1, "rank_image_to_speech": 3}
         return [dict(key=key, model="dual_encoder-0", kind="dual_encoder", seed=0, **ranks)]
-    if stage == "caption":
-        weights = f"models/t2t8x8-{int(name)}/weights.safetensors"
-        files[weights] = f"weights {name}".encode()
-        base = {"kind": "captioner", "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
-        return [dict(key=f"t2t8x8-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
     if stage == "compare":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
         found = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}

@@ -124,6 +124,11 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(validation=float("inf")), SHARD, "validation", BETWEEN),
         (put(kind="gpt"), SHARD, "kind", IN_SET),
     ],
+    "tune": [
+        (put(weights_sha256="0" * 64), SHARD, "weights_sha256, listed_sha256", EQUAL),
+        (put(validation=float("inf")), SHARD, "validation", BETWEEN),
+        (put(kind="captioner"), SHARD, "kind", IN_SET),
+    ],
     "evaluate": [
         (put(kind="captioner"), SHARD, "kind", IN_SET),
         (put(rank_speech_to_image=0), SHARD, "rank_speech_to_image", BETWEEN),

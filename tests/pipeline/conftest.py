@@ -25,8 +25,9 @@ def small_params() -> dict[str, Any]:
     english["hypernymize"]["min_concept_count"] = 1
     # Two voices that load in an instant; the chain is the same with all six.
     english["synthesize"].update(utterances=1, voices=["nanotts-en-us", "flite-kal16"])
-    english["train"].update(seeds=[0], views=1)
-    english["train"]["dual_encoder"]["epochs"] = 6
+    english["prepare"].update(views=1)
+    english["train"].update(seeds=[0])
+    english["train"]["model"]["optimisation"]["epochs"] = 6
     return params
 
 

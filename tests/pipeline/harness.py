@@ -85,13 +85,14 @@ class Project:
         return any((self.root / ".hearsight" / "work" / "english" / "train").rglob("*.ckpt"))
 
 
-LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "cleaned", "captioners")
+LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "captioners")
 
 
 def sample_params() -> dict[str, Any]:
     """The project's own parameters without the dataset `paper`, whose stages are english's over again, and without those
     whose posts and stamps no fixture web has."""
     params = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    _train_on_english(params)
     for takers in params["chain"].values():
         for other in LEFT_OUT:
             takers.pop(other, None)
@@ -104,14 +105,22 @@ def sample_params() -> dict[str, Any]:
     params["chain"]["report"]["english"]["listen"] = "english/synthesize"
     # So are captioners, a model a cell: dvc.yaml names their matrix.
     params["captioners"] = {"sets": [], "networks": []}
-    params["chain"]["prepare"] = {}
-    del params["gates"]["english-prepare"], params["english"]["prepare"], params["english"]["caption"]
+    del params["english"]["caption"]
     params["chain"]["report"]["english"]["compare"] = "english/evaluate"
     for stage in ("filter", "hypernymize"):
         del params["chain"][stage]["paper"], params["gates"][f"paper-{stage}"]
         params["chain"]["report"]["english"][f"paper_{stage}"] = f"english/{stage}"
     del params["paper"]
     return params
+
+
+def _train_on_english(params: dict[str, Any]) -> None:
+    """The dual encoder of english alone, where the project's own is of several sets."""
+    own = {"pictures": "english/prepare", "more": "english/synthesize", "more_pictures": "english/prepare"}
+    params["chain"]["train"]["english"] = {"input": "english/synthesize", **own}
+    params["chain"]["evaluate"]["english"]["input"] = params["chain"]["report"]["english"]["train"] = "english/train"
+    params["gates"]["english-train"] = {"dataset": "english", "boundary": "train"}
+    params["english"]["train"] = params["spoken"]["train"]
 
 
 def make_project(root: Path, params: dict[str, Any], extra: Callable[[Path], None] = lambda root: None) -> Project:

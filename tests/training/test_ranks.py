@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from components.caption.jobs import train, train_captioner
-from components.training.ranks import main
 from components.core.errors import HearsightError
 from components.training.batches import EpochBatches
+from components.training.ranks import main
 from components.training.settings import REFERENCE
 from tests.caption.support import SmallNetwork, prepared, spec_of, task_of
 from tests.support import PROJECT
