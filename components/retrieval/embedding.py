@@ -53,23 +53,16 @@ def embed_pairs(
         crop: the pictures' centre, which the model was trained to see, or the whole of them.
         held: MB of coefficients to keep.
     """
-    side = 0 if network.config.image == "features" else network.config.side
-    rows = np.arange(len(pairs))
     items = PairItems(
         pairs,
         Coefficients(pairs, held),
-        rows,
+        np.arange(len(pairs)),
         seed=0,
         frames=frames,
-        side=side,
+        side=network.config.picture_side,
         training=False,
         crop=crop,
-        fixed=fixed_length(network),
+        fixed=network.speech.pools_padding,
     )
     speech, _, _ = embed_all(network, items)
     return speech, embed_pictures(network, items, np.arange(len(pairs.sha256)))
-
-
-def fixed_length(network: DualEncoder) -> bool:
-    """Whether padding counts in this network's speech tower."""
-    return bool(network.config.speech == "inception_resnet_v2" and network.config.pool_padding)

@@ -16,11 +16,11 @@ from components.retrieval.provenance import START
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from torch import nn
 
     from components.core.boundary import Boundary
     from components.core.stage import Task
     from components.models.dual_encoder import DualEncoder, DualEncoderConfig
+    from components.models.encoders import ImageEncoder
     from components.retrieval.pairs import Pairs
     from components.retrieval.recipe import DualEncoderRecipe
 
@@ -58,7 +58,6 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
     import torch
 
     from components.models.contrastive import LossSettings
-    from components.retrieval.embedding import fixed_length
     from components.retrieval.items import Coefficients, PairItems
     from components.retrieval.pairs import read_pairs, sets_of
     from components.retrieval.recipe import DualEncoderRecipe
@@ -78,10 +77,9 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
         raise HearsightError(what, where=where, mend="raise the row's percent, crawl more pages or relax the filters")
     reseed(seed, KIND, "weights")
     network, started = build(spec, task, training)
-    side = 0 if network.config.image == "features" else network.config.side
     coefficients = Coefficients(training, clips["held"])
-    common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": side}
-    common["fixed"] = hardware.compile or fixed_length(network)
+    common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.picture_side}
+    common["fixed"] = hardware.compile or network.speech.pools_padding
     items = PairItems(training, coefficients, rows, training=True, **common)
     judging = PairItems(validation, Coefficients(validation, clips["held"]), np.arange(len(validation)), training=False, **common)
     if "speech" not in started:
@@ -151,15 +149,16 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
 
     if START not in task.inputs:
         towers = spec["towers"]
-        return DualEncoder(_config(towers, training), _image_encoder(towers)), set()
+        config = _config(towers, training)
+        return DualEncoder(config, _image_encoder(config, towers["weights"], towers["weights_sha256"])), set()
     start = spec["start"]
     boundary = task.inputs[START]
     try:
-        source = load_dual_encoder(model_folder(boundary, start["model"]), image_encoder=_empty_encoder)
+        source = load_dual_encoder(model_folder(boundary, start["model"]), image_encoder=_image_encoder)
         trained_on = source.config["encoder"]
         if trained_on != training.encoder:
             raise ValueError(f"model {start['model']} looked at pictures through {trained_on}, these are for {training.encoder}")
-        network = DualEncoder(source.model.config, _empty_encoder(source.config))
+        network = DualEncoder(source.model.config, _image_encoder(source.model.config))
         warm_start(network, source, set(start["towers"]))
     except ValueError as error:
         raise HearsightError(
@@ -188,7 +187,7 @@ def history_csv(history: list[dict[str, Any]]) -> str:
 def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
     from components.models.dual_encoder import DualEncoderConfig
 
-    names = ("speech", "image", "side", "embedding", "scale", "pool_padding", "dropout", "layers", "channels")
+    names = ("speech", "image", "side", "embedding", "scale", "pool_padding", "norm_momentum", "dropout", "layers", "channels")
     chosen = {name: towers[name] for name in names}
     frozen = not training.encoder["trained"]
     if frozen != (towers["image"] == "features"):
@@ -204,19 +203,14 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
         raise HearsightError(str(error), where="params.yaml: towers", mend="change it") from error
 
 
-def _image_encoder(towers: dict[str, Any]) -> nn.Module | None:
-    """The large image tower's network, with the weights of the file that it begins from."""
-    if towers["image"] not in ("efficientnet_lite0", "inception_resnet_v2"):
-        return None
+def _image_encoder(config: DualEncoderConfig, weights: str = "", digest: str = "") -> ImageEncoder | None:
+    """A large image tower's network, with the weights of the file that it begins from; None where it is built with the towers."""
     from components.core.graph import find_root
     from components.providers.encoded import trainable_encoder, weights_digest
 
-    path = find_root() / towers["weights"] if towers["weights"] else None
-    if path is not None and weights_digest(towers["image"], path) != towers["weights_sha256"]:
+    if config.image != "efficientnet_lite0" and not weights:
+        return None
+    path = find_root() / weights if weights else None
+    if path is not None and weights_digest(config.image, path) != digest:
         raise HearsightError("the weights are not those that the run began with", where=path, mend="run again")
-    return trainable_encoder(towers["image"], path, towers["side"])
-
-
-def _empty_encoder(config: dict[str, Any]) -> nn.Module | None:
-    network = config["network"]
-    return _image_encoder({"image": network["image"], "side": network["side"], "weights": "", "weights_sha256": ""})
+    return trainable_encoder(config.image, path, config.picture_side)

@@ -31,7 +31,7 @@ class Towers(Settings):
     """Where the image tower is a large one: the file that it begins from, below the project's root; empty for nothing (the paper:
     "not pretrained"). DVC does not see the file: after changing it, ``dvc repro -f``."""
     side: int
-    """px of a picture where the image tower reads pixels; the paper: 299."""
+    """px of a picture where the image tower reads pixels; 0 is the network's own, and right for ``features``. The paper: 299."""
     embedding: int
     """Dimensions of the shared space; the paper: 1536."""
     scale: float
@@ -39,6 +39,8 @@ class Towers(Settings):
     names neither normalisation nor temperature."""
     pool_padding: bool
     """Whether a paper's tower pools over a clip's padding too. Open in the paper; a plain global pool does."""
+    norm_momentum: float
+    """A paper's tower: share of each batch in batch norms' running figures; open in the paper."""
     dropout: float
     """Share of activations dropped while training; the paper names none."""
     layers: int
