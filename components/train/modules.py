@@ -11,7 +11,10 @@ from torch import Tensor
 from components.metrics.retrieval import ranks, recall_at
 from components.models.augment import crop_or_pad, spec_augment
 from components.models.dual_encoder import DualEncoder, similarity
-from components.models.losses import margin_at, masked_margin_softmax, positives_mask, triplet
+from components.models.margins import margin_at
+from components.models.masked_margin_softmax import masked_margin_softmax
+from components.models.matching import positives_mask
+from components.models.triplet import triplet
 from components.training.recipe import Recipe
 
 
@@ -54,10 +57,11 @@ class DualEncoderRecipe(Recipe):
         speech = spec_augment(speech, lengths, frequency=self.settings["mask_coefficients"], time=self.settings["mask_frames"])
         views = torch.randint(self.features.shape[1], (len(items),))
         pictures = self.features[self.picture[items], views].float()
-        scores = similarity(self.network.finish(self.network.speech(speech, lengths)), self.network.embed_images(pictures))
-        mask = positives_mask(self.group[items], self.group[items])
+        clips_found, group = self.network.finish(self.network.speech(speech, lengths)), self.group[items]
+        pictures_found = self.network.embed_images(pictures)
         if self.settings["loss"] == "triplet":
-            return self.note_loss(triplet(scores, mask, self.settings["margin"]) / len(items), batch)
+            return self.note_loss(triplet(clips_found, pictures_found, group, self.settings["margin"], "mean"), batch)
+        scores, mask = similarity(clips_found, pictures_found), positives_mask(group, group)
         delta = margin_at(self.global_step, start=self.settings["margin"], factor=self.settings["margin_factor"])
         return self.note_loss(masked_margin_softmax(scores, mask, delta), batch)
 
