@@ -73,7 +73,7 @@ class DualEncoderRecipe(Recipe):
         seen = network.finish(towers[1](batch.pictures))
         # Not by rank: what is drawn for the triplet loss is drawn for the whole batch.
         seed = seed_of(self.seed, self.first_epoch + self.current_epoch, batch_idx, "negatives")
-        generator = torch.Generator(self.device).manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed)
         loss = contrastive_loss(spoken, seen, batch.identities, self.loss, self.first_step + self.global_step, generator)
         return self.note_loss(loss, batch.items)
 
