@@ -18,7 +18,7 @@ from components.audio.files import from_flac
 from components.core.draws import draw
 from components.core.errors import HearsightError
 from components.models.mfcc import MFCC, MfccSettings
-from components.providers.picture_crops import centre_crop, random_crop, whole_picture
+from components.providers.picture_crops import evaluation_view, training_view
 from components.providers.pictures import open_picture
 from components.retrieval.pairs import Pairs
 
@@ -165,7 +165,7 @@ class PairItems(torch.utils.data.Dataset[Any]):
     def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
         opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])
         if self.training:
-            pixels = random_crop(opened, self.side, draw(self.seed, epoch, key, "view"))
+            pixels = training_view(opened, self.side, draw(self.seed, epoch, key, "view"))
         else:
-            pixels = centre_crop(opened, self.side) if self.crop == "centre" else whole_picture(opened, self.side)
+            pixels = evaluation_view(opened, self.side, self.crop)
         return pixels.transpose(2, 0, 1)
