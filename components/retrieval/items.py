@@ -59,13 +59,15 @@ class Coefficients:
         """Coefficients × frames.
 
         Raises:
-            HearsightError: the utterance is no whole FLAC, or has no sample.
+            HearsightError: the utterance is no whole FLAC.
         """
         found = self._kept.get(item)
         if found is None:
-            samples = from_flac(self.pairs.audio.read(item))
-            if not len(samples):
-                raise HearsightError("is empty", where=self.pairs.keys[item], mend="run the stage that speaks again")
+            try:
+                samples = from_flac(self.pairs.audio.read(item))
+            except RuntimeError as error:  # soundfile's own, which is of no use to import here
+                what = f"is no whole FLAC ({error})"
+                raise HearsightError(what, where=self.pairs.keys[item], mend="run the stage that speaks again") from error
             # Alone, so that a clip's numbers do not depend on what was computed with it.
             found = self.transform(torch.from_numpy(samples)[None])[0][0]
             size = found.numel() * found.element_size()
