@@ -132,8 +132,9 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
     ],
     "evaluate": [
         (put(kind="captioner"), SHARD, "kind", IN_SET),
-        (put(rank_speech_to_image=0), SHARD, "rank_speech_to_image", BETWEEN),
-        (copy_key, SHARD, "key, model", COMPOUND),
+        (put(rank=0), SHARD, "rank", BETWEEN),
+        (put(way="text_to_image"), SHARD, "way", IN_SET),
+        (copy_key, SHARD, "key, way, model, crop", COMPOUND),
     ],
     "report": [
         (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),
