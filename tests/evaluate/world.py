@@ -17,6 +17,7 @@ from components.core.boundary import Boundary
 from components.core.digests import sha256_bytes
 from components.core.stage import Stage
 from components.training.settings import REFERENCE
+from tests.evaluate.params import EVALUATE
 from tests.support import make_boundary, make_stage, row
 
 SIDES = ("train", "train", "train", "train", "validation", "test", "test", "test")
@@ -36,10 +37,6 @@ MODEL: dict[str, Any] = {
 TOWERS: dict[str, Any] = {
     "speech": "convolutions", "image": "features", "weights": "", "side": 0, "embedding": 8, "scale": 8.0, "pool_padding": True,
     "norm_momentum": 0.1, "dropout": 0.1, "layers": 1, "channels": 16,
-}  # fmt: skip
-EVALUATE: dict[str, Any] = {
-    "split": "test", "crops": ["centre", "whole"], "depths": [1, 5, 10], "matching": ["picture", "text", "group"],
-    "resamples": 50, "seed": 1,
 }  # fmt: skip
 
 
@@ -65,7 +62,13 @@ def pictures_and_captions(root: Path) -> dict[str, Boundary]:
 def spoken_set(root: Path) -> dict[str, Boundary]:
     """``speech`` and ``pictures``, by the stages that make them."""
     inputs = pictures_and_captions(root)
-    speaking: dict[str, Any] = {"voices": ["nanotts-en-us"], "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0, "google_shapes": False}
+    speaking: dict[str, Any] = {
+        "voices": ["nanotts-en-us"],
+        "rate_sd": 0.1,
+        "pitch_sd": 1.0,
+        "gain_sd": 2.0,
+        "google_shapes": False,
+    }
     params = synthesize.Params(seed=1, utterances=2, max_characters=600, **speaking)
     speech = finished(synthesize, make_stage(root, "synthesize", params=params, inputs={"input": inputs["captions"]}))
     encoder = {"name": "efficientnet_lite0", "weights": "", "side": 96, "frozen": True}
