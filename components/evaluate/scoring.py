@@ -103,6 +103,7 @@ def embed(
 ) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
     """The utterances, n × D, and of each crop the pictures, m × D."""
     import numpy as np
+    import torch
 
     from components.retrieval.embedding import embed_pairs, embed_pictures
     from components.retrieval.items import Coefficients, PairItems
@@ -113,7 +114,8 @@ def embed(
     for crop in crops[1:]:
         rows, side = np.arange(len(pairs)), network.config.picture_side
         items = PairItems(pairs, Coefficients(pairs, 0), rows, seed=0, frames=frames, side=side, training=False, crop=crop)
-        found[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
+        with torch.inference_mode():
+            found[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
     return speech, found
 
 
