@@ -8,6 +8,8 @@ New weights are torch's own (uniform, by the fan-in). Not in scope: mirroring, c
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from torch import Tensor, nn
 
 from components.models.inception_blocks import ConvNorm, Mixed5b, Mixed6a, Mixed7a, block8, block17, block35
@@ -21,6 +23,7 @@ STAGES = (
     *("repeat", "mixed_6a", "repeat_1", "mixed_7a", "repeat_2", "block8", "conv2d_7b"),
 )
 """In the order in which they are run; attributes of the network and keys of :meth:`InceptionResnetV2.stages`."""
+Side = TypeVar("Side", int, Tensor)
 
 
 class InceptionResnetV2(nn.Module):
@@ -86,10 +89,11 @@ def grid(height: int, width: int) -> tuple[int, int]:
     """
     if min(height, width) < LEAST_SIDE:
         raise ValueError(f"{height} × {width} px leave no feature map; Inception-ResNet-v2 needs at least {LEAST_SIDE} px a side")
-    return _cells(height), _cells(width)
+    return cells(height), cells(width)
 
 
-def _cells(side: int) -> int:
+def cells(side: Side) -> Side:
+    """Rows, or columns, that a side of so many px (:data:`LEAST_SIDE` or more; a number, or integers elementwise) leaves."""
     # conv2d_1a, 2a, maxpool_3a, conv2d_4a, maxpool_5a, mixed_6a, mixed_7a: a stride of 2 or 1, kernels of 3, no padding.
     for stride in (2, 1, 2, 1, 2, 2, 2):
         side = (side - 3) // stride + 1

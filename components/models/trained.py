@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -14,8 +13,10 @@ from torch import Tensor, nn
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.image_captioner import ImageCaptioner
+from components.models.model_files import CONFIG, WEIGHTS, fill, read_config, read_weights_of, write_model
 
-WEIGHTS, CONFIG = "weights.safetensors", "config.json"
+__all__ = ["CONFIG", "KIND", "WEIGHTS", "TrainedCaptioner", "load_trained", "save_trained", "vocabulary_digest"]
+
 KIND = "captioner"
 
 
@@ -38,11 +39,8 @@ def vocabulary_digest(vocabulary: Sequence[str]) -> str:
 
 def save_trained(folder: Path, weights: Mapping[str, Tensor], vocabulary: Sequence[str], config: Mapping[str, Any]) -> None:
     """Write the two files; ``config`` holds ``network`` (:meth:`CaptionerConfig.plain`) and whatever else is to be known."""
-    from safetensors.torch import save
-
     whole = {**config, "kind": KIND, "vocabulary": list(vocabulary), "vocabulary_sha256": vocabulary_digest(vocabulary)}
-    (folder / WEIGHTS).write_bytes(save({name: tensor.contiguous() for name, tensor in weights.items()}))
-    (folder / CONFIG).write_text(json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_model(folder, weights, whole)
 
 
 def load_trained(
@@ -70,28 +68,20 @@ def load_trained(
     unknown = set(config["network"]) - {field.name for field in fields(CaptionerConfig)}
     if unknown:
         raise ValueError(f"{folder / CONFIG}: has network settings of another version: {', '.join(sorted(unknown))}")
-    weights = _weights(folder / WEIGHTS)
+    weights = read_weights_of(folder / WEIGHTS, KIND)
     own = any(name.startswith("encoder.") for name in weights)
     if own and encoder is None:
         raise ValueError(f"{folder / WEIGHTS}: holds a trained encoder, {config.get('encoder')}, which is not built here")
     made = encoder(config["encoder"]) if own and encoder is not None else None
     model = ImageCaptioner(build(CaptionerConfig(**config["network"])), made)
-    _fill(model, weights, folder / WEIGHTS)
+    fill(model, weights, folder / WEIGHTS, "vocabulary or size")
     return TrainedCaptioner(model.eval(), words, config)
 
 
 def _config(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{path}: is missing: this folder holds no trained captioner") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path}: is not whole JSON ({error})") from None
-    if not isinstance(config, dict) or config.get("kind") != KIND:
-        raise ValueError(f"{path}: does not describe a captioner")
-    missing = [name for name in ("network", "vocabulary", "vocabulary_sha256") if name not in config]
-    if missing or not isinstance(config["network"], dict) or "network" not in config["network"]:
-        raise ValueError(f"{path}: lacks {', '.join(missing) or 'the name of its network'}")
+    config = read_config(path, KIND, ("vocabulary", "vocabulary_sha256"))
+    if "network" not in config["network"]:
+        raise ValueError(f"{path}: lacks the name of its network")
     return config
 
 
@@ -106,28 +96,3 @@ def _match_words(path: Path, config: Mapping[str, Any], wanted: Sequence[str] | 
             raise ValueError(f"{path}: is of another vocabulary: {len(words)} words, not {len(wanted)}")
         place = next(number for number, pair in enumerate(zip(words, wanted, strict=True)) if pair[0] != pair[1])
         raise ValueError(f"{path}: is of another vocabulary: word {place} is {words[place]!r}, not {wanted[place]!r}")
-
-
-def _weights(path: Path) -> dict[str, Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: is missing: this folder holds no trained captioner") from None
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path}: is not a whole safetensors file ({error})") from None
-
-
-def _fill(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    own = model.state_dict()
-    missing, more = sorted(set(own) - set(weights)), sorted(set(weights) - set(own))
-    if missing or more:
-        what = f"{len(missing)} weights are missing, {len(more)} too many, as {(missing + more)[0]}"
-        raise ValueError(f"{path}: is of another network than its config.json says: {what}")
-    for name, tensor in own.items():
-        if tensor.shape != weights[name].shape:
-            shapes = f"{tuple(weights[name].shape)}, not {tuple(tensor.shape)}"
-            raise ValueError(f"{path}: is of another vocabulary or size than its config.json says: {name} is {shapes}")
-    model.load_state_dict(weights)

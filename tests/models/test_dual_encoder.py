@@ -1,0 +1,203 @@
+"""Properties of the dual encoder and of its light towers, with tiny untrained models."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.models.dual_encoder import DualEncoder, DualEncoderConfig, similarity
+from components.models.encoders import ImageEncoder
+from components.models.inception_resnet_v2 import InceptionResnetV2
+from tests.models.dual_encoders import TINY, size, tiny
+
+
+class Flat(torch.nn.Module):
+    """A stand-in for EfficientNet-lite0's shapes: 32 × 32 px to a cell of 1280."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 1280, 32, stride=32)
+
+    def extract_features(self, pixels: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.relu(self.conv(pixels))
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_what_stands_behind_a_clip_has_no_influence_on_its_embedding(frames: int, behind: int, layers: int) -> None:
+    model = tiny(layers=layers)
+    clip = torch.randn(1, 6, frames, generator=torch.Generator().manual_seed(frames))
+    alone = model.embed_speech(clip, torch.tensor([frames]))
+    for rest in (torch.randn(1, 6, behind) * 100, torch.full((1, 6, behind), float("nan"))):
+        padded = torch.cat([clip, rest], dim=2)
+        torch.testing.assert_close(model.embed_speech(padded, torch.tensor([frames])), alone)
+
+
+def test_a_clips_embedding_is_the_same_alone_and_in_a_batch() -> None:
+    model, clips, lengths = tiny(), torch.randn(4, 6, 21), torch.tensor([21, 3, 1, 14])
+    together = model.embed_speech(clips, lengths)
+    for row, frames in enumerate(lengths.tolist()):
+        alone = model.embed_speech(clips[row : row + 1, :, :frames], lengths[row : row + 1])
+        torch.testing.assert_close(together[row : row + 1], alone)
+
+
+def test_similarity_is_the_dot_product_raw_or_bounded_by_the_scale() -> None:
+    clips, lengths, pictures = torch.randn(3, 6, 9), torch.tensor([9, 5, 2]), torch.randn(4, 8)
+    raw, scaled = tiny(), tiny(scale=16.0)
+    for model in (raw, scaled):
+        speech, images = model.embed_speech(clips, lengths), model.embed_images(pictures)
+        assert torch.allclose(similarity(speech, images)[1, 2], (speech[1] * images[2]).sum(), atol=1e-5)
+    assert torch.equal(raw.embed_images(pictures), raw.image(pictures))
+    cosine = torch.nn.functional.cosine_similarity(raw.embed_images(pictures), raw.embed_images(pictures).flip(0))
+    stretched = scaled.embed_images(pictures)
+    torch.testing.assert_close((stretched * stretched.flip(0)).sum(1), 16.0 * cosine)
+
+
+def test_coefficients_are_brought_to_mean_0_and_deviation_1_and_padding_to_0() -> None:
+    model, lengths = tiny(), torch.tensor([5, 2])
+    clips = torch.randn(2, 6, 5) * 3 + 7
+    model.speech.mean.fill_(7.0)
+    model.speech.deviation.fill_(3.0)
+    normal = model.speech.normalise(clips, lengths)
+    torch.testing.assert_close(normal[0], (clips[0] - 7) / 3)
+    assert torch.equal(normal[1, :, 2:], torch.zeros(6, 3)) and not torch.equal(normal[1, :, :2], torch.zeros(6, 2))
+
+
+def test_a_clip_without_a_frame_and_silence_have_finite_embeddings() -> None:
+    model = tiny(scale=16.0)
+    assert torch.isfinite(model.embed_speech(torch.full((1, 6, 3), float("nan")), torch.tensor([0]))).all()
+    assert torch.isfinite(model.embed_speech(torch.zeros(1, 6, 50), torch.tensor([50]))).all()
+
+
+@pytest.mark.parametrize(("layers", "channels", "embedding"), [(1, 3, 5), (2, 10, 4), (3, 8, 16)])
+def test_the_light_towers_sizes_are_those_of_their_formulas(layers: int, channels: int, embedding: int) -> None:
+    c, e = channels, embedding
+    model = tiny(layers=layers, channels=c, embedding=e, image="convolutions")
+    assert size(model.speech) == (5 * 6 * c + 3 * c) + (layers - 1) * (5 * c * c + 3 * c) + c + (2 * c * e + e)
+    widths = [3, *(c >> (layers - 1 - layer) for layer in range(layers))]
+    convolutions = sum(9 * a * b + 3 * b for a, b in itertools.pairwise(widths))
+    assert size(model.image) == convolutions + (2 * c * e + e)
+    assert size(tiny(layers=layers, channels=c, embedding=e).image) == 2 * 8 + (8 * 2 * e + 2 * e) + (2 * e * e + e)
+
+
+@pytest.mark.parametrize("image", ["features", "convolutions", "efficientnet_lite0"])
+def test_a_gradient_reaches_every_parameter_and_the_towers_share_none(image: str) -> None:
+    encoder = ImageEncoder(image, Flat(), 32) if image == "efficientnet_lite0" else None
+    model = DualEncoder(DualEncoderConfig(**TINY, image=image, side=0 if image == "features" else 32), encoder)
+    pictures = torch.randn(3, 8) if image == "features" else torch.randint(256, (3, 3, 32, 32), dtype=torch.uint8)
+    scores = similarity(model.embed_speech(torch.randn(3, 6, 40), torch.tensor([40, 17, 9])), model.embed_images(pictures))
+    assert scores.shape == (3, 3)
+    scores.square().sum().backward()
+    assert [name for name, parameter in model.named_parameters() if parameter.grad is None or not parameter.grad.any()] == []
+    kept = [{tensor.data_ptr() for tensor in tower.state_dict().values()} for tower in (model.speech, model.image)]
+    assert not kept[0] & kept[1]
+
+
+def test_the_network_of_efficientnet_lite0_is_handed_in_and_must_be_of_its_name_and_side() -> None:
+    config = DualEncoderConfig(**TINY, image="efficientnet_lite0", side=64)
+    assert DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 64)).image.project.in_features == 1280
+    with pytest.raises(ValueError, match="is not built here: hand in its network"):
+        DualEncoder(config)
+    with pytest.raises(ValueError, match="efficientnet_lite0 of 32 px is handed in for efficientnet_lite0 of 64 px"):
+        DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 32))
+    with pytest.raises(ValueError, match="takes no encoder"):
+        DualEncoder(DualEncoderConfig(**TINY), ImageEncoder("efficientnet_lite0", Flat(), 32))
+
+
+def test_what_a_tower_cannot_read_is_refused_in_one_line() -> None:
+    model, seen = tiny(), tiny(image="convolutions", side=16)
+    for clips, lengths, said in (
+        (torch.zeros(2, 5, 9), torch.ones(2), r"speech of shape \(2, 5, 9\); this tower reads clips × 6 coefficients"),
+        (torch.zeros(2, 6), torch.ones(2), "speech of shape"),
+        (torch.zeros(2, 6, 0), torch.ones(2), "speech of shape"),
+        (torch.zeros(2, 6, 9), torch.ones(3), "one a clip"),
+    ):
+        for method in (model.embed_speech, model.speech):
+            with pytest.raises(ValueError, match=said):
+                method(clips, lengths)
+    for reader, pictures, said in (
+        (model, torch.zeros(2, 9), "this tower reads B × 8 features"),
+        (model, torch.zeros(2, 8, dtype=torch.uint8), "torch.uint8"),
+        (seen, torch.zeros(2, 3, 17, 16), "this tower reads batch × 3 × 16 × 16"),
+    ):
+        with pytest.raises(ValueError, match=said) as found:
+            reader.embed_images(pictures)
+        assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"speech": "features"}, "'features' is no speech network"),
+        ({"image": "vgg"}, "'vgg' is no image network"),
+        ({"embedding": 0}, "embedding must be 1 or more"),
+        ({"embedding": 4.0}, "embedding is 4.0, and must be of the type int"),
+        ({"layers": True}, "layers is True"),
+        ({"pool_padding": 1}, "pool_padding is 1, and must be of the type bool"),
+        ({"scale": -1.0}, "scale must be 0 or more"),
+        ({"scale": float("nan")}, "scale must be 0 or more"),
+        ({"dropout": 1.0}, "dropout lies within"),
+        ({"norm_momentum": 0.0}, "norm_momentum lies within"),
+        ({"speech": "inception_resnet_v2", "coefficients": 40}, "needs 75 coefficients or more, and here are 40"),
+        ({"image": "inception_resnet_v2", "side": 60}, "needs at least 75 px"),
+        ({"image": "efficientnet_lite0", "side": 100}, "multiples of 32 px"),
+        ({"side": 64}, "reads no pictures"),
+        ({"channels": 0, "image_features": 0}, "channels and layers must be 1 or more; image_features must be 1 or more"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_one_line(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said) as found:
+        DualEncoderConfig(**changed)
+    assert "\n" not in str(found.value)
+
+
+def test_a_configuration_comes_back_from_plain_values_and_tells_its_pictures_side() -> None:
+    config = DualEncoderConfig(image="efficientnet_lite0", pool_padding=False, scale=16)
+    assert DualEncoderConfig.of(config.plain()) == config
+    sides = {DualEncoderConfig(image=name).picture_side for name in ("features", "convolutions", "inception_resnet_v2")}
+    assert sides == {0, 64, 299} and config.picture_side == 256
+    with pytest.raises(ValueError, match="of another version: heads, layers"):
+        DualEncoderConfig.of({name: value for name, value in config.plain().items() if name != "layers"} | {"heads": 8})
+
+
+def test_both_towers_compile_whole_and_run_under_bf16_with_channels_last() -> None:
+    model = tiny(image="convolutions", side=32, scale=16.0).to(memory_format=torch.channels_last)
+    clips, lengths = torch.randn(2, 6, 40), torch.tensor([40, 11])
+    pictures = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
+    whole = {"backend": "aot_eager", "fullgraph": True}
+    torch.testing.assert_close(torch.compile(model.speech, **whole)(clips, lengths), model.speech(clips, lengths))
+    torch.testing.assert_close(torch.compile(model.image, **whole)(pictures), model.image(pictures))
+    with torch.autocast("cpu", torch.bfloat16):
+        speech, images = model.embed_speech(clips, lengths), model.embed_images(pictures)
+    assert speech.dtype == images.dtype == torch.float32
+    assert torch.allclose(speech, model.embed_speech(clips, lengths), atol=0.1)
+    assert torch.allclose(images, model.embed_images(pictures), atol=0.1)
+
+
+def test_nothing_is_made_on_another_device_than_the_batchs() -> None:
+    # The meta device computes shapes alone; whatever is made on the processor would be refused beside it.
+    for speech, coefficients, padding in (
+        ("convolutions", 6, True),
+        ("inception_resnet_v2", 80, True),
+        ("inception_resnet_v2", 80, False),
+    ):
+        with torch.device("meta"):
+            config = DualEncoderConfig(
+                **TINY | {"coefficients": coefficients}, speech=speech, pool_padding=padding, image="convolutions"
+            )
+            model = DualEncoder(config)
+            clips, lengths = torch.empty(2, coefficients, 90), torch.empty(2, dtype=torch.long)
+            pictures = torch.empty(2, 3, 64, 64, dtype=torch.uint8)
+        assert model.embed_speech(clips, lengths).shape == model.embed_images(pictures).shape == (2, 4)
+
+
+def test_inception_resnet_v2_comes_from_the_caller_where_it_has_weights() -> None:
+    with torch.device("meta"):
+        encoder = ImageEncoder("inception_resnet_v2", InceptionResnetV2(classes=0), 299)
+        model = DualEncoder(DualEncoderConfig(**TINY, image="inception_resnet_v2"), encoder)
+        assert model.image.encoder is encoder
