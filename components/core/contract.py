@@ -18,7 +18,12 @@ from components.core.graph import NOT_STAGES, Graph, load_graph
 from components.core.places import CELLS, MATRICES, named
 from components.core.records import BOUNDARIES
 
-SHARED = frozenset({"audio", "calibrate", "core", "models", "metrics", "providers", "release", "serve", "takedown", "training"})
+SHARED = frozenset(
+    {
+        "audio", "calibrate", "core", "models", "metrics", "providers", "release", "retrieval", "search", "serve", "takedown",
+        "training",
+    }
+)  # fmt: skip
 """Packages of components that are no stages."""
 
 

@@ -180,6 +180,23 @@ SCORED = pa.schema(
         _field("rank_image_to_speech", I32, "1 = best"),
     ]
 )
+INDEXED = pa.schema(
+    [
+        _field("key", STR, "of the utterance; of a picture its sha256"),
+        _field("kind", STR, "image or speech"),
+        _field("image_sha256", STR, "the picture, or the one that is spoken of"),
+        _field("caption", STR, "what is said; of a picture the first that is said of it, by the utterances' keys"),
+        _field("captions", pa.list_(STR), "all that is said of the picture, each once; of an utterance its own"),
+        _field("languages", pa.list_(STR), "ISO 639-1, of the captions"),
+        _field("splits", pa.list_(STR), "train, validation, test; a picture may be spoken of in several"),
+        _field("origin", STR, "synthetic or human; empty for a picture"),
+        _field("voice", STR, "empty for a picture"),
+        _field("seconds", F32, "s; 0 for a picture"),
+        _field("audio_sha256", STR, "empty for a picture"),
+        _field("media", STR, "tar shard / member in the speech's output; empty for a picture"),
+        _field("thumbnail", STR, "path inside the boundary's search/ of a small picture; empty where none is kept"),
+    ]
+)
 FIGURE = pa.schema(
     [
         _field("key", STR),
@@ -216,6 +233,7 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
     "train": ("MODEL", MODEL),
     "tune": ("MODEL", MODEL),
     "evaluate": ("SCORED", SCORED),
+    "index": ("INDEXED", INDEXED),
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
     "analyze": ("FIGURE", FIGURE),
