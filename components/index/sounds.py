@@ -2,7 +2,7 @@
 
 There is no speech detector here. What can be told is told: nothing audible, too short for a word, and a steady sound. Speech changes
 its level from one 10 ms to the next; noise and hum do not. The deviation of the frames' level in dB, after a first difference has
-taken away what wanders slowly, was at least 3.37 over 3,634 clips (1,504 human ones, of which the least had 5.81, the rest of nine
+taken away what wanders slowly, was at least 3.37 over 3,634 clips (1,504 human ones, of which the least had 5.81, the rest of ten
 synthetic voices), and at most .88 over white, pink, brown and blue noise of .2 to 10 s and hum of 50 to 440 Hz. Music,
 a barking dog and any other sound that changes pass, and are answered by whatever the model makes of them.
 """
