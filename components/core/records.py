@@ -139,6 +139,7 @@ PREPARED = pa.schema(
         _field("image_sha256", STR),
         _field("media", STR, "tar shard / member: views x (1 + cells) x features (float16 .npy), or the picture itself"),
         _field("thumbnail", STR, "tar shard / member of a small picture for pages; empty where none is kept"),
+        _field("centre", STR, "tar shard / member of the centre crop's features; empty where none is kept"),
     ]
 )
 MODEL = pa.schema(

@@ -102,6 +102,8 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         media[f"{sha(name)}.npy"] = features
         told = {"group": key, "language": "en", "caption": "a dog runs on grass", "words": ["a", "dog", "runs", "on", "grass"]}
         told |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy", "thumbnail": ""}
+        told |= {"centre": f"{shard}/{sha(name)}.centre.npy"}
+        media[f"{sha(name)}.centre.npy"] = features
         return [dict(key=key, split="test" if name.endswith("3") else "train", **told)]
     if stage == "cluster":
         return [{"key": key, "cluster": int(name) % 3 - 1, "round": 1, "x": 0.5, "y": -2.0}]

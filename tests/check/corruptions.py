@@ -108,6 +108,7 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(words=[]), SHARD, "words_count", BETWEEN),
         (put(split="dev"), SHARD, "split", IN_SET),
         (put(media="features.npy"), SHARD, "media", REGEX),
+        (put(centre="centre.npy"), SHARD, "centre", REGEX),
     ],
     "caption": [
         (put(weights_sha256="0" * 64), SHARD, "weights_sha256, listed_sha256", EQUAL),
