@@ -194,6 +194,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1_000_000, help="rows, an even number (a million: 6.1 GB, 14 GiB of memory)")
     parser.add_argument("--runs", type=int, default=5, help="turns with 1,000 queries; five times as many with one")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
+    parser.add_argument("--queries", type=int, nargs="+", default=[1, QUERIES], help="at most 1,000")
+    parser.add_argument("--k", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--equal", action="store_true", help="only hold 20,000 vectors to brute force")
     parser.add_argument("--approximate", action="store_true", help="only the approximate index")
     options = parser.parse_args()
@@ -205,10 +207,10 @@ def main() -> None:
     peer = (environment("faiss"), PEERS / "faiss" / "run.py", folder / "embeddings.npy", queries)
     sides = {"ours": Side(sys.executable, "-m", "benchmarks.search_ours", folder, queries), "faiss": Side(*peer)}
     try:
-        for count, runs in ((1, 5 * options.runs), (QUERIES, options.runs)):
+        for count in options.queries:
             for threads in options.threads:
-                for k in (10, 100):
-                    beside(options.size, count, k, threads, runs, sides)
+                for k in options.k:
+                    beside(options.size, count, k, threads, options.runs * (5 if count == 1 else 1), sides)
     finally:
         for side in sides.values():
             side.end()
