@@ -44,10 +44,10 @@ class Matrix:
     def __len__(self) -> int:
         return len(self.vectors) if self.rows is None else len(self.rows)
 
-    def block(self, start: int, stop: int) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.intp] | None]:
+    def block(self, start: int, stop: int) -> tuple[NDArray[np.float32], slice | NDArray[np.int64], NDArray[np.intp] | None]:
         """Selected rows ``start`` to ``stop``: vectors to multiply, the rows' numbers, which vectors these are (None: all)."""
         if self.rows is None:
-            return self.vectors[start:stop], np.arange(start, stop), None
+            return self.vectors[start:stop], slice(start, stop), None
         rows = self.rows[start:stop]
         first, last = int(rows[0]), int(rows[-1]) + 1
         if last - first == len(rows):
@@ -158,19 +158,20 @@ def _look_at(
         found = found[:, which]
     norms = matrix.norms[rows]
     most = slack(queries.shape[1], norms.max(keepdims=True), 1.0)[0]
-    if np.isneginf(best.floor).any() and best.k <= len(rows):
-        kth = np.partition(found, len(rows) - best.k, axis=1)[:, len(rows) - best.k]
+    if best.k <= stop - start and np.isneginf(best.floor).any():
+        kth = np.partition(found, stop - start - best.k, axis=1)[:, stop - start - best.k]
         np.maximum(best.floor, kth - most, out=best.floor)
     bar = np.nextafter((best.floor - most).astype(np.float32), np.float32(-np.inf))
     flat = np.flatnonzero(found >= bar[:, None])
     if not len(flat):
         return
-    query, place = np.divmod(flat, len(rows))
+    query, place = np.divmod(flat, stop - start)
     score = found.reshape(-1)[flat].astype(np.float64)
-    off = slack(queries.shape[1], norms, 1.0)[place]
+    off = slack(queries.shape[1], norms[place], 1.0)
     high = score + off
     kept = np.flatnonzero(high >= best.floor[query])
-    best.add(query[kept], rows[place[kept]], (score - off)[kept], high[kept])
+    row = place[kept] + start if isinstance(rows, slice) else rows[place[kept]]
+    best.add(query[kept], row, (score - off)[kept], high[kept])
 
 
 def _scaled(queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
