@@ -23,15 +23,20 @@ LONGEST = 60
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="A sound (WAV, FLAC, Ogg) or a picture; - for standard input.")],
-    index: Annotated[str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")] = "stamps",
+    index: Annotated[
+        str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")
+    ] = "stamps",
     k: Annotated[int, typer.Option("-k", help="How many of each kind.")] = 5,
     kind: Annotated[Literal["image", "speech", "both"], typer.Option("--kind", help="What to find.")] = "both",
     language: Annotated[str, typer.Option("--language", help="Only what has a caption in it: ISO 639-1.")] = "",
     split: Annotated[str, typer.Option("--split", help="Only of this side: train, validation or test.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines on a terminal, too.")] = False,
-    page: Annotated[Path | None, typer.Option("--page", help="Write the results here as a page with pictures and players.")] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Write the results here as a page with pictures and players.")
+    ] = None,
     encoder_weights: Annotated[
-        Path | None, typer.Option("--encoder-weights", help="Of the frozen image encoder, where prepare was given a file of them.")
+        Path | None,
+        typer.Option("--encoder-weights", help="Of the frozen image encoder, where prepare was given a file of them."),
     ] = None,
 ) -> None:
     """Find the pictures and the spoken captions that are nearest to a sound or a picture: the model hears and sees, it reads nothing."""
@@ -81,7 +86,9 @@ def folder_of(index: str) -> Path:
     graph = load_graph(find_root())
     there = sorted(graph.chain.get("index", {}))
     if index not in there:
-        raise HearsightError("is no dataset with an index, nor a folder of one", where=index, mend=f"known are {', '.join(there)}")
+        raise HearsightError(
+            "is no dataset with an index, nor a folder of one", where=index, mend=f"known are {', '.join(there)}"
+        )
     folder = graph.output("index", index)
     if not (folder / "manifest.json").is_file():
         raise HearsightError("has no finished index", where=index, mend=f"run `dvc repro index@{index}`, or `dvc pull`")

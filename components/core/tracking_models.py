@@ -53,9 +53,7 @@ def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: 
     return version_of(client, run_id, record.dataset, row["kind"], tags, lambda: _log(client, run_id, out, record, row, tags))
 
 
-def version_of(
-    client: MlflowClient, run_id: str, dataset: str, kind: str, tags: dict[str, str], log: Callable[[], str]
-) -> str:
+def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags: dict[str, str], log: Callable[[], str]) -> str:
     """The registry's version of the model that these tags tell of; when it is not there, of what ``log`` logs."""
     from mlflow.exceptions import MlflowException
 

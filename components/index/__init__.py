@@ -65,7 +65,9 @@ def _check(stage: Stage) -> None:
     params: Params = stage.params
     where = f"params.yaml: {stage.dataset}.index"
     if not params.splits or not set(params.splits) <= set(SPLITS) or len(set(params.splits)) < len(params.splits):
-        raise HearsightError("names no splits, or others", where=f"{where}.splits", mend=f"write some of {', '.join(SPLITS)}, each once")
+        raise HearsightError(
+            "names no splits, or others", where=f"{where}.splits", mend=f"write some of {', '.join(SPLITS)}, each once"
+        )
     if params.page.split not in params.splits:
         what = f"'{params.page.split}' is not indexed"
         raise HearsightError(what, where=f"{where}.page.split", mend=f"write one of {', '.join(params.splits)}")

@@ -64,6 +64,8 @@ def build(stage: Stage) -> Built:
     scratch = stage.work / INDEX
     shutil.rmtree(scratch, ignore_errors=True)
     build_index(scratch, items.embeddings(), table, model["weights_sha256"])
+    if params.approximate:
+        _approximate(stage, scratch)
     for path in sorted(scratch.iterdir()):
         stage.write_file(f"{SEARCH}/{INDEX}/{path.name}", path)
     shutil.rmtree(scratch)
@@ -74,6 +76,17 @@ def build(stage: Stage) -> Built:
     stage.write_file(f"{SEARCH}/{ABOUT}", _about(stage, model, config).encode())
     _write_records(stage, items, table)
     return Built(items, Searcher.open(stage.out / SEARCH), model)
+
+
+def _approximate(stage: Stage, folder: Path) -> None:
+    """The graph beside the exact index; the recall that was measured stays in its description, and goes to the tracker."""
+    from components.search.approximate import ApproximateIndex
+    from components.search.index import SearchIndex
+
+    # One thread: several give another graph each time.
+    built = ApproximateIndex.build(SearchIndex.open(folder, verify=False), threads=1)
+    for depth, value in built.contents.recall["at"].items():
+        stage.metric(f"approximate.recall_at_{depth}", value)
 
 
 def choose(models: list[dict[str, Any]], wanted: str, where: str) -> dict[str, Any]:

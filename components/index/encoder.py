@@ -106,7 +106,9 @@ class QueryEncoder:
         annotator = EncodedPicture(about["name"], self.weights, about["side"], sight=sight)
         if annotator.digest != about["weights_sha256"]:
             what = f"its image tower reads features of {about['name']} with the weights {about['weights_sha256'][:40]}, not these"
-            raise HearsightError(what, where=self.weights or about["name"], mend="name the file of weights that prepare was given")
+            raise HearsightError(
+                what, where=self.weights or about["name"], mend="name the file of weights that prepare was given"
+            )
         found: NDArray[np.float16] = annotator.compute((data, sha256_bytes(data), 0))[0]
         return found
 

@@ -51,7 +51,9 @@ class Matches:
         pairs = split.pairs
         self.identity = dict(zip(pairs.sha256, pairs.picture_identity.tolist(), strict=True))
         self.groups: dict[str, set[str]] = {}
-        for sha256, group in zip(pairs.utterances["image_sha256"].to_pylist(), pairs.utterances["group"].to_pylist(), strict=True):
+        for sha256, group in zip(
+            pairs.utterances["image_sha256"].to_pylist(), pairs.utterances["group"].to_pylist(), strict=True
+        ):
             self.groups.setdefault(sha256, set()).add(group)
 
     def why(self, query: dict[str, Any], item: dict[str, Any]) -> str:
@@ -62,7 +64,13 @@ class Matches:
         if query["kind"] == item["kind"] == SPEECH and query["audio_sha256"] == item["audio_sha256"]:
             return "the same recording"
         if one == other:
-            return "of the same picture" if query["kind"] == item["kind"] else "its own picture" if item["kind"] == IMAGE else "says this picture"
+            return (
+                "of the same picture"
+                if query["kind"] == item["kind"]
+                else "its own picture"
+                if item["kind"] == IMAGE
+                else "says this picture"
+            )
         texts = [{told["caption"] for told in each["captions"]} for each in (query, item)]
         if texts[0] & texts[1]:
             return "the same caption"

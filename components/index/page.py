@@ -57,7 +57,10 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
         (
             card(each.query),
             [
-                (kind, [card(n.found.item, rank=n.found.rank, score=score(n.found.score), match=n.match) for n in each.near[kind]])
+                (
+                    kind,
+                    [card(n.found.item, rank=n.found.rank, score=score(n.found.score), match=n.match) for n in each.near[kind]],
+                )
                 for kind in (IMAGE, SPEECH)
             ],
         )
@@ -70,13 +73,16 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
     )  # fmt: skip
 
 
-def found_html(query: Query, name: str, searcher: Searcher, found: dict[str, list[Found]], sound: Callable[[dict[str, Any]], bytes | None]) -> str:
+def found_html(
+    query: Query, name: str, searcher: Searcher, found: dict[str, list[Found]], sound: Callable[[dict[str, Any]], bytes | None]
+) -> str:
     """What one search found, as one file.
 
     Args:
         name: what the query is called.
         sound: the FLAC of an utterance, or None where it is not at hand.
     """
+
     def card(each: Found) -> Card:
         record, path = each.item, searcher.folder / each.item["thumbnail"]
         played = sound(record) if record["kind"] == SPEECH else None
@@ -97,7 +103,13 @@ def score(value: float) -> str:
 
 def inline(data: bytes) -> str:
     """A file's content as an address."""
-    starts = {b"fLaC": "audio/flac", b"OggS": "audio/ogg", b"\xff\xd8\xff": "image/jpeg", b"\x89PNG": "image/png", b"GIF8": "image/gif"}
+    starts = {
+        b"fLaC": "audio/flac",
+        b"OggS": "audio/ogg",
+        b"\xff\xd8\xff": "image/jpeg",
+        b"\x89PNG": "image/png",
+        b"GIF8": "image/gif",
+    }
     kind = next((kind for start, kind in starts.items() if data.startswith(start)), "application/octet-stream")
     if data[:4] in (b"RIFF", b"RIFX", b"RF64"):
         kind = "image/webp" if data[8:12] == b"WEBP" else "audio/wav"
@@ -112,15 +124,13 @@ def language_name(code: str) -> str:
 def _card(record: dict[str, Any], picture: str, sound: str, **told: Any) -> Card:
     notes = []
     if record["kind"] == SPEECH:
-        notes = [f"{record['seconds']:.1f} s", f"{record['origin']} voice {record['voice']}"]
+        notes = [f"{record['seconds']:.1f} s", f"{'read by' if record['origin'] == 'human' else 'voice'} {record['voice']}"]
     return Card(record["kind"], record["captions"], picture, sound, notes=notes, **told)
 
 
 def _count(searcher: Searcher, kind: str, split: str) -> int:
-    from components.index.searcher import having
-
-    mask = having(searcher.index.items, "splits", split)
-    return sum(each == kind for each, inside in zip(searcher.index.items["kind"].to_pylist(), mask.tolist(), strict=True) if inside)
+    columns = (searcher.index.items[name].to_pylist() for name in ("kind", "splits"))
+    return sum(each == kind and split in splits for each, splits in zip(*columns, strict=True))
 
 
 def _render(template: str, **values: Any) -> str:

@@ -1,10 +1,18 @@
 """A sound file as a query: what holds no speech that can be told is refused, with the reason.
 
 There is no speech detector here. What can be told is told: nothing audible, too short for a word, and a steady sound. Speech changes
-its level from one 10 ms to the next; noise and hum do not. The deviation of the frames' level in dB, after a first difference has
-taken away what wanders slowly, was at least 3.37 over 3,634 clips (1,504 human ones, of which the least had 5.81, the rest of ten
-synthetic voices), and at most .88 over white, pink, brown and blue noise of .2 to 10 s and hum of 50 to 440 Hz. Music,
-a barking dog and any other sound that changes pass, and are answered by whatever the model makes of them.
+its level from one 10 ms to the next; noise and hum do not. Measured, as the deviation of the frames' level in dB after a first
+difference has taken away what wanders slowly:
+
+| what | deviation |
+|---|---|
+| 1,504 clips of people, 2,130 of ten synthetic voices | 5.81 and more; 3.37 and more |
+| white, pink, brown and blue noise of .2 to 10 s; hum and tones of 50 to 440 Hz | .88 and less; .48 and less |
+| people in white noise 20, 10 and 5 dB below them | below 1 in none, 7 % and 42 % of 301 clips |
+| people in pink noise 20, 10 and 5 dB below them | below 1 in none, .3 % and 1.3 % |
+
+So noise alone is refused, and with it speech that is nearly drowned in it. Music, a barking dog and any other sound that changes
+pass, and are answered by whatever the model makes of them; so does noise that comes and goes.
 """
 
 from __future__ import annotations
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
 
 LEAST_SECONDS = 0.1
 """The shortest of those clips, one word, has .147 s."""
-STEADY_DB = 2.0
+STEADY_DB = 1.0
 """A sound whose frames' level deviates by less holds no speech."""
 MEND = "give a clip in which somebody speaks"
 

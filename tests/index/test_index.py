@@ -46,10 +46,15 @@ def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_lan
     rows = Boundary(stage.out).table().to_pylist()
     pictures = [row for row in rows if row["kind"] == "image"]
     assert len(pictures) == 6 and len(rows) == 6 + 12
-    assert all(row["languages"] == ["es", "fr"] and len(row["captions"]) == 2 and row["caption"].startswith("<es>") for row in pictures)
+    assert all(
+        row["languages"] == ["es", "fr"] and len(row["captions"]) == 2 and row["caption"].startswith("<es>") for row in pictures
+    )
     assert {tuple(row["splits"]) for row in rows} == {("train",), ("test",)}
     ledger = Boundary(stage.out).ledger().to_pylist()
-    assert sorted((r["kind"], r["rule"]) for r in ledger) == [("image", "")] * 6 + [("utterance", "")] * 12 + [("utterance", "other_split")] * 4
+    assert (
+        sorted((r["kind"], r["rule"]) for r in ledger)
+        == [("image", "")] * 6 + [("utterance", "")] * 12 + [("utterance", "other_split")] * 4
+    )
     assert all(Boundary(stage.out).file(f"{SEARCH}/{row['thumbnail']}").read_bytes()[:2] == b"\xff\xd8" for row in rows)
 
 
@@ -72,15 +77,15 @@ def test_a_file_that_is_indexed_finds_itself_first_so_queries_are_prepared_as_wh
                 np.testing.assert_allclose(vector, searcher.index.embeddings[row], rtol=2e-5, atol=2e-6)
 
 
-def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
+    stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = stage.manifest.digest
     again = run(stage.root, stage.inputs)
     assert again.manifest.digest == first and again.from_cache() == {"embed": "2 of 2"}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "found"), [("best", "c-1"), ("a-0", "a-0")]
-)
+@pytest.mark.parametrize(("wanted", "found"), [("best", "c-1"), ("a-0", "a-0")])
 def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, found: str) -> None:
     rows = [("a-0", 0, 0.1), ("b-2", 2, 0.4), ("c-1", 1, 0.4)]
     there = [{"key": key, "seed": seed, "validation": value, "kind": "dual_encoder"} for key, seed, value in rows]
@@ -174,7 +179,9 @@ def test_without_small_pictures_or_with_another_crop_the_page_is_made_all_the_sa
     assert "no small picture is kept" in text and "both-100-1" in text and "whole, padded to a square" in text
     assert json.loads((made.out / SEARCH / "search.json").read_text())["crop"] == "whole"
     wide = as_query(picture(3), "")
-    centre = run(tmp_path, inputs, crop="centre", model="both-100-1", page={"split": "test", "seed": 1, "queries": 0, "neighbours": 1})
+    centre = run(
+        tmp_path, inputs, crop="centre", model="both-100-1", page={"split": "test", "seed": 1, "queries": 0, "neighbours": 1}
+    )
     assert not (centre.out / PAGE).exists()
     key = "index/embeddings.npy"
     assert (centre.out / SEARCH / key).stat().st_size and not np.allclose(
@@ -188,10 +195,21 @@ def _whole(made: Any, wide: Any) -> Any:
     return QueryEncoder(made.out / SEARCH / "model", "whole").embed(wide)
 
 
+def test_an_approximate_index_is_kept_with_its_recall_and_told_of(tmp_path: Path) -> None:
+    made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
+    kept = json.loads((made.out / SEARCH / "index" / "approximate.json").read_text())
+    told = {name: value for name, value, _ in made.metrics}
+    assert told["approximate.recall_at_10"] == kept["recall"]["at"]["10"] == 1.0
+    assert "search/index/approximate.usearch" in {entry.path for entry in made.manifest.files}
+
+
 def test_a_split_without_utterances_is_refused_in_one_line(tmp_path: Path) -> None:
     inputs = spoken_set(tmp_path, pictures=2) | {"input": models(tmp_path)}
-    page = {"split": "validation", "seed": 1, "queries": 1, "neighbours": 1}
+    page: dict[str, Any] = {"split": "validation", "seed": 1, "queries": 1, "neighbours": 1}
     with pytest.raises(HearsightError, match="nothing to index in validation"):
         run(tmp_path, inputs, splits=["validation"], page=page)
     # One side that is empty beside one that is not is no reason to stop.
-    assert "The split holds nothing to ask with." in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()
+    assert (
+        "The split holds nothing to ask with."
+        in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()
+    )

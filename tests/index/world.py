@@ -26,7 +26,7 @@ from components.models.loading import save_dual_encoder
 from tests.support import PROJECT, make_stage, row
 
 SIDE = 16
-CONFIG = DualEncoderConfig(speech="convolutions", image="convolutions", embedding=8, channels=8, layers=2, side=SIDE)
+CONFIG = DualEncoderConfig(speech="convolutions", image="convolutions", embedding=8, channels=8, layers=2, side=SIDE, scale=8.0)
 PARAMS: dict[str, Any] = {
     "model": "best", "splits": ["train", "test"], "crop": "centre", "approximate": False,
     "page": {"split": "test", "seed": 1, "queries": 2, "neighbours": 3},
@@ -79,11 +79,20 @@ def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[s
             told = {"split": split, "group": f"g{place}", "caption": caption, "language": language, "image_sha256": sha}
             thumbnail = f"00000/{sha}.thumbnail.jpg" if thumbnails else ""
             prepared.append(row("prepare", key=key, media=f"00000/{sha}.png", thumbnail=thumbnail, **told))
-            spoken = {"record": key, "origin": "human", "voice": f"human-{language}", "seconds": 0.6, "media": f"00000/{key}.0.flac"}
+            spoken = {
+                "record": key,
+                "origin": "human",
+                "voice": f"human-{language}",
+                "seconds": 0.6,
+                "media": f"00000/{key}.0.flac",
+            }
             rows.append(row("narrate", key=f"{key}.0", audio_sha256=sha256_bytes(sound), **spoken, **told))
     encoder = {"wording": "caption", "encoder": {"name": "inception_resnet_v2", "side": SIDE, "trained": True}}
     speech = boundary(root, "narrate", rows, clips, {})
-    return {"speech": speech, "pictures": boundary(root, "prepare", prepared, files, {PREPARED_FILE: json.dumps(encoder).encode()})}
+    return {
+        "speech": speech,
+        "pictures": boundary(root, "prepare", prepared, files, {PREPARED_FILE: json.dumps(encoder).encode()}),
+    }
 
 
 def models(root: Path, validations: dict[str, float] | None = None, **config: Any) -> Boundary:
@@ -93,7 +102,13 @@ def models(root: Path, validations: dict[str, float] | None = None, **config: An
         torch.manual_seed(seed)
         folder = root / "made" / key
         folder.mkdir(parents=True)
-        about = {"network": CONFIG.plain(), "frames": 80, "matching": ["picture", "text", "group"], "row": "both-100", "seed": seed}
+        about = {
+            "network": CONFIG.plain(),
+            "frames": 80,
+            "matching": ["picture", "text", "group"],
+            "row": "both-100",
+            "seed": seed,
+        }
         about["encoder"] = {"name": "inception_resnet_v2", "side": SIDE, "trained": True}
         save_dual_encoder(folder, DualEncoder(CONFIG).state_dict(), about | config)
         files |= {f"models/{key}/{name}": folder / name for name in ("weights.safetensors", "config.json")}
