@@ -39,7 +39,7 @@ def search(
         typer.Option("--encoder-weights", help="Of the frozen image encoder, where prepare was given a file of them."),
     ] = None,
 ) -> None:
-    """Find the pictures and the spoken captions that are nearest to a sound or a picture: the model hears and sees, it reads nothing."""
+    """Find the pictures and the spoken captions nearest to a sound or a picture; the model hears and sees, and reads nothing."""
     from components.core.errors import HearsightError
     from components.index.queries import read_query
     from components.index.searcher import KINDS, Searcher
@@ -128,5 +128,6 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     caption = caption if len(caption) <= LONGEST else caption[: LONGEST - 1] + "…"
     return {
         "kind": row["kind"], "rank": row["rank"], "score": f"{row['score']:.2f}", "caption": caption,
-        "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"][:22], "picture": row["picture"],
+        "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"][:22],
+        "picture": row["picture"],
     }  # fmt: skip

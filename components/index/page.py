@@ -91,7 +91,8 @@ def found_html(
             rank=each.rank, score=score(each.score),
         )  # fmt: skip
 
-    asked = Card(query.kind, [], **{"picture" if query.kind == IMAGE else "sound": inline(query.data)})
+    played = inline(query.data)
+    asked = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
     shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
     return _render("found.html", name=name, query=asked, about=searcher.about, shown=shown, notes=query.notes)
 

@@ -1,7 +1,7 @@
 """The index and its model as MLflow serves them: a sound or a picture in, ranked pictures and captions out.
 
-One row in: ``content``, a file's bytes (base64 in a JSON request), or ``path``, a file that the server can read. Several rows out for
-it, one a result. Nothing is pickled: what is loaded is the folder ``search/`` as the stage wrote it.
+One row in: ``content``, a file's bytes (base64 in a JSON request), or ``path``, a file that the server can read. Several rows out
+for it, one a result. Nothing is pickled: what is loaded is the folder ``search/`` as the stage wrote it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class ServedSearch:
             params: some of :data:`DEFAULTS`.
 
         Returns:
-            ``query`` (the row it answers, from 0), ``kind``, ``rank``, ``score``, ``caption``, ``languages``, ``splits``, ``key``,
-            ``image_sha256``, ``picture``.
+            ``query`` (the row it answers, from 0), ``kind``, ``rank``, ``score``, ``caption``, ``languages``, ``splits``,
+            ``key``, ``image_sha256``, ``picture``.
 
         Raises:
             HearsightError: a row is no query, or the parameters leave nothing; which row is named.

@@ -1,8 +1,8 @@
 """A sound file as a query: what holds no speech that can be told is refused, with the reason.
 
-There is no speech detector here. What can be told is told: nothing audible, too short for a word, and a steady sound. Speech changes
-its level from one 10 ms to the next; noise and hum do not. Measured, as the deviation of the frames' level in dB after a first
-difference has taken away what wanders slowly:
+There is no speech detector here. What can be told is told: nothing audible, too short for a word, and a steady sound. Speech
+changes its level from one 10 ms to the next; noise and hum do not. Measured, as the deviation of the frames' level in dB after a
+first difference has taken away what wanders slowly:
 
 | what | deviation |
 |---|---|
@@ -47,13 +47,13 @@ def heard(data: bytes, where: str) -> tuple[Samples, tuple[str, ...]]:
     if is_silent(samples):
         raise HearsightError("holds nothing to hear", where=where, mend=MEND)
     if (found := steadiness(samples)) < STEADY_DB:
-        what = f"is a steady sound, noise or hum: its level deviates by {found:.1f} dB, and that of speech by more than {STEADY_DB:g}"
+        what = f"is a steady sound, noise or hum: its level deviates by {found:.1f} dB, that of speech by more than {STEADY_DB:g}"
         raise HearsightError(what, where=where, mend=MEND)
     return samples, sound.warnings
 
 
 def steadiness(samples: Samples) -> float:
-    """The standard deviation, in dB, of the level of whole frames of 10 ms of the samples' first difference; 0 without a frame."""
+    """The standard deviation, in dB, of the level of whole 10 ms frames of the samples' first difference; 0 without a frame."""
     import numpy as np
 
     change = np.diff(samples.astype(np.float64), prepend=samples[:1].astype(np.float64))

@@ -1,4 +1,4 @@
-"""A small spoken set with a model of its own: coloured pictures, clips that sound like speech in their level, weights unlearnt."""
+"""A small spoken set with a model of its own: coloured pictures, clips whose level changes as speech does, weights unlearnt."""
 
 from __future__ import annotations
 
