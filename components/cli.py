@@ -15,6 +15,7 @@ import typer
 
 from components.core.printing import print_line, print_table
 from components.scoring_commands import app as scoring_app
+from components.search_commands import app as search_app
 from components.takedown.commands import app as takedown
 from components.voice_commands import app as voices_app
 
@@ -30,6 +31,7 @@ app.add_typer(snapshots, name="snapshot")
 app.add_typer(takedown, name="takedown")
 app.add_typer(voices_app)
 app.add_typer(scoring_app)
+app.add_typer(search_app)
 knowledge = typer.Typer(no_args_is_help=True, help="What named entities are: a local index of Wikidata, and single questions.")
 app.add_typer(knowledge, name="knowledge")
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]

@@ -187,6 +187,27 @@ SCORED = pa.schema(
         _field("items", I32, "items that were ranked"),
     ]
 )
+INDEXED = pa.schema(
+    [
+        _field("key", STR, "of the utterance; of a picture its sha256"),
+        _field("kind", STR, "image or speech"),
+        _field("image_sha256", STR, "the picture, or the one that is spoken of"),
+        _field("caption", STR, "what is said; of a picture the first that is said of it, by the utterances' keys"),
+        _field(
+            "captions",
+            pa.list_(pa.struct([_field("language", STR, "ISO 639-1"), _field("caption", STR)])),
+            "all that is said of the picture, each once; of an utterance its own",
+        ),
+        _field("languages", pa.list_(STR), "ISO 639-1, of the captions, each once"),
+        _field("splits", pa.list_(STR), "train, validation, test; a picture may be spoken of in several"),
+        _field("origin", STR, "synthetic or human; empty for a picture"),
+        _field("voice", STR, "empty for a picture"),
+        _field("seconds", F32, "s; 0 for a picture"),
+        _field("audio_sha256", STR, "empty for a picture"),
+        _field("media", STR, "tar shard / member in the speech's output; empty for a picture"),
+        _field("thumbnail", STR, "path inside the boundary's search/ of a small picture; empty where none is kept"),
+    ]
+)
 FIGURE = pa.schema(
     [
         _field("key", STR),
@@ -223,6 +244,7 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
     "train": ("MODEL", MODEL),
     "tune": ("MODEL", MODEL),
     "evaluate": ("SCORED", SCORED),
+    "index": ("INDEXED", INDEXED),
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
     "analyze": ("FIGURE", FIGURE),
@@ -230,3 +252,5 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
 """The record's name and schema at each stage's output."""
 MODEL_STAGES = ("caption", "train", "tune")
 """The stages whose records are models, with the weights beside them."""
+SEARCH_STAGE = "index"
+"""The stage whose output is an index to search in, with its model."""

@@ -1,6 +1,7 @@
 """How MLflow loads a Hearsight model from its weights and configuration: ``mlflow.pyfunc.load_model`` ends here.
 
-Takes frozen image features and MFCCs, as the networks do; making those from files is the providers' work.
+Takes frozen image features and MFCCs, as the networks do; making those from files is the providers' work. An index to search in
+takes the files (``components.index.serving``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 BEAM = 4
+SEARCH = "search.json"
+"""The file that tells a folder to search in from a model's."""
 
 
 class ServedCaptioner:
@@ -64,9 +67,11 @@ class ServedDualEncoder:
         return made
 
 
-def _load_pyfunc(data_path: str) -> ServedCaptioner | ServedDualEncoder:
-    """MLflow's entry point: the folder that held the weights in the train boundary."""
+def _load_pyfunc(data_path: str) -> Any:
+    """MLflow's entry point: the folder that held the weights in the train boundary, or an index and its model."""
     # Named at run time: every stage depends on the core, and none shall depend on the networks through it.
+    if (Path(data_path) / SEARCH).is_file():
+        return importlib.import_module("components.index.serving").load(Path(data_path))
     loading = importlib.import_module("components.models.loading")
     kind = json.loads((Path(data_path) / loading.CONFIG).read_text(encoding="utf-8"))["kind"]
     if kind == "captioner":

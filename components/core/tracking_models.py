@@ -8,6 +8,7 @@ weights file, and the alias ``best`` is on the seed with the best selection metr
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,9 +43,6 @@ def registered_name(dataset: str, kind: str) -> str:
 
 def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict[str, Any]) -> str:
     """The registry's version of these weights, made when it is not there."""
-    from mlflow.exceptions import MlflowException
-
-    name = registered_name(record.dataset, row["kind"])
     tags = {
         f"{TAG}key": row["key"],
         f"{TAG}weights_sha256": row["weights_sha256"],
@@ -52,8 +50,16 @@ def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: 
         f"{TAG}output_digest": record.digest,
         f"{TAG}seed": str(row["seed"]),
     }
+    return version_of(client, run_id, record.dataset, row["kind"], tags, lambda: _log(client, run_id, out, record, row, tags))
+
+
+def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags: dict[str, str], log: Callable[[], str]) -> str:
+    """The registry's version of the model that these tags tell of; when it is not there, of what ``log`` logs."""
+    from mlflow.exceptions import MlflowException
+
+    name = registered_name(dataset, kind)
     try:
-        client.create_registered_model(name, {f"{TAG}dataset": record.dataset, f"{TAG}kind": row["kind"]})
+        client.create_registered_model(name, {f"{TAG}dataset": dataset, f"{TAG}kind": kind})
     except MlflowException as error:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
@@ -61,7 +67,7 @@ def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: 
         same = (f"{TAG}weights_sha256", f"{TAG}output_digest", f"{TAG}key")
         if all(found.tags.get(tag) == tags[tag] for tag in same):
             return str(found.version)
-    model_id = _log(client, run_id, out, record, row, tags)
+    model_id = log()
     made = client.create_model_version(name, f"models:/{model_id}", run_id, tags=tags, model_id=model_id)
     # The UI leads from the LoggedModel to its registered version by this tag.
     client.set_logged_model_tags(model_id, {"mlflow.modelVersions": json.dumps([{"name": name, "version": made.version}])})
@@ -78,13 +84,13 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
                 name=row["key"],
                 loader_module=LOADER,
                 data_path=str(folder),
-                pip_requirements=list(_requirements()),
+                pip_requirements=requirements(NEEDS),
                 tags=tags,
                 params={"seed": str(row["seed"]), "parameters": str(row["parameters"]), "steps": str(row["steps"])},
                 model_type=row["kind"],
             )
         finally:
-            _leave_running(mlflow)
+            leave_running(mlflow)
     parents = {parent["name"]: parent for parent in record.parents}
     name, digest = dataset_of(parents["input"]) if "input" in parents else (record.dataset, "")
     shared = {"step": row["best_epoch"], "dataset_name": name, "dataset_digest": digest[:DATASET_DIGEST]}
@@ -92,14 +98,15 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
     return str(info.model_id)
 
 
-def _leave_running(mlflow: Any) -> None:
+def leave_running(mlflow: Any) -> None:
     """Let go of the run without ending it: it is ended once everything is logged."""
     mlflow.end_run("RUNNING")
 
 
-def _requirements() -> list[str]:
+def requirements(names: Iterable[str]) -> list[str]:
+    """The packages that a model needs, at the versions it was made with."""
     found = []
-    for name in NEEDS:
+    for name in names:
         try:
             found.append(f"{name}=={version(name).partition('+')[0]}")
         except PackageNotFoundError:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.digests import canonical_json, digest_value
 from components.core.places import named
-from components.core.records import MODEL_STAGES
+from components.core.records import MODEL_STAGES, SEARCH_STAGE
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -140,6 +140,10 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
             from components.core.tracking_models import log_models
 
             log_models(client, run_id, out, record)
+        if record.stage == SEARCH_STAGE:
+            from components.core.tracking_search import log_search
+
+            log_search(client, run_id, out, record)
     else:
         # Told late (see tracking.flush), and something else lies there by now.
         client.set_tag(run_id, f"{TAG}files", "the output had changed before its files could be logged")

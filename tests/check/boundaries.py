@@ -90,6 +90,10 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         files[weights] = f"weights {name}".encode()
         base = {"kind": kind, "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
         return [dict(key=f"{row}-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
+    if stage == "index":
+        told = {"captions": [{"language": "en", "caption": "a dog runs"}], "languages": ["en"], "splits": ["test"]}
+        told |= {"caption": "a dog runs", "origin": "human", "voice": "human-en", "seconds": 1.5, "thumbnail": ""}
+        return [dict(key=key, kind="speech", image_sha256=sha(name), audio_sha256=sha(key), media=f"{shard}/{key}.flac", **told)]
     if stage == "evaluate":
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
         found = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}

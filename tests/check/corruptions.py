@@ -136,6 +136,14 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(way="text_to_image"), SHARD, "way", IN_SET),
         (copy_key, SHARD, "key, way, model, crop", COMPOUND),
     ],
+    "index": [
+        (put(kind="text"), SHARD, "kind", IN_SET),
+        (put(kind="image"), SHARD, "kind, origin", PAIR),
+        (put(splits=[]), SHARD, "splits_count", BETWEEN),
+        (put(thumbnail="../x.jpg"), SHARD, "thumbnail", REGEX),
+        (copy_key, SHARD, "key, kind", COMPOUND),
+        (forget, SHARD, "lost", BETWEEN),
+    ],
     "report": [
         (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),
         (put(path="../figure"), SHARD, "path", REGEX),

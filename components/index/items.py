@@ -1,0 +1,102 @@
+"""What is indexed: the utterances and the different pictures of the splits, as records and as rows of a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from components.retrieval.pairs import Pairs
+
+IMAGE, SPEECH = "image", "speech"
+ROWS_AT_ONCE = 4096
+
+
+@dataclass
+class Split:
+    """One side: its pairs, and their embeddings (n × D of utterances, m × D of pictures)."""
+
+    name: str
+    pairs: Pairs
+    speech: NDArray[np.float32]
+    pictures: NDArray[np.float32]
+
+
+@dataclass
+class Items:
+    """The rows of an index: every picture once, then every utterance, split after split."""
+
+    splits: list[Split]
+    records: list[dict[str, Any]] = field(default_factory=list)
+    """INDEXED, in the order of the rows."""
+    _from: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        pictures: dict[str, dict[str, Any]] = {}
+        for split in self.splits:
+            fresh = [number for number, sha256 in enumerate(split.pairs.sha256) if sha256 not in pictures]
+            pictures |= {split.pairs.sha256[number]: _picture(split.pairs, number) for number in fresh}
+            self._from.append((split.pictures, np.array(fresh, dtype=np.int64)))
+        spoken: list[dict[str, Any]] = []
+        for split in self.splits:
+            for row in split.pairs.utterances.to_pylist():
+                picture = pictures[row["image_sha256"]]
+                for name, value in (("captions", _caption(row)), ("languages", row["language"]), ("splits", split.name)):
+                    if value not in picture[name]:
+                        picture[name].append(value)
+                spoken.append(_utterance(row, picture["thumbnail"], split.name))
+            self._from.append((split.speech, np.arange(len(split.speech))))
+        for picture in pictures.values():
+            picture["caption"] = picture["captions"][0]["caption"]
+        self.records = [*pictures.values(), *spoken]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def embeddings(self) -> Iterator[NDArray[np.float32]]:
+        """The rows' embeddings, block after block."""
+        for source, places in self._from:
+            for first in range(0, len(places), ROWS_AT_ONCE):
+                yield source[places[first : first + ROWS_AT_ONCE]]
+
+    def rows_of(self, kind: str) -> int:
+        """How many rows are of a kind."""
+        return sum(record["kind"] == kind for record in self.records)
+
+
+def thumbnails(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
+    """Path inside ``search/`` → the boundary, and where in it the small picture lies."""
+    found = {}
+    for split in splits:
+        for sha256, (boundary, reference) in zip(split.pairs.sha256, split.pairs.thumbnails, strict=True):
+            if reference:
+                found[thumbnail_path(sha256)] = (boundary, reference)
+    return found
+
+
+def thumbnail_path(sha256: str) -> str:
+    """Where a small picture lies inside ``search/``."""
+    return f"pictures/{sha256}.jpg"
+
+
+def _picture(pairs: Pairs, number: int) -> dict[str, Any]:
+    sha256 = pairs.sha256[number]
+    return {
+        "key": sha256, "kind": IMAGE, "image_sha256": sha256, "caption": "", "captions": [], "languages": [], "splits": [],
+        "origin": "", "voice": "", "seconds": 0.0, "audio_sha256": "", "media": "",
+        "thumbnail": thumbnail_path(sha256) if pairs.thumbnails[number][1] else "",
+    }  # fmt: skip
+
+
+def _utterance(row: dict[str, Any], thumbnail: str, split: str) -> dict[str, Any]:
+    told = {name: row[name] for name in ("key", "image_sha256", "caption", "origin", "voice", "seconds", "audio_sha256", "media")}
+    lists = {"captions": [_caption(row)], "languages": [row["language"]], "splits": [split]}
+    return told | lists | {"kind": SPEECH, "thumbnail": thumbnail}
+
+
+def _caption(row: dict[str, Any]) -> dict[str, str]:
+    return {name: row[name] for name in ("language", "caption")}
