@@ -3,7 +3,7 @@
 | file | what |
 |---|---|
 | ``embeddings.npy`` | n × D, float32, C order, as numpy writes it: mapped into memory, never loaded |
-| ``norms.npy`` | n, float32: upper bounds of the embeddings' norms, for the error bound of ``products.slack`` |
+| ``norms.npy`` | 2 × n, float32: upper bounds of the norms of the embeddings, and of what bfloat16 takes from them (``rough``) |
 | ``items.parquet`` | n rows, one an embedding: ``key``, ``kind`` ("image" or "speech"), and the caller's own columns |
 | ``index.json`` | version, n, D, rows of each kind, the model's digest, size and sha256 of the other files; written last |
 """
@@ -26,6 +26,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish, publish_bytes
 from components.search.products import norms_above
+from components.search.rough import roundings_above
 
 VERSION = 1
 EMBEDDINGS, NORMS, ITEMS, INDEX = "embeddings.npy", "norms.npy", "items.parquet", "index.json"
@@ -73,7 +74,7 @@ def build_index(
 
     def write(path: Path) -> None:
         nonlocal dimension
-        norms = np.empty(items.num_rows, np.float32)
+        norms = np.empty((2, items.num_rows), np.float32)
         dimension = _write_embeddings(path, embeddings, norms, folder)
         publish(folder / NORMS, lambda temporary: _save(temporary, norms))
 
@@ -201,24 +202,25 @@ def _write_embeddings(
                 continue
             if not dimension:
                 dimension = block.shape[1]
-                _header(out, (len(norms), dimension))
+                _header(out, (norms.shape[1], dimension))
             if block.shape[1] != dimension:
                 raise HearsightError(
                     f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}", where=folder, mend=AGAIN
                 )
-            if done + len(block) > len(norms):
-                raise HearsightError(f"more embeddings than the {len(norms)} items", where=folder, mend="give one item each")
+            if done + len(block) > norms.shape[1]:
+                raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, mend="give one item each")
             with np.errstate(over="ignore"):
                 block = np.ascontiguousarray(block, dtype="<f4")
-            norms[done : done + len(block)] = found = norms_above(block)
+            norms[0, done : done + len(block)] = found = norms_above(block)
             if len(wrong := np.flatnonzero(~(found <= LARGEST_NORM))):
                 row = block[wrong[0]]
                 what = f"has a norm above {LARGEST_NORM:g}" if np.isfinite(row).all() else "holds a number that is not finite"
                 raise HearsightError(f"embedding {done + wrong[0]} {what}", where=folder, mend="look at the model that made it")
+            norms[1, done : done + len(block)] = roundings_above(block)
             out.write(block.data)
             done += len(block)
-    if done != len(norms):
-        raise HearsightError(f"{done} embeddings for {len(norms)} items", where=folder, mend="give one item each")
+    if done != norms.shape[1]:
+        raise HearsightError(f"{done} embeddings for {norms.shape[1]} items", where=folder, mend="give one item each")
     return dimension
 
 

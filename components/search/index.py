@@ -29,6 +29,7 @@ class SearchIndex:
         contents: what ``index.json`` says: n, dimension, rows of each kind, the model's digest.
         embeddings: n × D, float32, mapped into memory.
         norms: n, float32: upper bounds of the embeddings' norms.
+        roundings: n, float32: upper bounds of the norms of what rounding to bfloat16 takes from them.
         items: n rows, with ``key``, ``kind`` and what the builder added.
     """
 
@@ -36,6 +37,7 @@ class SearchIndex:
     contents: Contents
     embeddings: NDArray[np.float32]
     norms: NDArray[np.float32]
+    roundings: NDArray[np.float32]
     items: pa.Table
 
     @classmethod
@@ -53,8 +55,8 @@ class SearchIndex:
         folder = Path(folder)
         contents = files.read_contents(folder, model, verify=verify)
         embeddings = files.map_array(folder / files.EMBEDDINGS, (contents.n, contents.dimension))
-        norms = np.array(files.map_array(folder / files.NORMS, (contents.n,)))
-        return cls(folder, contents, embeddings, norms, files.read_items(folder / files.ITEMS, contents.n))
+        norms, roundings = np.array(files.map_array(folder / files.NORMS, (2, contents.n)))
+        return cls(folder, contents, embeddings, norms, roundings, files.read_items(folder / files.ITEMS, contents.n))
 
     def __len__(self) -> int:
         """How many embeddings it holds."""
@@ -110,7 +112,7 @@ class SearchIndex:
         count = check_count(k)
         chosen, own = self._chosen(where, rows, exclude, len(wanted))
         there = len(self) if chosen is None else len(chosen)
-        matrix = Matrix(self.embeddings, self.norms, chosen)
+        matrix = Matrix(self.embeddings, self.norms, chosen, self.roundings)
         if own is None:
             return scan(matrix, wanted, min(count, there), threads=threads, progress=progress)
         found, scores = scan(matrix, wanted, min(count + own.shape[1], there), threads=threads, progress=progress)

@@ -1,15 +1,14 @@
-"""The exact search: every row scored in float32, what may be among the k best scored again in float64.
+"""The exact search: every row scored roughly (``rough``), what may be among the k best scored again exactly (``products``).
 
 Rows go through in blocks, shared by threads that each multiply on one core: a thread selects from its block while the other
 multiplies, so the cores have no common step to wait at. A block's scores are compared with each query's floor, less the error
-bound of ``products.slack``; only what passes is looked at further (``best.Best``). Queries are scaled by powers of two, which
+bound of the rough scores; only what passes is looked at further (``best.Best``). Queries are scaled by powers of two, which
 changes no digit of a score, so that no float32 product overflows.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
 import math
 import os
@@ -17,13 +16,13 @@ import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from components.search.best import Best
-from components.search.products import exact_products, slack
+from components.search.products import exact_products
+from components.search.rough import OneThread, Rough, fitting
 
 QUERIES_AT_ONCE = 1024
 PAIRS_AT_ONCE = 1 << 21
@@ -35,11 +34,19 @@ SPARE = 1.5
 
 @dataclass(frozen=True)
 class Matrix:
-    """What is searched: n × D float32, upper bounds of its norms, and the rows to look at (sorted; None: all)."""
+    """What is searched.
+
+    Attributes:
+        vectors: n × D.
+        norms: n, upper bounds of their norms.
+        rows: the rows to look at, sorted; None: all.
+        roundings: n, upper bounds of the norms of what bfloat16 takes from them; None: not known, so float32 it is.
+    """
 
     vectors: NDArray[np.float32]
     norms: NDArray[np.float32]
     rows: NDArray[np.int64] | None = None
+    roundings: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.vectors) if self.rows is None else len(self.rows)
@@ -74,9 +81,10 @@ def scan(
     _of_zeros(matrix, np.flatnonzero(~some), rows, scores)
     parts = _parts(np.flatnonzero(some), k)
     seen = _steps(sum(-(-len(matrix) // _step(len(part))) for part in parts), progress)
-    with _one_thread_a_product(), contextlib.closing(seen):
+    way = fitting(queries, len(matrix), matrix.roundings is not None)
+    with OneThread(), contextlib.closing(seen):
         for part in parts:
-            rows[part], scores[part] = _scan_part(matrix, queries[part], k, threads or usable_cores(), seen)
+            rows[part], scores[part] = _scan_part(matrix, queries[part], k, way, threads or usable_cores(), seen)
     return rows, scores
 
 
@@ -104,7 +112,7 @@ def _step(queries: int) -> int:
 
 
 def _scan_part(
-    matrix: Matrix, queries: NDArray[np.float32], k: int, workers: int, seen: Iterator[None]
+    matrix: Matrix, queries: NDArray[np.float32], k: int, way: type[Rough], workers: int, seen: Iterator[None]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     scaled, exponents = _scaled(queries)
     norms = np.ldexp(1.0, exponents)
@@ -120,7 +128,7 @@ def _scan_part(
 
     def work() -> Best:
         best = Best(len(queries), k, exact)
-        scratch = np.empty(len(queries) * math.ceil(step * SPARE), np.float32)
+        rough = way(scaled, math.ceil(step * SPARE))
         while True:
             with lock:
                 start = next(starts, None)
@@ -130,7 +138,7 @@ def _scan_part(
                 np.maximum(floor, best.floor, out=floor)
                 best.floor[:] = floor
                 next(seen)
-            _look_at(matrix, scaled, start, min(start + step, len(matrix)), best, scratch)
+            _look_at(matrix, rough, start, min(start + step, len(matrix)), best)
 
     workers = max(1, min(workers, -(-len(matrix) // step)))
     if workers == 1:
@@ -144,30 +152,27 @@ def _scan_part(
     return rows, np.ldexp(scores, exponents[:, None]) + 0.0  # a minus zero is zero
 
 
-def _look_at(
-    matrix: Matrix, queries: NDArray[np.float32], start: int, stop: int, best: Best, scratch: NDArray[np.float32]
-) -> None:
+def _look_at(matrix: Matrix, rough: Rough, start: int, stop: int, best: Best) -> None:
     """Score one block and give ``best`` what may be among its k."""
     vectors, rows, which = matrix.block(start, stop)
-    found = scratch[: len(queries) * len(vectors)].reshape(len(queries), len(vectors))
-    if len(queries) == 1:
-        np.matmul(vectors, queries[0], out=found[0])
-    else:
-        np.matmul(queries, vectors.T, out=found)
+    found = rough.products(vectors)
     if which is not None:
         found = found[:, which]
     norms = matrix.norms[rows]
-    most = slack(queries.shape[1], norms.max(keepdims=True), 1.0)[0]
+    roundings = np.zeros(1, np.float32) if matrix.roundings is None else matrix.roundings[rows]
+    most = rough.slack(norms.max(), roundings.max(), slice(None))
     if best.k <= stop - start and np.isneginf(best.floor).any():
-        kth = np.partition(found, stop - start - best.k, axis=1)[:, stop - start - best.k]
-        np.maximum(best.floor, kth - most, out=best.floor)
-    bar = np.nextafter((best.floor - most).astype(np.float32), np.float32(-np.inf))
-    flat = np.flatnonzero(found >= bar[:, None])
+        kth = np.partition(found, stop - start - best.k, axis=1)[:, stop - start - best.k].astype(np.float64)
+        np.maximum(best.floor, kth - np.abs(kth) * rough.rounding - most, out=best.floor)
+    bar = best.floor - most
+    bar -= np.abs(bar, where=np.isfinite(bar), out=np.zeros_like(bar)) * rough.rounding
+    flat = np.flatnonzero(found >= np.nextafter(bar.astype(np.float32), np.float32(-np.inf))[:, None])
     if not len(flat):
         return
     query, place = np.divmod(flat, stop - start)
     score = found.reshape(-1)[flat].astype(np.float64)
-    off = slack(queries.shape[1], norms[place], 1.0)
+    off = rough.slack(norms[place], roundings if len(roundings) == 1 else roundings[place], query)
+    off += np.abs(score) * rough.rounding
     high = score + off
     kept = np.flatnonzero(high >= best.floor[query])
     row = place[kept] + start if isinstance(rows, slice) else rows[place[kept]]
@@ -179,18 +184,6 @@ def _scaled(queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     wide = queries.astype(np.float64)
     exponents = np.frexp(np.sqrt(np.einsum("qd,qd->q", wide, wide)) * (1 + 1e-9))[1].astype(np.int64)
     return np.ldexp(wide, -exponents[:, None]).astype(np.float32), exponents
-
-
-@functools.cache
-def _libraries() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _one_thread_a_product() -> Any:
-    """While it lasts numpy's BLAS multiplies on the thread that asks: our threads share the rows instead."""
-    return _libraries().limit(limits=1, user_api="blas")
 
 
 def _steps(total: int, shown: bool) -> Generator[None]:

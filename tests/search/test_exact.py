@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from components.search import best, scan
 from components.search.products import exact_products, norms_above, slack
+from components.search.rough import Half, OneThread, Rough, Single, fitting, has_half, roundings_above, sums_in_single
 from components.search.scan import Matrix
 from tests.search.indexes import brute
 
@@ -20,8 +21,19 @@ Vectors = NDArray[np.float32]
 
 
 def searched(vectors: Vectors, queries: Vectors, k: int, **options: Any) -> tuple[list[list[int]], list[list[float]]]:
-    rows, scores = scan.scan(Matrix(vectors, norms_above(vectors)), queries, k, **options)
+    matrix = Matrix(vectors, norms_above(vectors), roundings=roundings_above(vectors))
+    rows, scores = scan.scan(matrix, queries, k, **options)
     return rows.tolist(), scores.tolist()
+
+
+@pytest.fixture(params=[Single, Half])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Rough]:
+    """Both ways of rough products, whatever the processor would choose."""
+    if request.param is Half and not sums_in_single():
+        pytest.skip("this torch does not sum bfloat16 products in float32")
+    monkeypatch.setattr(scan, "fitting", lambda *_: request.param)
+    found: type[Rough] = request.param
+    return found
 
 
 def nudged(vectors: Vectors, draw: np.random.Generator) -> Vectors:
@@ -68,7 +80,7 @@ def cases() -> dict[str, tuple[Vectors, Vectors]]:
 
 @pytest.mark.parametrize("k", [1, 10, 299, 300])
 @pytest.mark.parametrize("name", cases())
-def test_the_order_is_that_of_the_definition(name: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_is_that_of_the_definition(name: str, k: int, way: type[Rough], monkeypatch: pytest.MonkeyPatch) -> None:
     # Blocks of 32 rows, so that floors, thinning and both threads take part at this size.
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
@@ -89,7 +101,7 @@ def test_vectors_of_few_numbers_tie_as_defined(data: st.DataObject) -> None:
     assert searched(vectors, queries, min(k, count)) == brute(vectors, queries, k)
 
 
-def test_ties_beyond_what_is_kept_are_scored_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ties_beyond_what_is_kept_are_scored_and_cut(way: type[Rough], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
     monkeypatch.setattr(best, "FEW_PAIRS", 16)
@@ -108,7 +120,7 @@ def test_ties_beyond_what_is_kept_are_scored_and_cut(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_change_nothing(threads: int) -> None:
+def test_threads_change_nothing(threads: int, way: type[Rough]) -> None:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((20_000, 16)).astype(np.float32)[draw.integers(0, 9_000, 20_000)]
     queries = draw.standard_normal((7, 16)).astype(np.float32)
@@ -154,3 +166,52 @@ def test_norms_are_bounds_from_above_and_close() -> None:
     for vectors, _ in cases().values():
         true = [math.sqrt(math.fsum((vector.astype(float) ** 2).tolist())) for vector in vectors]
         assert all(norm >= t and norm <= t * (1 + 1e-6) + 1e-44 for norm, t in zip(norms_above(vectors), true, strict=True))
+
+
+@given(st.integers(1, 3000), st.integers(0, 2**32 - 1), st.integers(-130, 30))
+def test_the_bound_of_bfloat16_products_holds_and_is_not_idle(dimension: int, seed: int, power: int) -> None:
+    if not sums_in_single():
+        pytest.skip("this torch does not sum bfloat16 products in float32")
+    draw = np.random.default_rng(seed)
+    # Numbers halfway between two of bfloat16's, all rounded one way, and others.
+    vectors = np.ldexp(np.where(draw.random((5, dimension)) < 0.7, 1 + 2.0**-8, draw.random((5, dimension))), power).astype(
+        np.float32
+    )
+    queries = np.concatenate([np.full((1, dimension), 1 + 2.0**-8), draw.standard_normal((2, dimension))]).astype(np.float32)
+    queries /= (norms_above(queries) * np.float32(1.0001))[:, None]
+    rough = Half(queries, 5)
+    found = rough.products(vectors).astype(np.float64)
+    norms, roundings = norms_above(vectors), roundings_above(vectors)
+    for query in range(3):
+        exact = [math.fsum((queries[query].astype(float) * vector.astype(float)).tolist()) for vector in vectors]
+        off = rough.slack(norms, roundings, np.full(5, query)) + rough.rounding * np.abs(found[query])
+        assert (np.abs(found[query] - exact) <= off).all()
+        assert (off <= 0.02 * norms + 1e-30).all()
+
+
+def test_roundings_are_those_of_torch() -> None:
+    import torch
+
+    for vectors, _ in cases().values():
+        lost = vectors.astype(np.float64) - torch.from_numpy(vectors).bfloat16().double().numpy()
+        true = np.sqrt((lost**2).sum(axis=1))
+        assert (roundings_above(vectors) >= true).all() and (roundings_above(vectors) <= true * (1 + 1e-6) + 1e-44).all()
+
+
+def test_few_queries_and_unknown_roundings_are_multiplied_in_float32() -> None:
+    many = np.ones((1000, 8), np.float32)
+    assert fitting(many[:3], 10**9, True) is Single and fitting(many, 10**9, False) is Single
+    assert fitting(many, 10**9, True) is (Half if has_half() else Single)
+
+
+def test_threads_of_others_are_as_before_when_the_search_is_over() -> None:
+    import torch
+    from threadpoolctl import threadpool_info
+
+    def now() -> list[int]:
+        return [torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())]
+
+    before = now()
+    with OneThread():
+        assert torch.get_num_threads() == 1
+    assert now() == before
