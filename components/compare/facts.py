@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.compare.analyses import Writing, writing_of, written_by_people
 from components.compare.inputs import EvaluationSet, Item, Model
-from components.compare.intervals import intervals
+from components.metrics.intervals import intervals
 from components.compare.jobs import Constant
 from components.compare.learnt import Learnt
 from components.compare.scoring import MAIN, METRICS, Scored, Things, mean

@@ -37,13 +37,18 @@ def open_picture(data: bytes, side: int, where: str = "") -> Image:
             # The smallest crop still has `side` pixels each way.
             enough = int(side / LEAST_AREA**0.5) + 1
             opened.draft("RGB", (enough, enough))
-            if opened.mode == "RGB":
+            if opened.mode == "RGB" and "transparency" not in opened.info:
                 return opened.convert("RGB")
+            if opened.mode.startswith("I;16"):
+                # Pillow would cut every value above 255 to white.
+                return images.fromarray((np.asarray(opened) >> 8).astype(np.uint8)).convert("RGB")
             ground = images.new("RGBA", opened.size, "white")
             ground.alpha_composite(opened.convert("RGBA"))
             return ground.convert("RGB")
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-        raise HearsightError(f"is no whole picture ({error})", where=where, mend="run the stage before this one again") from error
+    except (UnidentifiedImageError, images.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError) as error:
+        raise HearsightError(
+            f"is no whole picture ({' '.join(str(error).split())})", where=where, mend="run the stage before this one again"
+        ) from error
 
 
 def crop_of(width: int, height: int, source: Random) -> tuple[float, float, float, float]:

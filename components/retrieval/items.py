@@ -18,7 +18,7 @@ from components.audio.files import from_flac
 from components.core.draws import draw
 from components.core.errors import HearsightError
 from components.models.mfcc import MFCC, MfccSettings
-from components.providers.picture_crops import centre_crop, random_crop, whole_picture
+from components.providers.picture_crops import evaluation_view, training_view
 from components.providers.pictures import open_picture
 from components.retrieval.pairs import Pairs
 
@@ -59,13 +59,15 @@ class Coefficients:
         """Coefficients × frames.
 
         Raises:
-            HearsightError: the utterance is no whole FLAC, or has no sample.
+            HearsightError: the utterance is no whole FLAC.
         """
         found = self._kept.get(item)
         if found is None:
-            samples = from_flac(self.pairs.audio.read(item))
-            if not len(samples):
-                raise HearsightError("is empty", where=self.pairs.keys[item], mend="run the stage that speaks again")
+            try:
+                samples = from_flac(self.pairs.audio.read(item))
+            except RuntimeError as error:  # soundfile's own, which is of no use to import here
+                what = f"is no whole FLAC ({error})"
+                raise HearsightError(what, where=self.pairs.keys[item], mend="run the stage that speaks again") from error
             # Alone, so that a clip's numbers do not depend on what was computed with it.
             found = self.transform(torch.from_numpy(samples)[None])[0][0]
             size = found.numel() * found.element_size()
@@ -165,7 +167,7 @@ class PairItems(torch.utils.data.Dataset[Any]):
     def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
         opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])
         if self.training:
-            pixels = random_crop(opened, self.side, draw(self.seed, epoch, key, "view"))
+            pixels = training_view(opened, self.side, draw(self.seed, epoch, key, "view"))
         else:
-            pixels = centre_crop(opened, self.side) if self.crop == "centre" else whole_picture(opened, self.side)
+            pixels = evaluation_view(opened, self.side, self.crop)
         return pixels.transpose(2, 0, 1)

@@ -71,7 +71,7 @@ class Pairs:
 
 
 def sets_of(inputs: dict[str, Boundary]) -> list[SpokenSet]:
-    """The sets among a stage's inputs, each once: ``input`` (or ``speech``) with ``pictures``, ``more`` with ``more_pictures``."""
+    """The sets among a stage's inputs, each once: ``input`` or ``speech`` with ``pictures``, ``more`` with ``more_pictures``."""
     names = (("speech" if "speech" in inputs else "input", "pictures"), ("more", "more_pictures"))
     found = [SpokenSet(inputs[speech], inputs[pictures]) for speech, pictures in names if speech in inputs]
     return [one for place, one in enumerate(found) if all(one.speech.path != other.speech.path for other in found[:place])]

@@ -16,7 +16,7 @@ from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder
 from components.retrieval.embedding import embed_all
 from components.retrieval.items import Batch, PairItems
-from components.training.recipe import Recipe
+from components.training.recipe import Recipe, seed_of
 
 DEPTH = 10
 
@@ -71,7 +71,10 @@ class DualEncoderRecipe(Recipe):
         towers = self._towers
         spoken = network.finish(towers[0](speech, batch.lengths))
         seen = network.finish(towers[1](batch.pictures))
-        loss = contrastive_loss(spoken, seen, batch.identities, self.loss, self.first_step + self.global_step)
+        # Not by rank: what is drawn for the triplet loss is drawn for the whole batch.
+        seed = seed_of(self.seed, self.first_epoch + self.current_epoch, batch_idx, "negatives")
+        generator = torch.Generator().manual_seed(seed)
+        loss = contrastive_loss(spoken, seen, batch.identities, self.loss, self.first_step + self.global_step, generator)
         return self.note_loss(loss, batch.items)
 
     def judge(self) -> float | None:

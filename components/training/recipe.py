@@ -29,9 +29,14 @@ NAMED = 8
 """Records named in an error at most."""
 
 
+def seed_of(*parts: str | int) -> int:
+    """A seed for torch from ``parts``."""
+    return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
+
+
 def reseed(*parts: str | int) -> None:
     """Seed torch's generators from ``parts``."""
-    torch.manual_seed(int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big") >> 1)
+    torch.manual_seed(seed_of(*parts))
 
 
 class Recipe(pl.LightningModule):

@@ -21,7 +21,7 @@ from components.check import check
 from components.cli import app
 from components.compare.analyses import writing_of, written_by_people
 from components.compare.inputs import open_inputs, read_set
-from components.compare.intervals import intervals
+from components.metrics.intervals import intervals
 from components.compare.learnt import UNTOLD, Learnt, read_learnt
 from components.compare.scoring import Scored, Scores, Things, caption_scores, scored_words
 from components.core.boundary import Boundary

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.bootstrap import bootstrap_interval
-from components.metrics.retrieval import bootstrap
 
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30)
 
@@ -30,4 +29,4 @@ def test_the_interval_is_of_values_that_resamples_have(values: list[float], seed
 
 
 def test_nothing_has_the_interval_of_nothing() -> None:
-    assert bootstrap([], seed=1, resamples=9) == (0.0, 0.0) == bootstrap([1.0], seed=1, resamples=0)
+    assert bootstrap_interval([], max, seed=1, resamples=9) == (0.0, 0.0) == bootstrap_interval([1.0], max, seed=1, resamples=0)

@@ -1,52 +1,140 @@
-"""Recall at k against a naive oracle, ties and intervals."""
+"""Ranks, both recalls and chance against naive counts; ties, duplicates, blocks of any side."""
 
 from __future__ import annotations
 
-import random
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from components.metrics.retrieval import bootstrap, chance_at, ranks, recall_at
-
-
-def naive_hit(scores: list[float], right: list[bool], k: int) -> bool:
-    # A wrong item wins every tie.
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], right[i]))
-    return any(right[i] for i in order[:k])
+from components.metrics.retrieval import best_ranks, chance_of_hit, chance_of_share, recall_at, right_places, shares_at
+from components.metrics.similarity import cut, paired_scores, scores
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_recall_equals_a_naive_count_also_with_ties_and_several_right_items(seed: int) -> None:
-    source = random.Random(seed)
-    scores = [[float(source.randint(0, 4)) for _ in range(12)] for _ in range(15)]
-    correct = [[source.random() < 0.2 or i == q % 12 for i in range(12)] for q in range(15)]
-    found = ranks(scores, correct)
-    for k in (1, 3, 5, 12):
-        assert recall_at(found, k) == sum(naive_hit(s, c, k) for s, c in zip(scores, correct, strict=True)) / 15
+def exact(query: NDArray[np.float32], item: NDArray[np.float32]) -> Fraction | float:
+    """The dot product without any rounding; −inf where it is no number."""
+    if not (np.isfinite(query).all() and np.isfinite(item).all()):
+        return -math.inf
+    return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(query, item, strict=True)), Fraction(0))
 
 
-def test_equal_scores_everywhere_put_the_right_item_last() -> None:
-    eye = [[i == j for j in range(7)] for i in range(7)]
-    assert ranks([[0.5] * 7] * 7, eye) == [7] * 7
+def naive_places(task: Any) -> list[list[int]]:
+    """By sorting all items, wrong ones first among equals."""
+    queries, items, asked, offered = task
+    found = []
+    for query, identity in zip(queries, asked, strict=True):
+        order = sorted(range(len(items)), key=lambda i: (-exact(query, items[i]), offered[i] == identity))
+        found.append([place for place, item in enumerate(order, 1) if offered[item] == identity])
+    return found
 
 
-def test_a_score_that_is_no_number_is_the_lowest() -> None:
-    assert ranks([[float("nan"), 0.0]], [[True, False]]) == [2]
+@st.composite
+def tasks(draw: st.DrawFn) -> Any:
+    """Embeddings of few different values, so that there are ties and duplicates, and now and then one that is no number."""
+    width = draw(st.integers(1, 5))
+    value = st.one_of(
+        st.sampled_from([0.0, 1.0, -1.0, 0.1, 3e-3]), st.floats(-2, 2, width=32), st.sampled_from([math.nan, math.inf])
+    )
+    vector = st.lists(value, min_size=width, max_size=width)
+    kinds = draw(st.lists(vector, min_size=1, max_size=5))
+    items = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=12))
+    queries = draw(st.lists(st.one_of(vector, st.sampled_from(kinds)), min_size=1, max_size=6))
+    offered = [place % 3 for place in range(len(items))]
+    asked = draw(st.lists(st.sampled_from(offered), min_size=len(queries), max_size=len(queries)))
+    return np.array(queries, dtype=np.float32), np.array(items, dtype=np.float32), np.array(asked), np.array(offered)
 
 
-def test_a_query_without_a_right_item_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no correct item"):
-        ranks([[1.0]], [[False]])
+@given(tasks(), st.integers(1, 13))
+def test_places_are_those_of_sorting_exact_scores_whatever_the_block(task: Any, chunk: int) -> None:
+    expected = naive_places(task)
+    assert [places.tolist() for places in right_places(*task, chunk).places] == expected
+    assert best_ranks(*task, chunk).tolist() == [places[0] for places in expected]
 
 
-def test_chance_is_k_over_n_with_one_right_item() -> None:
-    eye = [[i == j for j in range(20)] for i in range(20)]
-    assert chance_at(eye, 10) == pytest.approx(0.5)
-    assert chance_at([[True, True, False, False]], 1) == pytest.approx(0.5)
+@given(tasks(), st.integers(1, 12))
+def test_both_recalls_are_those_of_counting_in_the_sorted_list(task: Any, depth: int) -> None:
+    found, expected = right_places(*task), naive_places(task)
+    inside = [[place for place in places if place <= depth] for places in expected]
+    assert recall_at(found.best, depth) == sum(map(bool, inside)) / len(inside)
+    shares = [len(some) / len(places) for some, places in zip(inside, expected, strict=True)]
+    assert shares_at(found.places, found.right, depth).tolist() == shares
+    assert shares_at(inside, found.right, depth).tolist() == shares
 
 
-def test_the_interval_is_seeded_and_holds_the_mean() -> None:
-    values = [1.0] * 30 + [0.0] * 70
-    low, high = bootstrap(values, seed=1, resamples=500)
-    assert (low, high) == bootstrap(values, seed=1, resamples=500)
-    assert 0.15 < low < 0.3 < high < 0.45
+@pytest.mark.parametrize("width", [3, 256, 1536])
+def test_scores_are_bit_equal_in_any_block_and_duplicates_tie(width: int) -> None:
+    source = np.random.Generator(np.random.PCG64(width))
+    queries, items = (source.standard_normal((n, width)).astype(np.float32) for n in (70, 90))
+    items[1::2] = items[0::2]
+    whole = scores(cut(queries), cut(items))
+    np.testing.assert_array_equal(whole[:, 1::2], whole[:, 0::2])
+    for step in (1, 7, 33):
+        parts = [
+            [scores(cut(queries[a : a + step]), cut(items[b : b + step])) for b in range(0, 90, step)] for a in range(0, 70, step)
+        ]
+        np.testing.assert_array_equal(np.block(parts), whole)
+    np.testing.assert_array_equal(paired_scores(cut(queries), cut(items[:70])), np.diag(whole[:, :70]))
+
+
+@pytest.mark.parametrize("width", [1, 64, 1536])
+def test_scores_are_nearer_the_true_dot_products_than_plain_float64(width: int) -> None:
+    source = np.random.Generator(np.random.PCG64(width))
+    queries, items = (source.standard_normal((12, width)).astype(np.float32) for _ in range(2))
+    true = [[exact(q, i) for i in items] for q in queries]
+
+    def error(found: NDArray[np.float64]) -> float:
+        return max(
+            abs(float(Fraction(float(score)) - right)) for row, rights in zip(found, true, strict=True)
+            for score, right in zip(row, rights, strict=True)
+        )  # fmt: skip
+
+    assert error(scores(cut(queries), cut(items))) <= error(queries.astype(float) @ items.astype(float).T)
+
+
+def test_one_embedding_for_all_puts_the_right_items_last() -> None:
+    same, identity = np.full((7, 300), 0.1, dtype=np.float32), np.array([0, 1, 2, 3, 4, 5, 5])
+    assert best_ranks(same, same, identity, identity, chunk=2).tolist() == [7, 7, 7, 7, 7, 6, 6]
+
+
+def test_an_embedding_that_is_no_number_is_found_last_and_finds_last() -> None:
+    vectors = np.array([[1.0, 0.0], [math.nan, 0.0], [0.0, 1.0]])
+    assert best_ranks(np.eye(2)[[0, 0, 1]], vectors, [0, 1, 2], [0, 1, 2]).tolist() == [1, 3, 1]
+    assert best_ranks(vectors, np.eye(2)[[0, 0, 1]], [0, 1, 2], [0, 1, 2]).tolist() == [2, 3, 1]
+
+
+@given(st.integers(1, 6), st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(1, 8))
+def test_chance_is_the_mean_over_all_orders(items: int, right: list[int], depth: int) -> None:
+    right = [min(items, number) for number in right]
+    hits, shares = [], []
+    for number in right:
+        for order in itertools.combinations(range(1, items + 1), number):
+            hits.append(Fraction(any(place <= depth for place in order), len(right) * math.comb(items, number)))
+            shares.append(Fraction(sum(place <= depth for place in order), number * len(right) * math.comb(items, number)))
+    assert chance_of_hit(right, items, depth) == pytest.approx(float(sum(hits)))
+    assert chance_of_share(items, depth) == pytest.approx(float(sum(shares)))
+
+
+def test_what_does_not_fit_is_an_error_in_one_line() -> None:
+    two, ids = np.eye(2), [0, 1]
+    with pytest.raises(ValueError, match="query 1 has no right item"):
+        best_ranks(two, two, [0, 2], ids)
+    with pytest.raises(ValueError, match="queries have 2 dimensions, items 3"):
+        best_ranks(two, np.eye(3)[:2], ids, ids)
+    with pytest.raises(ValueError, match="there are 2 items and identities of shape"):
+        right_places(two, two, ids, [0, 1, 2])
+    with pytest.raises(ValueError, match="rows of a matrix"):
+        best_ranks(two[0], two, ids, ids)
+    with pytest.raises(ValueError, match="side of 1 or more"):
+        best_ranks(two, two, ids, ids, chunk=0)
+
+
+def test_no_queries_have_no_recall() -> None:
+    nothing = np.zeros((0, 2))
+    assert best_ranks(nothing, np.eye(2), [], [0, 1]).tolist() == [] and recall_at([], 1) == 0.0
+    assert right_places(nothing, np.eye(2), [], [0, 1]).places == [] and chance_of_hit([], 2, 1) == 0.0

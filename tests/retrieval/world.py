@@ -60,7 +60,12 @@ def spoken_set(
 
 
 def boundary(
-    root: Path, stage: str, dataset: str, rows: list[dict[str, Any]], media: dict[str, bytes], files: dict[str, bytes] | None = None
+    root: Path,
+    stage: str,
+    dataset: str,
+    rows: list[dict[str, Any]],
+    media: dict[str, bytes],
+    files: dict[str, bytes] | None = None,
 ) -> Boundary:
     """A finished boundary whose rows lie in two shards and whose media in the first."""
     job = make_stage(root, stage, dataset)

@@ -1,0 +1,93 @@
+"""Identities are the transitive closure of shared values, and the mask is eq. 2's."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.models.matching import identities, positives_mask
+
+VALUES = st.one_of(st.none(), st.integers(0, 6), st.sampled_from(["a", "b", "ö", ""]))
+TABLES = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * width), max_size=14))
+
+
+def closure(rows: list[tuple[object, ...]]) -> list[list[bool]]:
+    """By hand: rows that share a value match, and then whatever matches over another row, until nothing changes."""
+    size = len(rows)
+    found = [
+        [i == j or any(a is not None and a == b for a, b in zip(rows[i], rows[j], strict=True)) for j in range(size)]
+        for i in range(size)
+    ]
+    for middle in range(size):
+        for i in range(size):
+            for j in range(size):
+                found[i][j] |= found[i][middle] and found[middle][j]
+    return found
+
+
+@given(TABLES)
+def test_rows_match_exactly_when_a_chain_of_shared_values_joins_them(rows: list[tuple[object, ...]]) -> None:
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[]]
+    found = identities(*columns)
+    wanted = closure(rows)
+    assert (~positives_mask(found, found)).tolist() == wanted
+    assert found.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
+
+
+@given(st.permutations(range(40)), st.integers(1, 40))
+def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> None:
+    # Link k joins place k to place k + 1, in one column for even and in the other for odd k.
+    even, odd = [place // 2 for place in range(40)], [(place + 1) // 2 for place in range(40)]
+    odd = [value if place < cut else value + 100 for place, value in enumerate(odd)]
+    found = identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
+    # A cut before an odd place parts nothing that the even column does not join again.
+    assert len(found.unique()) == (1 if cut % 2 or cut == 40 else 2)
+
+
+def test_a_picture_with_two_texts_and_a_text_with_two_pictures_are_one() -> None:
+    pictures, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
+    assert identities(pictures, texts).tolist() == [0, 0, 0, 3, 4]
+    assert identities(pictures, texts, groups).tolist() == [0, 0, 0, 3, 3]
+    assert identities(groups).tolist() == [0, 1, 2, 3, 3] and identities([]).tolist() == []
+
+
+def test_two_hundred_thousand_rows_of_pairs_meet_in_the_components_that_a_plain_union_finds() -> None:
+    generator = torch.Generator().manual_seed(0)
+    size = 200_000
+    columns = [torch.randint(0, size, (size,), generator=generator) for _ in range(2)]
+    parent = list(range(2 * size))
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for left, right in zip(columns[0].tolist(), columns[1].tolist(), strict=True):
+        parent[root(left)] = root(size + right)
+    first: dict[int, int] = {}
+    wanted = [first.setdefault(root(left), row) for row, left in enumerate(columns[0].tolist())]
+    assert identities(*columns).tolist() == wanted
+
+
+def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -> None:
+    group = torch.tensor([3, 1, 3, 2])
+    mask = positives_mask(group, group)
+    assert torch.equal(mask, mask.T) and not mask.diagonal().any()
+    assert torch.equal(positives_mask(group[:2], group), mask[:2])
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ((), "at least one column"),
+        ((["a"], ["a", "b"]), "columns of 1, 2 rows"),
+        ((torch.zeros(2),), "one row of integers"),
+        ((torch.zeros(2, 2, dtype=torch.long),), "one row of integers"),
+    ],
+)
+def test_columns_that_are_none_are_refused(columns: tuple[object, ...], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        identities(*columns)  # type: ignore[arg-type]

@@ -1,0 +1,91 @@
+"""The triplet loss beside a plain loop over eq. 3 with the same draws, and the draws' uniformity."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.models.triplet import draw_negatives, triplet, uniforms
+
+
+@settings(deadline=None)
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**31), st.floats(0, 3), st.sampled_from(["sum", "mean"]))
+def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, seed: int, margin: float, reduction: str) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    speech, images = (torch.randn(size, 4, dtype=torch.float64, generator=generator) for _ in range(2))
+    group = torch.randint(0, kinds, (size,), generator=generator)
+    scores = (speech @ images.T).tolist()
+    drawn = uniforms(size, torch.Generator().manual_seed(seed + 1), speech.device)
+    m, n = (draw_negatives(group, group, numbers).place.tolist() for numbers in drawn)
+    wanted = 0.0
+    for k in range(size):
+        if any(other != group[k] for other in group.tolist()):
+            wanted += max(0.0, scores[k][m[k]] - scores[k][k] + margin) + max(0.0, scores[n[k]][k] - scores[k][k] + margin)
+    found = triplet(speech, images, group, margin, reduction, torch.Generator().manual_seed(seed + 1))  # type: ignore[arg-type]
+    assert float(found) == pytest.approx(wanted / (size if reduction == "mean" else 1), rel=1e-12, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-3, 4), min_size=1, max_size=20), st.lists(st.integers(-3, 4), max_size=20), st.data())
+def test_only_negatives_are_drawn_and_a_row_without_any_is_told(
+    candidates: list[int], rows: list[int], data: st.DataObject
+) -> None:
+    numbers = data.draw(st.lists(st.floats(0, 1, exclude_max=True), min_size=len(rows), max_size=len(rows)))
+    drawn = draw_negatives(
+        torch.tensor(rows, dtype=torch.long), torch.tensor(candidates), torch.tensor(numbers, dtype=torch.float64)
+    )
+    for row, index, some in zip(rows, drawn.place.tolist(), drawn.some.tolist(), strict=True):
+        assert some == any(candidate != row for candidate in candidates)
+        assert not some or candidates[index] != row
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_negative_is_drawn_equally_often(seed: int) -> None:
+    group, rounds = torch.tensor([4, 1, 4, 7, 1, 4, 9]), 20_000
+    numbers = torch.rand(rounds, len(group), dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    for row in range(len(group)):
+        drawn = draw_negatives(group[row].expand(rounds), group, numbers[:, row])
+        share = torch.bincount(drawn.place, minlength=len(group)) / rounds
+        wanted = (group != group[row]).double() / (group != group[row]).sum()
+        # Five standard deviations of a share; what may not be drawn never is.
+        assert bool(((share - wanted).abs() <= 5 * (wanted * (1 - wanted) / rounds).sqrt()).all())
+
+
+def test_rows_and_columns_draw_apart_and_equal_generators_draw_the_same() -> None:
+    device = torch.device("cpu")
+    one, other = (uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
+    assert torch.equal(one, other) and not torch.equal(one[0], one[1])
+    torch.manual_seed(5)
+    assert not torch.equal(uniforms(50, None, device), uniforms(50, None, device))
+
+
+def test_gradients_are_those_of_finite_differences() -> None:
+    torch.manual_seed(0)
+    sides, group = (
+        [torch.randn(6, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)],
+        torch.tensor([0, 1, 0, 2, 3, 3]),
+    )
+    assert torch.autograd.gradcheck(lambda a, b: triplet(a, b, group, 0.7, "sum", torch.Generator().manual_seed(1)), sides)
+
+
+def test_scores_of_ten_thousand_in_bfloat16_leave_value_and_gradient_finite() -> None:
+    sides = [(torch.eye(4) * 100 * sign).bfloat16().requires_grad_() for sign in (1, -1)]
+    value = triplet(*sides, torch.arange(4), 1.0, generator=torch.Generator().manual_seed(0))
+    value.backward()
+    assert value.dtype == torch.float32 and float(value) == pytest.approx(8e4, rel=0.01)
+    assert all(side.grad is not None and bool(side.grad.isfinite().all()) and bool(side.grad.any()) for side in sides)
+
+
+def test_a_batch_of_nothing_but_positives_costs_nothing_and_moves_nothing() -> None:
+    sides = [torch.randn(4, 3, requires_grad=True) for _ in range(2)]
+    value = triplet(*sides, torch.zeros(4, dtype=torch.long), 0.5)
+    assert float(value) == 0.0 and not any(bool(gradient.any()) for gradient in torch.autograd.grad(value, sides))
+
+
+def test_what_is_no_batch_and_no_reduction_is_refused() -> None:
+    with pytest.raises(ValueError, match="needed are B × D twice"):
+        triplet(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1)
+    with pytest.raises(ValueError, match="'max' is no reduction"):
+        triplet(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, "max")  # type: ignore[arg-type]

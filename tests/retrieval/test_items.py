@@ -1,0 +1,131 @@
+"""What a step is given is a function of the seed, the epoch and the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from components.core.errors import HearsightError
+from components.models.mfcc import mfcc
+from components.retrieval.items import Batch, Coefficients, PairItems
+from components.retrieval.pairs import SpokenSet, read_pairs
+from components.training.batches import EpochBatches
+from components.training.recipe import loader
+from components.training.settings import REFERENCE
+from tests.retrieval.world import FEATURES, boundary, spoken_set
+
+
+def items_of(one: SpokenSet, split: str = "train", **settings: Any) -> PairItems:
+    pairs = read_pairs([one], split, ["picture"])
+    chosen: dict[str, Any] = {"seed": 1, "frames": 12, "side": 0, "training": split == "train"} | settings
+    return PairItems(pairs, Coefficients(pairs, 100), np.arange(len(pairs)), **chosen)
+
+
+def same(one: Batch, other: Batch) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_a_batch_is_the_same_whatever_else_was_read_and_another_in_another_epoch(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    items, again = items_of(one), items_of(one)
+    again.__getitems__([(0, 5), (3, 1)])
+    batch = items.__getitems__([(2, item) for item in range(8)])
+    assert same(batch, again.__getitems__([(2, item) for item in range(8)]))
+    other = items.__getitems__([(3, item) for item in range(8)])
+    assert not torch.equal(batch.speech, other.speech) and not torch.equal(batch.pictures, other.pictures)
+
+
+def test_reading_ahead_in_processes_changes_no_batch(tmp_path: Path) -> None:
+    items = items_of(spoken_set(tmp_path))
+
+    def batches(workers: int) -> list[Batch]:
+        order = EpochBatches(len(items), 3, 0, by_epoch=True)
+        return list(loader(items, order, REFERENCE.model_copy(update={"workers": workers})))
+
+    assert all(same(a, b) for a, b in zip(batches(0), batches(2), strict=True))
+
+
+def test_evaluation_begins_at_the_clips_beginning_and_pads_with_nothing(tmp_path: Path) -> None:
+    items = items_of(spoken_set(tmp_path), "validation", frames=500)
+    batch = items.__getitems__([(0, 0), (9, 1)])
+    for row, (clip, length) in enumerate(zip(batch.speech, batch.lengths, strict=True)):
+        assert torch.equal(clip[:, :length], items.coefficients[row]) and not clip[:, length:].any()
+    assert batch.speech.shape[2] == int(batch.lengths.max()) < 500
+    cropped = items_of(spoken_set(tmp_path), "validation", frames=5, fixed=True).__getitems__([(0, 0), (0, 1)])
+    assert cropped.speech.shape[2] == 5 and torch.equal(cropped.speech, batch.speech[:, :, :5])
+    assert items_of(spoken_set(tmp_path), "validation", frames=90, fixed=True).__getitems__([(0, 0)]).speech.shape[2] == 90
+
+
+def test_a_training_crop_is_a_part_of_the_clip_and_begins_at_many_places(tmp_path: Path) -> None:
+    items = items_of(spoken_set(tmp_path))
+    whole = items.coefficients[5]
+    starts = set()
+    for epoch in range(200):
+        clip = items.__getitems__([(epoch, 5)]).speech[0]
+        places = [s for s in range(whole.shape[1] - 11) if torch.equal(whole[:, s : s + 12], clip)]
+        assert places
+        starts.update(places)
+    assert len(starts) == whole.shape[1] - 11
+
+
+def test_training_sees_every_view_and_evaluation_the_centre_or_the_whole(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    items = items_of(one)
+    views = items.pairs.media.array(0)[:, 0]
+    seen = {items.__getitems__([(epoch, 0)]).pictures[0].numpy().tobytes() for epoch in range(40)}
+    assert seen == {view.tobytes() for view in views}
+    centre, whole = (items_of(one, "test", crop=crop).__getitems__([(0, 0)]).pictures[0].numpy() for crop in ("centre", "whole"))
+    judged = items_of(one, "test").pairs
+    assert judged.centre is not None
+    assert np.array_equal(centre, judged.centre.array(0)[0, 0]) and np.array_equal(whole, judged.media.array(0)[0, 0])
+    assert centre.shape == (FEATURES,)
+
+
+def test_pictures_are_read_as_pixels_for_towers_that_are_trained(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, frozen=False)
+    items = items_of(one, side=32)
+    batch = items.__getitems__([(0, 0), (0, 1)])
+    assert batch.pictures.shape == (2, 3, 32, 32) and batch.pictures.dtype == torch.uint8
+    assert not torch.equal(batch.pictures, items.__getitems__([(1, 0), (1, 1)]).pictures)
+    centre, whole = (items_of(one, "test", side=32, crop=crop).__getitems__([(0, 0)]).pictures for crop in ("centre", "whole"))
+    # A picture of 60 x 40 px is padded above and below when all of it is seen.
+    assert (whole[0, :, 0] == 255).all() and not (centre[0, :, 0] == 255).all()
+
+
+def test_a_set_without_centre_crops_is_refused_where_they_are_asked_for(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    items = items_of(one, "test")
+    object.__setattr__(items.pairs, "centre", None)
+    with pytest.raises(HearsightError, match="centre"):
+        items.__getitems__([(0, 0)])
+
+
+def test_coefficients_are_those_of_the_clip_alone_and_kept_only_as_far_as_there_is_room(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    pairs = read_pairs([one], "train", ["picture"])
+    rows = {row["key"]: row for row in one.speech.table().to_pylist()}
+    from components.audio.files import from_flac
+
+    kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
+    for item, key in enumerate(pairs.keys):
+        alone = mfcc(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"]))))
+        assert torch.equal(kept[item], alone) and torch.equal(anew[item], alone) and torch.equal(kept[item], kept[item])
+    assert len(kept._kept) == len(pairs) and not anew._kept
+    mean, deviation = kept.statistics(0)
+    frames = torch.cat([kept[item] for item in range(len(pairs))], dim=1).double()
+    assert torch.allclose(mean.double(), frames.mean(1, keepdim=True), atol=1e-3)
+    assert torch.allclose(deviation.double(), frames.std(1, keepdim=True, unbiased=False), atol=1e-3)
+
+
+def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, pictures=2)
+    rows = one.speech.table().to_pylist()
+    media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"])[:40] for row in rows}
+    cut = boundary(tmp_path / "cut", "narrate", "stamps", rows, media)
+    pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
+    with pytest.raises(HearsightError, match=r"stamps00\.0: is no whole FLAC"):
+        Coefficients(pairs, 1)[0]

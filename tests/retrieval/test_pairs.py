@@ -1,0 +1,89 @@
+"""Utterances meet their pictures, whatever sets they come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.places import PREPARED_FILE
+from components.retrieval.pairs import SpokenSet, read_pairs, sets_of
+from components.training.members import Members
+from tests.retrieval.world import FEATURES, TRAINED, boundary, spoken_set
+
+
+def test_a_split_has_its_utterances_in_key_order_each_with_its_own_picture(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, voices=2)
+    pairs = read_pairs([one], "train", ["picture"])
+    rows = {row["key"]: row for row in one.speech.table().to_pylist()}
+    assert pairs.keys == sorted(key for key, row in rows.items() if row["split"] == "train") and len(pairs) == 16
+    assert [pairs.sha256[place] for place in pairs.picture] == [rows[key]["image_sha256"] for key in pairs.keys]
+    assert all(pairs.audio.read(n) == one.speech.read_media(rows[key]["media"]) for n, key in enumerate(pairs.keys))
+    prepared = {row["image_sha256"]: row for row in one.pictures.table().to_pylist()}
+    for place, sha in enumerate(pairs.sha256):
+        assert pairs.media.read(place) == one.pictures.read_media(prepared[sha]["media"])
+        assert pairs.centre is not None and pairs.centre.array(place).shape == (1, 1, FEATURES)
+
+
+def test_the_voices_of_one_picture_match_and_nothing_else_does(tmp_path: Path) -> None:
+    pairs = read_pairs([spoken_set(tmp_path, voices=3)], "train", ["picture"])
+    assert np.array_equal(pairs.identity[:, None] == pairs.identity[None], pairs.picture[:, None] == pairs.picture[None])
+    assert np.array_equal(pairs.picture_identity[pairs.picture], pairs.identity)
+
+
+def test_matching_by_text_joins_the_pictures_of_one_caption(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    rows = one.speech.table().to_pylist()
+    train = [row for row in rows if row["split"] == "train"]
+    train[0]["caption"] = train[1]["caption"]
+    media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"]) for row in rows}
+    changed = SpokenSet(boundary(tmp_path / "changed", "narrate", "stamps", rows, media), one.pictures)
+    apart, together = (read_pairs([changed], "train", by).identity for by in (["picture"], ["picture", "text"]))
+    assert apart[0] != apart[1] and together[0] == together[1] and len(set(together)) == len(set(apart)) - 1
+
+
+def test_several_sets_are_one_and_a_set_named_twice_counts_once(tmp_path: Path) -> None:
+    first, second = spoken_set(tmp_path, "stamps"), spoken_set(tmp_path, "posts", stage="synthesize")
+    inputs = {"input": first.speech, "pictures": first.pictures, "more": second.speech, "more_pictures": second.pictures}
+    both = read_pairs(sets_of(inputs), "train", ["picture"])
+    alone = [read_pairs([one], "train", ["picture"]) for one in (first, second)]
+    assert both.keys == alone[0].keys + alone[1].keys
+    # The pictures are the same files: each stands once, and as the first set prepared it.
+    assert both.sha256 == alone[0].sha256 and both.media.read(0) == alone[0].media.read(0)
+    assert [both.audio.read(n) for n in (0, len(both) - 1)] == [alone[0].audio.read(0), alone[1].audio.read(len(alone[1]) - 1)]
+    twice = {"input": first.speech, "pictures": first.pictures, "more": first.speech, "more_pictures": first.pictures}
+    assert len(sets_of(twice)) == 1
+
+
+def test_an_utterance_of_a_picture_that_was_not_prepared_is_left_out(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    rows = [row for row in one.pictures.table().to_pylist() if row["key"] != "stamps00"]
+    media = {row[name].partition("/")[2]: one.pictures.read_media(row[name]) for row in rows for name in ("media", "centre")}
+    about = one.pictures.file(PREPARED_FILE).read_bytes()
+    fewer = boundary(tmp_path / "fewer", "prepare", "stamps", rows, media, {PREPARED_FILE: about})
+    assert "stamps00.0" not in read_pairs([SpokenSet(one.speech, fewer)], "train", ["picture"]).keys
+
+
+def test_sets_prepared_for_different_towers_do_not_mix(tmp_path: Path) -> None:
+    first, second = spoken_set(tmp_path, "stamps"), spoken_set(tmp_path, "posts", frozen=False)
+    with pytest.raises(HearsightError, match="another encoder"):
+        read_pairs([first, second], "train", ["picture"])
+    assert json.loads(second.pictures.file(PREPARED_FILE).read_text())["encoder"] == TRAINED
+
+
+def test_an_empty_split_has_no_pairs(tmp_path: Path) -> None:
+    pairs = read_pairs([spoken_set(tmp_path, pictures=2)], "test", ["picture", "text"])
+    assert len(pairs) == 0 and pairs.sha256 == [] and len(pairs.audio) == 0
+
+
+def test_members_of_several_sets_keep_their_places(tmp_path: Path) -> None:
+    parts = []
+    for name in ("a", "b"):
+        one = spoken_set(tmp_path / name, pictures=4)
+        parts.append(Members(one.speech, one.speech.table(["media"])["media"].to_pylist()))
+    joined = Members.joined(parts)
+    assert [joined.read(n) for n in range(8)] == [part.read(n) for part in parts for n in range(4)]
+    assert [joined.select(np.array([6, 1])).read(n) for n in (0, 1)] == [joined.read(6), joined.read(1)]
