@@ -1,11 +1,12 @@
-"""Training a dual encoder from the disk beside the bound that its towers set: ``python -m benchmarks.dual_encoder`` (``--device cuda``).
+"""Training a dual encoder beside the bound that its towers set: ``python -m benchmarks.dual_encoder`` (``--device cuda``).
 
 A set is written through the project's own writers: 16 kHz FLAC of 4 to 8 s in a made language, two utterances a picture; JPEGs of
-640 × 480, or features as EfficientNet-lite0 gives them (3 views × 1280, float16). ``full`` is ``DualEncoderRecipe`` as ``fit`` runs
-it: reading processes, crops, MFCCs, SpecAugment, both towers there and back, the masked margin softmax, Adam; pairs a second by the
-clock between the steps that follow two of warming up. The bound is 1 / (1 / a + 1 / b) of the rates a and b that each tower reaches
-alone on one synthetic batch of the same shape that lies ready: there, back, Adam. The three take turns; figures are ratios of medians
-over the runs, and beside them the same ratio in CPU time of the training process, which others' work on the cores moves less.
+640 × 480, or features as EfficientNet-lite0 gives them (3 views × 1280, float16). ``full`` is ``DualEncoderRecipe`` as ``fit``
+runs it: reading processes, crops, MFCCs, SpecAugment, both towers there and back, the masked margin softmax, Adam; pairs a
+second by the clock between the steps that follow two of warming up. The bound is 1 / (1 / a + 1 / b) of the rates a and b that
+each tower reaches alone on one synthetic batch of the same shape that lies ready: there, back, Adam. The three take turns;
+figures are ratios of medians over the runs, and beside them the same ratio in CPU time of the training process, which others'
+work on the cores moves less.
 
 The parts of a step are measured one by one (CPU time; on a GPU by the clock, waited for): reading is what a reading process does.
 ``--gather`` measures the loss over two processes (gloo; NCCL where there are two GPUs), with what they exchange.
@@ -110,7 +111,9 @@ class Timed(DualEncoderRecipe):
 class Bench:
     """One pair of towers over one set."""
 
-    def __init__(self, options: argparse.Namespace, name: str, pairs: Pairs, config: DualEncoderConfig, batch: int, held: int) -> None:
+    def __init__(
+        self, options: argparse.Namespace, name: str, pairs: Pairs, config: DualEncoderConfig, batch: int, held: int
+    ) -> None:
         self.options, self.name, self.pairs, self.config, self.batch, self.held = options, name, pairs, config, batch, held
         self.device = torch.device(options.device)
         on_gpu = self.device.type == "cuda"
@@ -272,7 +275,9 @@ def gathered(rank: int, processes: int, batch: int, embedding: int, runs: int, f
                 times.append((time.perf_counter() - begun) * 1000)
     if rank == 0:
         median = {f"{scope}, ms a step": round(statistics.median(times), 3) for scope, times in spent.items()}
-        print(json.dumps({"what": f"loss over {processes} processes", "batch": batch, "embedding": embedding} | median), flush=True)
+        print(
+            json.dumps({"what": f"loss over {processes} processes", "batch": batch, "embedding": embedding} | median), flush=True
+        )
     torch.distributed.destroy_process_group()
 
 
@@ -282,7 +287,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--towers", choices=("light", "inception", "both"), default="both")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=0, help="timed, of each run; 0: 12 of light towers, 2 of Inception-ResNet-v2")
+    parser.add_argument("--steps", type=int, default=0, help="timed, of each run; 0: 12, and 2 of Inception-ResNet-v2")
     parser.add_argument("--batch", type=int, default=0, help="0: 48, and 4 of Inception-ResNet-v2 on the processor")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)

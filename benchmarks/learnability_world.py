@@ -1,13 +1,14 @@
 """A small world of pictures and of speech about them, made by rules: what ``benchmarks.learnability`` learns from.
 
-A picture shows a thing of some shape, colour and pattern on some ground; an utterance names them, each by a word of two syllables of a
-language drawn from the seed. What is not named differs from pair to pair: the thing's place, size and turn, the light, a second,
-smaller thing, the speaker's pitch, throat and pace, the order of words, fillers, pauses, noise. Pattern and ground are left unsaid
-at times, as people leave things unsaid, so not even a perfect listener finds every picture.
+A picture shows a thing of some shape, colour and pattern on some ground; an utterance names them, each by a word of two
+syllables of a language drawn from the seed. What is not named differs from pair to pair: the thing's place, size and turn, the
+light, a second, smaller thing, the speaker's pitch, throat and pace, the order of words, fillers, pauses, noise. Pattern and
+ground are left unsaid at times, as people leave things unsaid, so not even a perfect listener finds every picture.
 
 Two kinds of the same world differ as synthetic speech about the web's pictures differs from people who speak of photographs
-(seed 003, section 4.3): other voices, another pace, echo and noise; paler colours, outlines, uneven light, blur. Every combination of
-what can be named is used for one split alone: test pairs show combinations that no training pair of either kind shows.
+(seed 003, section 4.3): other voices, another pace, echo and noise; paler colours, outlines, uneven light, blur. Every
+combination of what can be named is used for one split alone: test pairs show combinations that no training pair of either kind
+shows.
 """
 
 from __future__ import annotations
@@ -51,7 +52,13 @@ GROUNDS = {
     "wood": ((0.45, 0.3, 0.15), (0.6, 0.42, 0.25), "boards"),
 }
 """Two colours and how they share the ground."""
-VOWELS = ((750.0, 1250.0, 2550.0), (480.0, 1900.0, 2600.0), (300.0, 2350.0, 3000.0), (480.0, 900.0, 2500.0), (320.0, 720.0, 2300.0))
+VOWELS = (
+    (750.0, 1250.0, 2550.0),
+    (480.0, 1900.0, 2600.0),
+    (300.0, 2350.0, 3000.0),
+    (480.0, 900.0, 2500.0),
+    (320.0, 720.0, 2300.0),
+)
 """Hz: the first three formants, of a throat of length 1."""
 CONSONANTS = tuple(itertools.product((1200.0, 2400.0, 3600.0, 5200.0), (0.025, 0.075)))
 """Hz where a consonant's noise is loudest, and its length in s."""
@@ -198,8 +205,9 @@ def _buzz(length: int, pitch: float, formants: list[float], tilt: float) -> NDAr
     periods = np.arange(length) * (pitch / RATE_HZ)
     pulses = np.diff(np.floor(periods), prepend=-1.0)
     hertz = np.fft.rfftfreq(length, 1.0 / RATE_HZ)
-    widths = (80.0, 110.0, 160.0)
-    peaks = sum(1.0 / (1.0 + ((hertz - centre) / width) ** 2) / (1 + rank) for rank, (centre, width) in enumerate(zip(formants, widths, strict=True)))
+    peaks = np.zeros_like(hertz)
+    for rank, (centre, width) in enumerate(zip(formants, (80.0, 110.0, 160.0), strict=True)):
+        peaks += 1.0 / (1.0 + ((hertz - centre) / width) ** 2) / (1 + rank)
     shaped = np.fft.irfft(np.fft.rfft(pulses) * peaks * (1.0 + hertz / 500.0) ** -tilt, length)
     return _faded(shaped / max(1e-9, float(np.sqrt(np.square(shaped).mean()))))
 
@@ -288,9 +296,7 @@ def _depth(shape: str, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.float64]:
         "angle": np.minimum(np.minimum(0.8 - np.abs(u), 0.8 - np.abs(v)), np.maximum(-0.25 - u, v - 0.25)),
         "bar": np.minimum(1.0 - np.abs(u), 0.32 - np.abs(v)),
         "crescent": np.minimum(0.95 - away, np.hypot(u - 0.45, v) - 0.75),
-        "cross": np.maximum(
-            np.minimum(0.95 - np.abs(u), 0.28 - np.abs(v)), np.minimum(0.95 - np.abs(v), 0.28 - np.abs(u))
-        ),
+        "cross": np.maximum(np.minimum(0.95 - np.abs(u), 0.28 - np.abs(v)), np.minimum(0.95 - np.abs(v), 0.28 - np.abs(u))),
     }[shape]
     return np.asarray(found)
 

@@ -50,8 +50,8 @@ class Coefficients:
     """Each utterance's MFCCs, computed when first asked for and kept as far as memory is granted.
 
     Args:
-        held: MB to keep at most; what does not fit is computed each time, to the same numbers. With 0 no more of a clip is read and
-            computed than is seen, to the same numbers but for the rounding of float32.
+        held: MB to keep at most; what does not fit is computed each time, to the same numbers. With 0 no more of a clip is
+            read and computed than is seen, to the same numbers but for the rounding of float32.
     """
 
     def __init__(self, pairs: Pairs, held: int, settings: MfccSettings | None = None) -> None:
