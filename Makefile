@@ -52,4 +52,4 @@ lock: setup ## resolve pyproject.toml into requirements.lock again
 	sed -i 's/+cpu$$//' requirements.lock
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)
-	rm -rf data/english data/cleaned data/captioners data/paper data/portuguese data/stamps data/stamps_synthetic reports .hearsight .dvc/cache .dvc/tmp mlflow.db mlartifacts
+	rm -rf data/english data/cleaned data/captioners data/paper data/portuguese data/stamps data/stamps_synthetic data/spoken reports .hearsight .dvc/cache .dvc/tmp mlflow.db mlartifacts

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from components.compare.analyses import Writing, writing_of, written_by_people
 from components.compare.inputs import EvaluationSet, Item, Model
-from components.metrics.intervals import intervals
 from components.compare.jobs import Constant
 from components.compare.learnt import Learnt
 from components.compare.scoring import MAIN, METRICS, Scored, Things, mean
 from components.core.draws import draw
 from components.metrics.caption_lengths import lengths
+from components.metrics.intervals import intervals
 
 if TYPE_CHECKING:
     from components.compare import Params

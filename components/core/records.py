@@ -139,6 +139,7 @@ PREPARED = pa.schema(
         _field("image_sha256", STR),
         _field("media", STR, "tar shard / member: views x (1 + cells) x features (float16 .npy), or the picture itself"),
         _field("thumbnail", STR, "tar shard / member of a small picture for pages; empty where none is kept"),
+        _field("centre", STR, "tar shard / member of the centre crop's features; empty where none is kept"),
     ]
 )
 MODEL = pa.schema(
@@ -172,12 +173,18 @@ COMPARED = pa.schema(
 )
 SCORED = pa.schema(
     [
-        _field("key", STR),
+        _field("key", STR, "of the utterance that asks, or <the asking picture's sha256>.<round>"),
+        _field("query", STR, "what intervals resample: the utterance's record, or the picture's sha256"),
+        _field("way", STR, "speech_to_image or image_to_speech"),
         _field("model", STR),
         _field("kind", STR),
+        _field("row", STR, "of the table: the model's key without its seed"),
         _field("seed", I32),
-        _field("rank_speech_to_image", I32, "1 = best"),
-        _field("rank_image_to_speech", I32, "1 = best"),
+        _field("crop", STR, "of the pictures: centre or whole"),
+        _field("rank", I32, "of the best right item; 1 = best"),
+        _field("places", pa.list_(I32), "of right items, as far down as the deepest recall asked for"),
+        _field("right", I32, "items that are right"),
+        _field("items", I32, "items that were ranked"),
     ]
 )
 FIGURE = pa.schema(

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 LEVEL = 0.95
 
 
-def intervals(columns: Mapping[str, Sequence[float]], *, seed: int, resamples: int) -> dict[str, tuple[float, float]]:
+def intervals(
+    columns: Mapping[str, Sequence[float] | NDArray[np.float64]], *, seed: int, resamples: int
+) -> dict[str, tuple[float, float]]:
     """Name → the ends of the 95 % interval of the mean of its column; the columns have one value an item."""
     import numpy as np
 

@@ -45,7 +45,7 @@ def cut(vectors: ArrayLike) -> Cut:
     values = np.array(vectors, dtype=np.float64)
     if values.ndim != 2:
         raise ValueError(f"vectors must be rows of a matrix, not of shape {values.shape}")
-    finite = np.isfinite(values).all(axis=1)
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=1))
     values[~finite] = 0.0
     width = max(1, values.shape[1])
     bits = (DIGITS - math.ceil(math.log2(width))) // 2

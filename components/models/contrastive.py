@@ -17,14 +17,7 @@ from torch import Tensor
 
 from components.models.gathered import Batch, gather, world
 from components.models.margins import Schedule, margin_at
-from components.models.masked_margin_softmax import (
-    masked_margin_softmax,
-    masked_margin_softmax_chunked,
-    row_losses,
-    row_losses_chunked,
-    widened,
-)
-from components.models.matching import positives_mask
+from components.models.masked_margin_softmax import masked_margin_softmax_chunked, row_losses_chunked, widened
 from components.models.triplet import Reduction, draw_negatives, hinges, triplet, uniforms
 
 Loss = Literal["masked_margin_softmax", "triplet"]
@@ -114,10 +107,8 @@ def contrastive_loss(
             return _shared(speech, images, gather(speech, images, identities), settings, margin, generator)
         if settings.loss == "triplet":
             return triplet(speech, images, identities, margin, settings.triplet_reduction, generator)
-        if settings.chunk:
-            return masked_margin_softmax_chunked(speech, images, identities, margin, settings.chunk)
-        scores = widened(speech) @ widened(images).T
-        return masked_margin_softmax(scores, positives_mask(identities, identities), margin)
+        # Faster than the loss of a matrix of scores for all but the smallest batches, in half its memory (benchmarks/losses.py).
+        return masked_margin_softmax_chunked(speech, images, identities, margin, settings.chunk or max(1, len(speech)))
 
 
 def _shared(
@@ -138,11 +129,6 @@ def _shared(
         return total * processes / (size if settings.triplet_reduction == "mean" else 1)
     total = speech.new_zeros((), dtype=batch.speech.dtype)
     for queries, candidates, _ in ways:
-        if settings.chunk:
-            numbers = (mine, batch.identities)
-            total = total + row_losses_chunked(queries, candidates, numbers, own, margin, settings.chunk)
-        else:
-            scores = queries @ candidates.T
-            pairs = scores.gather(1, own[:, None])[:, 0]
-            total = total + row_losses(scores, positives_mask(mine, batch.identities), pairs, margin).sum()
+        chunk = settings.chunk or max(1, len(queries))
+        total = total + row_losses_chunked(queries, candidates, (mine, batch.identities), own, margin, chunk)
     return total * processes / size

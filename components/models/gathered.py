@@ -42,7 +42,7 @@ def gather(speech: Tensor, images: Tensor, identities: Tensor) -> Batch:
     """
     processes, rank, device = dist.get_world_size(), dist.get_rank(), speech.device
     counts = torch.empty(processes, dtype=torch.long, device=device)
-    dist.all_gather_into_tensor(counts, torch.tensor([len(speech)], device=device))
+    dist.all_gather_single(counts, torch.tensor([len(speech)], device=device))
     places, total = _places(counts.tolist())
     every_speech, every_image, numbers = _Gathered.apply(speech, images, identities.long(), places.flatten().to(device), total)
     return Batch(every_speech, every_image, numbers, places[rank, : len(speech)].to(device))
@@ -68,7 +68,7 @@ class _Gathered(torch.autograd.Function):
         # Rows as bytes: one message for all three, and precisions that a backend does not know.
         parts = [part.contiguous().view(torch.uint8) for part in (speech, images, identities[:, None])]
         received = parts[0].new_empty(len(places), sum(part.shape[1] for part in parts))
-        dist.all_gather_into_tensor(received, F.pad(torch.cat(parts, 1), (0, 0, 0, longest - ctx.mine)))
+        dist.all_gather_single(received, F.pad(torch.cat(parts, 1), (0, 0, 0, longest - ctx.mine)))
         # The row behind the batch takes all padding.
         whole = received.new_empty(total + 1, received.shape[1])
         whole[places] = received
@@ -83,6 +83,6 @@ class _Gathered(torch.autograd.Function):
         # Summed over processes in the precision of what was given out, which is single at least.
         asked = F.pad(torch.cat([of_speech, of_images], 1), (0, 0, 0, 1))[ctx.places]
         mine = asked.new_empty(len(ctx.places) // dist.get_world_size(), asked.shape[1])
-        dist.reduce_scatter_tensor(mine, asked)
+        dist.reduce_scatter_single(mine, asked)
         speech, images = mine[: ctx.mine].split([of_speech.shape[1], of_images.shape[1]], 1)
         return speech.to(ctx.kinds[0]), images.to(ctx.kinds[1]), None, None, None

@@ -36,7 +36,7 @@ def save_dual_encoder(folder: Path, weights: Mapping[str, Tensor], config: Mappi
 
 
 def load_dual_encoder(
-    folder: Path, image_encoder: ImageEncoder | Callable[[DualEncoderConfig], ImageEncoder] | None = None
+    folder: Path, image_encoder: ImageEncoder | Callable[[DualEncoderConfig], ImageEncoder | None] | None = None
 ) -> LoadedDualEncoder:
     """Read a trained dual encoder, in eval mode, gradients on.
 

@@ -107,7 +107,9 @@ class _Chunked(torch.autograd.Function):
             rows[part] = scores.logsumexp(1)
             if columns is not None:
                 columns = torch.logaddexp(columns, scores.logsumexp(0))
-        ctx.save_for_backward(first, second, row, column, own, pairs, rows, columns)
+        # A single block is kept: forming it again would save no memory.
+        kept = scores if chunk >= len(first) > 0 else None
+        ctx.save_for_backward(first, second, row, column, own, pairs, rows, columns, kept)
         total = -F.logsigmoid(pairs - rows - margin).sum()
         if columns is not None:
             total = total - F.logsigmoid(pairs - columns[own] - margin).sum()
@@ -116,7 +118,7 @@ class _Chunked(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        first, second, row, column, own, pairs, rows, columns = ctx.saved_tensors
+        first, second, row, column, own, pairs, rows, columns, kept = ctx.saved_tensors
         right, shifted = widened(second), pairs - ctx.margin
         # d/dZ of a row: the softmax over the negatives and the own pair; at the pair itself minus the negatives' share, computed
         # as such, for one minus the pair's own would lose its last places.
@@ -131,10 +133,11 @@ class _Chunked(torch.autograd.Function):
         for start in range(0, len(first), ctx.chunk):
             part = slice(start, start + ctx.chunk)
             left = widened(first[part])
-            scores, _ = _block(left, right, row[part], column, own[part])
+            scores = _block(left, right, row[part], column, own[part])[0] if kept is None else kept
             weights = (scores - row_all[part, None]).exp_()
             if column_all is not None:
-                weights += scores.sub_(column_all).exp_()
+                # In place, where nobody else has the block.
+                weights += torch.sub(scores, column_all, out=scores if kept is None else None).exp_()
             weights[torch.arange(len(weights), device=weights.device), own[part]] = -pulled[part]
             weights *= gradient
             with torch.autocast(weights.device.type, enabled=False):

@@ -1,11 +1,11 @@
-"""Prepare: what captioners learn from and are tried on, ready to be read: words and image features in shards.
+"""Prepare: what captioners and dual encoders learn from and are tried on, ready to be read: words and image features in shards.
 
 In: ``input`` the SPLIT records, ``media`` their pictures. Out: PREPARED records; beside them, a picture's features from a
-frozen encoder (the whole picture's and, for training, those of distorted views), or, for an encoder that is trained too,
-the picture at the size it is read at. One set of shards serves every network and seed, and streams from disk.
+frozen encoder (the whole picture's and, for training, those of distorted views; for retrieval the central square's), or, for an
+encoder that is trained too, the picture itself. One set of shards serves every network and seed, and streams from disk.
 Sources: seed 000, section 5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` learns the alt-text as it was before
-hypernyms). Not in scope: vocabularies, which are a training run's own; distortion of pictures that are trained on, done as they
-are read.
+hypernyms); seed 003, section 4.1 (``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies, which are a training run's own;
+distortion of pictures that are trained on, done as they are read.
 """
 
 from __future__ import annotations
@@ -41,8 +41,18 @@ class Params(Settings):
     """What looks at the pictures."""
     views: int
     """Distorted views of each training picture, besides the picture itself; 0 where the encoder is trained."""
+    crops: Literal["square", "crop_or_pad"]
+    """Views are squares out of the picture padded to a square (captioners), or squares that cut or pad it (retrieval)."""
+    least_area: float
+    """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture."""
+    centre: bool
+    """Keep the features of each picture's central square as well: the evaluation view of seed 003."""
+    grid: bool
+    """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads."""
     thumbnail: int
-    """px, longer side of the small pictures kept for pages (of the test split); 0 keeps none."""
+    """px, longer side of the small pictures kept for pages; 0 keeps none."""
+    thumbnails: Literal["test", "all"]
+    """Of which pictures: of the test split, or of all, so that a search can show whatever it finds."""
 
 
 def run(stage: Stage) -> None:
@@ -58,9 +68,15 @@ def run(stage: Stage) -> None:
     where = f"params.yaml: {stage.dataset}.prepare"
     if params.views < 0 or params.thumbnail < 0 or params.encoder.side < 75:
         raise HearsightError("views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, mend="change it")
+    if not 0.0 < params.least_area <= 1.0:
+        raise HearsightError("is a share above 0, 1 at most", where=f"{where}.least_area", mend="change it")
     if params.views and not params.encoder.frozen:
         raise HearsightError(
             "are for a frozen encoder", where=f"{where}.views", mend="set it to 0: pictures are distorted anew each time"
+        )
+    if params.centre and not params.encoder.frozen:
+        raise HearsightError(
+            "is for a frozen encoder", where=f"{where}.centre", mend="set it to false: pictures are cut as they are read"
         )
     weights = stage.root / params.encoder.weights if params.encoder.weights else None
     about: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}

@@ -13,7 +13,9 @@ from components.core.stage import ShardOut, Task
 from components.metrics.tokens import tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from components.providers.encoded import Sight
 
 NO_WORDS = "no_words"
 
@@ -29,6 +31,7 @@ def prepare(table: pa.Table, task: Task) -> ShardOut:
         else:
             ledger.append(dropped(record["key"], NO_WORDS, 0, 1, detail=record[task.params.wording]))
     media = _media(rows, task)
+    centre = task.params.encoder.frozen and task.params.centre
     prepared = [
         {
             "key": row["key"],
@@ -41,6 +44,7 @@ def prepare(table: pa.Table, task: Task) -> ShardOut:
             "image_sha256": row["image_sha256"],
             "media": f"{task.shard}/{_member(row, task)}",
             "thumbnail": f"{task.shard}/{_thumbnail(row)}" if _thumbnail(row) in media else "",
+            "centre": f"{task.shard}/{_centre(row['image_sha256'])}" if centre else "",
         }
         for row in rows
     ]
@@ -51,6 +55,10 @@ def _member(row: dict[str, Any], task: Task) -> str:
     return f"{row['image_sha256']}.{'npy' if task.params.encoder.frozen else row['format'].lower()}"
 
 
+def _centre(sha256: str) -> str:
+    return f"{sha256}.centre.npy"
+
+
 def _thumbnail(row: dict[str, Any]) -> str:
     return f"{row['image_sha256']}.thumbnail.jpg"
 
@@ -58,20 +66,37 @@ def _thumbnail(row: dict[str, Any]) -> str:
 def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
     """The members of a shard's tar. A picture that several splits hold gets the views of a training picture."""
     params, pictures = task.params, {row["image_sha256"]: row for row in rows}
+    shown = {row["image_sha256"] for row in rows if params.thumbnails == "all" or row["split"] == "test"}
     training = {row["image_sha256"] for row in rows if row["split"] == "train"}
     media: dict[str, bytes] = {}
     if params.encoder.frozen:
         media.update(_features(rows, task, training))
-    for _, row in sorted(pictures.items()):
+    for sha, row in sorted(pictures.items()):
         data = task.inputs["media"].read_media(row["media"])
         if not params.encoder.frozen:
             media[_member(row, task)] = data
-        if params.thumbnail and row["split"] == "test":
+        if params.thumbnail and sha in shown:
             media[_thumbnail(row)] = thumbnail(data, params.thumbnail)
     return media
 
 
 def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
+    """Members of arrays: views × vectors × F of each picture, and of its central square alone where that is asked for."""
+    from components.providers.encoded import Sight
+
+    params = task.params
+    source = {row["image_sha256"]: row["media"] for row in rows}
+    views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
+    seen = _encoded(task, source, views, Sight(params.crops, params.least_area, params.grid))
+    members = {f"{sha}.npy": array for sha, array in seen.items()}
+    if params.centre:
+        found = _encoded(task, source, dict.fromkeys(views, 1), Sight("centre", grid=params.grid))
+        members |= {_centre(sha): array for sha, array in found.items()}
+    return members
+
+
+def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], sight: Sight) -> dict[str, bytes]:
+    """sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as a file of an array."""
     import numpy as np
 
     from components.core.graph import find_root
@@ -79,12 +104,10 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
 
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = find_root() / encoder.weights if encoder.weights else None
-    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"])
-    views = {row["image_sha256"]: 1 + (task.params.views if row["image_sha256"] in training else 0) for row in rows}
-    source = {row["image_sha256"]: row["media"] for row in rows}
+    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], sight)
     payloads = {
         feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))
-        for sha, count in sorted(views.items())
+        for sha, count in views.items()
         for number in range(count)
     }
     found = task.annotations.annotate(annotator, payloads)
@@ -92,7 +115,7 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
     for sha, count in views.items():
         target = io.BytesIO()
         np.save(target, np.stack([found[feature_key(sha, number)] for number in range(count)]).astype(np.float16))
-        members[f"{sha}.npy"] = target.getvalue()
+        members[sha] = target.getvalue()
     return members
 
 

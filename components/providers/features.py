@@ -74,14 +74,19 @@ def flatten(data: bytes) -> Image:
     return square.convert("RGB")
 
 
-def view(picture: Image, sha256: str, number: int) -> Image:
-    """The picture itself for 0, else its ``number``-th random crop with changed brightness and saturation."""
+def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image:
+    """The picture itself for 0, else its ``number``-th random crop with changed brightness and saturation.
+
+    Args:
+        picture: a square.
+        least_area: share of it that a crop covers at least, but for rounding to whole pixels.
+    """
     from PIL import ImageEnhance
 
     if number == 0:
         return picture
     source = draw(sha256, number, "view")
-    side = max(1, round(picture.width * source.uniform(LEAST_AREA, 1.0) ** 0.5))
+    side = max(1, round(picture.width * source.uniform(least_area, 1.0) ** 0.5))
     left, top = (source.randint(0, picture.width - side) for _ in range(2))
     cropped = picture.crop((left, top, left + side, top + side))
     for enhancer in (ImageEnhance.Brightness, ImageEnhance.Color):

@@ -150,15 +150,20 @@ def _curves(facts: Facts) -> Any:
 
 
 def _retrieval(facts: Facts) -> Any:
+    """The any-hit recalls of the table's last row both ways, beside chance, which is not the same both ways."""
     figure, axes = _axes()
     scores = facts.scores["retrieval"]
-    depths = list(scores["chance"])
+    known = scores["rows"][scores["main"]][scores["crop"]]
+    # A JSON object's keys are in the order of the alphabet.
+    depths = sorted((name for name in known["speech_to_image"] if name.startswith("r_at_")), key=lambda name: int(name[5:]))
     for offset, (way, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
-        found = [scores["mean"][way][depth] for depth in depths]
+        found = [known[way][depth] for depth in depths]
         at = [index + (offset - 0.5) * 0.3 for index in range(len(depths))]
         error = [[one["value"] - one["low"] for one in found], [one["high"] - one["value"] for one in found]]
-        axes.bar(at, [one["value"] for one in found], 0.28, yerr=error, ecolor=WARM, color=colour, label=way.replace("_", " "))
-    axes.plot(range(len(depths)), [scores["chance"][depth] for depth in depths], "k_", markersize=60, label="chance")
+        label = f"{way.replace('_', ' ')}, {scores['main']}"
+        axes.bar(at, [one["value"] for one in found], 0.28, yerr=error, ecolor=WARM, color=colour, label=label)
+        chance = [scores["chance"][way][depth] for depth in depths]
+        axes.plot(at, chance, "k_", markersize=26, label="chance" if offset else None)
     axes.set_xticks(range(len(depths)), [depth.replace("r_at_", "R@") for depth in depths])
     axes.legend(frameon=False)
     return figure

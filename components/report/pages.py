@@ -69,17 +69,18 @@ def size_note(facts: Facts) -> str:
 
 
 def score_rows(scores: dict[str, Any]) -> list[tuple[str, str]]:
-    """The retrieval scores as (name, text) rows, beside chance."""
+    """The retrieval scores as (name, text) rows, beside chance: any-hit recalls on the crop that evaluate's tables tell."""
     retrieval, rows = scores["retrieval"], list[tuple[str, str]]()
     for way in WAYS:
-        for depth in DEPTHS:
-            found = retrieval["mean"][way][depth]
-            seeds = ", ".join(_short(model[way][depth]["value"]) for model in retrieval["models"].values())
-            interval = f"95 % interval {_short(found['low'])}–{_short(found['high'])}"
-            chance = f"chance {_short(retrieval['chance'][depth])}"
-            rows.append(
-                (f"{way.replace('_', ' ')} {DEPTHS[depth]}", f"{_short(found['value'])} ({interval}; seeds {seeds}); {chance}")
-            )
+        for row, crops in retrieval["rows"].items():
+            known = crops[retrieval["crop"]][way]
+            models = [model for model in retrieval["models"] if model.rpartition("-")[0] == row]
+            for depth in (depth for depth in DEPTHS if depth in known):
+                found = known[depth]
+                seeds = ", ".join(_short(retrieval["models"][model][retrieval["crop"]][way][depth]) for model in models)
+                interval = f"95 % interval {_short(found['low'])}–{_short(found['high'])}"
+                text = f"{_short(found['value'])} ({interval}; seeds {seeds}); chance {_short(retrieval['chance'][way][depth])}"
+                rows.append((f"{row} {way.replace('_', ' ')} {DEPTHS[depth]}", text))
     return rows
 
 

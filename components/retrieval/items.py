@@ -115,12 +115,13 @@ class Coefficients:
     def statistics(self, seed: int) -> tuple[Tensor, Tensor]:
         """Mean and deviation of each coefficient over the frames of drawn clips: coefficients × 1 each."""
         items = draw(seed, "normalisation").sample(range(len(self.pairs)), min(NORMALISED_BY, len(self.pairs)))
-        total, squares, frames = 0.0, 0.0, 0
+        total = squares = torch.zeros((), dtype=torch.float64)
+        frames = 0
         for item in sorted(items):
             clip = self[item].double()
             total, squares, frames = total + clip.sum(1), squares + clip.square().sum(1), frames + clip.shape[1]
-        mean = torch.as_tensor(total) / frames
-        deviation = (torch.as_tensor(squares) / frames - mean.square()).clamp_min(0).sqrt().clamp_min(1e-3)
+        mean = total / frames
+        deviation = (squares / frames - mean.square()).clamp_min(0).sqrt().clamp_min(1e-3)
         return mean[:, None].float(), deviation[:, None].float()
 
 

@@ -91,8 +91,9 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         base = {"kind": kind, "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
         return [dict(key=f"{row}-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
     if stage == "evaluate":
-        ranks = {"rank_speech_to_image": 1, "rank_image_to_speech": 3}
-        return [dict(key=key, model="dual_encoder-0", kind="dual_encoder", seed=0, **ranks)]
+        base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
+        found = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
+        return [dict(key=f"{key}.0", query=key, **base, **found)]
     if stage == "compare":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
         found = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
@@ -102,6 +103,8 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         media[f"{sha(name)}.npy"] = features
         told = {"group": key, "language": "en", "caption": "a dog runs on grass", "words": ["a", "dog", "runs", "on", "grass"]}
         told |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy", "thumbnail": ""}
+        told |= {"centre": f"{shard}/{sha(name)}.centre.npy"}
+        media[f"{sha(name)}.centre.npy"] = features
         return [dict(key=key, split="test" if name.endswith("3") else "train", **told)]
     if stage == "cluster":
         return [{"key": key, "cluster": int(name) % 3 - 1, "round": 1, "x": 0.5, "y": -2.0}]

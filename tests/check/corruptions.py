@@ -108,6 +108,7 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(words=[]), SHARD, "words_count", BETWEEN),
         (put(split="dev"), SHARD, "split", IN_SET),
         (put(media="features.npy"), SHARD, "media", REGEX),
+        (put(centre="centre.npy"), SHARD, "centre", REGEX),
     ],
     "caption": [
         (put(weights_sha256="0" * 64), SHARD, "weights_sha256, listed_sha256", EQUAL),
@@ -131,8 +132,9 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
     ],
     "evaluate": [
         (put(kind="captioner"), SHARD, "kind", IN_SET),
-        (put(rank_speech_to_image=0), SHARD, "rank_speech_to_image", BETWEEN),
-        (copy_key, SHARD, "key, model", COMPOUND),
+        (put(rank=0), SHARD, "rank", BETWEEN),
+        (put(way="text_to_image"), SHARD, "way", IN_SET),
+        (copy_key, SHARD, "key, way, model, crop", COMPOUND),
     ],
     "report": [
         (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),

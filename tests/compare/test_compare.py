@@ -21,12 +21,12 @@ from components.check import check
 from components.cli import app
 from components.compare.analyses import writing_of, written_by_people
 from components.compare.inputs import open_inputs, read_set
-from components.metrics.intervals import intervals
 from components.compare.learnt import UNTOLD, Learnt, read_learnt
 from components.compare.scoring import Scored, Scores, Things, caption_scores, scored_words
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from components.metrics.caption_lengths import lengths
+from components.metrics.intervals import intervals
 from tests.compare.world import (
     COLOURS,
     ENCODER,

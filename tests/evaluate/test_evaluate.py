@@ -1,111 +1,95 @@
-"""The sums of the evaluation on hand-made items, and the whole way from captions to scores on a few pictures."""
+"""The whole way from captions and pictures to the paper's tables, on eight pictures, and what is done wrong on it."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from PIL import Image
+import pytest
 
-from components import evaluate, synthesize, train
 from components.core.boundary import Boundary
-from components.core.digests import sha256_bytes
-from components.evaluate.summary import rounded, summarise_retrieval
-from tests.support import make_boundary, make_stage, row
+from components.core.errors import HearsightError
+from tests.evaluate.world import evaluation, pretrained, spoken_set, tuned
 
 
-def test_a_perfect_retriever_has_recall_one_and_its_interval_says_so() -> None:
-    ranks = {f"r{i}.{n}": {"speech_to_image": 1, "image_to_speech": 1 + 10 * (i % 2)} for i in range(10) for n in range(2)}
-    content = {"ranks": ranks, "chance": {"1": 0.1, "5": 0.5, "10": 1.0}, "items": 10, "rounds": 2}
-    found = summarise_retrieval({"m-0": content, "m-1": content}, seed=1, resamples=200)
-    assert found["mean"]["speech_to_image"]["r_at_1"] == {"value": 1.0, "low": 1.0, "high": 1.0}
-    back = found["models"]["m-0"]["image_to_speech"]["r_at_10"]
-    assert back["value"] == 0.5 and 0.1 <= back["low"] < 0.5 < back["high"] <= 0.9
-    assert found["chance"]["r_at_5"] == 0.5 and found["items"] == 10
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Boundary]:
+    return spoken_set(tmp_path_factory.mktemp("spoken"))
 
 
-def test_scores_are_rounded_to_six_digits() -> None:
-    assert rounded({"a": [1 / 3, -0.0000001], "b": {"c": 2}}) == {"a": [0.333333, 0.0], "b": {"c": 2}}
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, Boundary]) -> Boundary:
+    return pretrained(tmp_path_factory.mktemp("start"), spoken, ["triplet-4", "mms-4"], [0])
 
 
-OPTIMISATION = {
-    "epochs": 2, "batch": 4, "optimiser": "adam", "learning_rate": 0.001, "warm_up_steps": 1, "decay_per_1000": 0.9,
-    "weight_decay": 0.0,
-    "clip_gradient": 1.0, "dropout": 0.1, "layers": 1,
-}  # fmt: skip
-TRAIN = {
-    "seeds": [0],
-    "views": 1,
-    "dual_encoder": dict(
-        OPTIMISATION, channels=16, embedding=8, scale=8.0, frames=120, loss="masked_margin_softmax", margin=0.001,
-        margin_factor=1.002, mask_coefficients=20, mask_frames=40,
-    ),
-}  # fmt: skip
-COLOURS = ["red", "green", "blue", "black", "white", "yellow", "orange", "grey"]
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, Boundary], start: Boundary) -> Boundary:
+    return tuned(tmp_path_factory.mktemp("models"), spoken, start, ["both-100", "both-50"], [0])
 
 
-def world(root: Path) -> dict[str, Boundary]:
-    pictures: dict[str, bytes] = {}
-    rows = []
-    for place, colour in enumerate(COLOURS):
-        pixels = np.full((40, 40 + place, 3), 25 * place, dtype=np.uint8)
-        buffer = io.BytesIO()
-        Image.fromarray(pixels).save(buffer, "PNG")
-        sha = sha256_bytes(buffer.getvalue())
-        pictures[f"{sha}.png"] = buffer.getvalue()
-        part = "train" if place < 4 else "validation" if place < 6 else "test"
-        rows.append(
-            {
-                "key": f"k{place}",
-                "image_sha256": sha,
-                "media": f"00000/{sha}.png",
-                "caption": f"a {colour} square",
-                "language": "en",
-                "group": f"k{place}",
-                "split": part,
-            }
-        )
-    crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}) for r in rows]
-    media = make_boundary(root, "crawl", [crawled], media=[pictures])
-    return {"media": media, "captions": make_boundary(root, "split", [[row("split", **r) for r in rows]])}
+def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_again_in_the_same(
+    tmp_path: Path, spoken: dict[str, Boundary], start: Boundary, models: Boundary
+) -> None:
+    first = evaluation(tmp_path / "first", spoken, start)
+    rows = Boundary(first.out).table().to_pylist()
+    asked = {row["key"] for row in rows if row["way"] == "speech_to_image"}
+    assert asked == {f"k{place}.{number}" for place in (5, 6, 7, 8) for number in (0, 1)}
+    # Four utterances in each of two rounds, two of them right for the picture that two captions tell of.
+    back = [row for row in rows if row["way"] == "image_to_speech"]
+    assert len(back) == 2 * 2 * 3 * 2 and {row["items"] for row in back} == {4}
+    assert sorted({(row["query"], row["right"]) for row in back}, key=lambda pair: pair[1])[-1][1] == 2
+    assert {(row["crop"], row["row"]) for row in rows} == {(c, r) for c in ("centre", "whole") for r in ("triplet-4", "mms-4")}
+    scores = json.loads(Boundary(first.out).file("scores.json").read_text())["retrieval"]
+    assert scores["items"] == {"speech_to_image": 3, "image_to_speech": 4} and scores["rounds"] == 2
+    assert scores["chance"]["speech_to_image"]["r_at_1"] == pytest.approx(1 / 3, abs=1e-6)
+    assert scores["chance"]["image_to_speech"]["r_at_1"] == pytest.approx((1 / 4 + 1 / 4 + 1 / 2) / 3, abs=1e-6)
+    assert scores["rows"]["mms-4"]["centre"]["speech_to_image"]["r_at_5"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    assert set(scores["models"]) == {"triplet-4-0", "mms-4-0"}
+    assert [name for name, _, _ in first.rows] == ["triplet-4", "mms-4"]
+    assert first.rows[1][2]["image_to_speech/r_at_1_high"] <= 1.0 and first.rows[1][1]["seeds"] == "1"
+    exported = json.loads((tmp_path / "first" / "reports" / "stamps" / "scores.json").read_text())
+    assert exported["mms-4"]["speech_to_image"]["r_at_5"] == 1.0
+    claims = {one["claim"]: one for one in json.loads(Boundary(first.out).file("claims.json").read_text())}
+    assert [one["verdict"] for one in claims.values()].count("not measured") == 1  # there is one batch size
+    again = evaluation(tmp_path / "again", spoken, start)
+    assert Boundary(again.out).digest == Boundary(first.out).digest
+
+    second = evaluation(tmp_path / "second", spoken, models)
+    table = list(csv.DictReader(io.StringIO(Boundary(second.out).file("table.csv").read_text())))
+    assert list(dict.fromkeys(line["row"] for line in table)) == ["both-50", "both-100"]
+    paper = [line["paper"] for line in table if line["row"] == "both-100" and line["depth"] == "10" and line["paper"]]
+    assert paper == ["0.495000", "0.558000"]
+    page = Boundary(second.out).file("retrieval.html").read_text()
+    assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 
-def test_a_few_pictures_go_all_the_way_to_scores_and_the_same_ones_again(tmp_path: Path) -> None:
-    inputs = world(tmp_path / "in")
+def test_another_row_undoes_nothing_that_was_scored(
+    tmp_path: Path, spoken: dict[str, Boundary], start: Boundary, models: Boundary
+) -> None:
+    fewer = tuned(tmp_path / "fewer", spoken, start, ["both-100"], [0])
+    evaluation(tmp_path, spoken, fewer)
+    stage = evaluation(tmp_path, spoken, models)
+    assert stage.from_cache() == {"models": "1 of 2"}
+    assert evaluation(tmp_path, spoken, models, resamples=60).from_cache() == {"models": "2 of 2"}
+    assert evaluation(tmp_path, spoken, models, matching=["picture"]).from_cache() == {"models": "0 of 2"}
 
-    def run(root: Path) -> tuple[str, str, dict[str, Any]]:
-        speaking = synthesize.Params(
-            seed=1,
-            utterances=2,
-            voices=["nanotts-en-us"],
-            max_characters=600,
-            rate_sd=0.1,
-            pitch_sd=1.0,
-            gain_sd=2.0,
-            google_shapes=False,
-        )
-        stage = make_stage(root, "synthesize", params=speaking, inputs={"input": inputs["captions"]})
-        synthesize.run(stage)
-        stage.finish()
-        speech = Boundary(stage.out)
-        settings = train.Params.model_validate(TRAIN)
-        stage = make_stage(root, "train", params=settings, inputs={"input": speech, **inputs})
-        train.run(stage)
-        stage.finish()
-        trained = Boundary(stage.out)
-        assert [r["key"] for r in trained.table().to_pylist()] == ["dual_encoder-0"]
-        params = evaluate.Params(resamples=50, seed=1)
-        stage = make_stage(root, "evaluate", params=params, inputs={"input": trained, "speech": speech, **inputs})
-        evaluate.run(stage)
-        stage.finish()
-        scored = Boundary(stage.out).table().to_pylist()
-        assert {(r["model"], r["key"]) for r in scored} == {("dual_encoder-0", f"k{i}.{n}") for i in (6, 7) for n in (0, 1)}
-        exported = list(stage.root.glob("reports/english/scores.json")) or list(root.rglob("scores.json"))
-        return trained.digest, Boundary(stage.out).digest, json.loads(exported[0].read_text())
 
-    first = run(tmp_path / "one")
-    assert first[2]["retrieval"]["chance"]["r_at_1"] == 0.5
-    assert run(tmp_path / "two") == first
+def test_what_cannot_be_evaluated_is_an_error_in_one_line(tmp_path: Path, spoken: dict[str, Boundary], models: Boundary) -> None:
+    for changed, line in (
+        ({"crops": []}, r"stamps\.evaluate\.crops: \[\] names nothing"),
+        ({"depths": [1, 1]}, r"stamps\.evaluate\.depths: \[1, 1\] names nothing, or something twice"),
+        ({"depths": [0]}, r"R@0 is no recall"),
+        ({"resamples": 0}, r"0 cannot be used"),
+    ):
+        with pytest.raises(HearsightError, match=line):
+            evaluation(tmp_path, spoken, models, **changed)
+
+
+def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, Boundary], models: Boundary) -> None:
+    from tests.support import make_boundary
+
+    empty = make_boundary(tmp_path, "synthesize", [[]])
+    with pytest.raises(HearsightError, match="has no utterance of a prepared picture on the test side"):
+        evaluation(tmp_path, spoken | {"speech": empty}, models)

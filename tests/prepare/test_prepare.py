@@ -9,16 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from components import prepare
 from components.core.boundary import Boundary
 from components.core.digests import sha256_bytes
+from components.core.draws import draw
 from components.core.errors import HearsightError
+from components.providers.encoded import load_encoder
+from components.providers.picture_crops import evaluation_view, training_view
+from components.providers.pictures import open_picture
 from tests.support import make_boundary, make_stage, row
 
 ENCODER = {"name": "efficientnet_lite0", "weights": "", "side": 96, "frozen": True}
 SETTINGS = {"wording": "caption", "encoder": ENCODER, "views": 2, "thumbnail": 32}
+SETTINGS |= {"crops": "square", "least_area": 0.5, "centre": False, "grid": True, "thumbnails": "test"}
+RETRIEVAL = {"crops": "crop_or_pad", "least_area": 0.67, "centre": True, "grid": False, "thumbnails": "all"}
 CAPTIONS = ["a red square", "a green square", "a blue square", "... !"]
 
 
@@ -56,8 +63,8 @@ def run(root: Path, inputs: dict[str, Boundary], **changed: Any) -> Boundary:
     return Boundary(stage.out)
 
 
-def features(made: Boundary, key: str) -> np.ndarray[Any, Any]:
-    media = {r["key"]: r["media"] for r in made.table().to_pylist()}[key]
+def features(made: Boundary, key: str, column: str = "media") -> np.ndarray[Any, Any]:
+    media = {r["key"]: r[column] for r in made.table().to_pylist()}[key]
     found: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
     return found
 
@@ -89,6 +96,37 @@ def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Pat
         assert small.format == "JPEG" and max(small.size) == 32
 
 
+def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbnail_of_every_picture(
+    tmp_path: Path, inputs: dict[str, Boundary]
+) -> None:
+    captioners, made = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, **RETRIEVAL)
+    rows = {r["key"]: r for r in made.table().to_pylist()}
+    assert features(made, "k0").shape == (3, 1, 1280) and features(made, "k1").shape == (1, 1, 1280)
+    # The whole picture is seen alike; crops and the central square are seen otherwise.
+    assert np.array_equal(features(made, "k0")[0, 0], features(captioners, "k0")[0, 0])
+    assert not np.array_equal(features(made, "k0")[1, 0], features(captioners, "k0")[1, 0])
+    for key in ("k0", "k1", "k2"):
+        centre = features(made, key, "centre")
+        assert centre.shape == (1, 1, 1280) and centre.dtype == np.float16
+        assert not np.array_equal(centre[0], features(made, key)[0])
+        assert rows[key]["centre"] == f"00000/{rows[key]['image_sha256']}.centre.npy" and rows[key]["thumbnail"]
+    assert {r["centre"] for r in captioners.table().to_pylist()} == {""}
+
+
+def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_end_would_see(
+    tmp_path: Path, inputs: dict[str, Boundary]
+) -> None:
+    made, encoder = run(tmp_path, inputs, **RETRIEVAL), load_encoder("efficientnet_lite0", side=96)
+    data = picture(0)
+    seen = open_picture(data, 96)
+    sights = [evaluation_view(seen, 96), training_view(seen, 96, draw(sha256_bytes(data), 2, "crop_or_pad"), 0.67)]
+    kept = [features(made, "k0", "centre")[0, 0], features(made, "k0")[2, 0]]
+    for pixels, vector in zip(sights, kept, strict=True):
+        with torch.inference_mode():
+            expected = encoder.encode(torch.from_numpy(np.array(pixels)).permute(2, 0, 1)[None])[0, 0]
+        assert np.array_equal(expected.half().numpy(), vector)
+
+
 def test_for_an_encoder_that_is_trained_too_the_pictures_themselves_are_kept(tmp_path: Path, inputs: dict[str, Boundary]) -> None:
     made = run(tmp_path, inputs, encoder=ENCODER | {"frozen": False}, views=0)
     row_of = made.table().to_pylist()[0]
@@ -107,6 +145,9 @@ def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path
     [
         ({"views": -1}, "0 or more"),
         ({"encoder": ENCODER | {"frozen": False}}, "for a frozen encoder"),
+        ({"encoder": ENCODER | {"frozen": False}, "views": 0, "centre": True}, "for a frozen encoder"),
+        ({"least_area": 0.0}, "a share above 0"),
+        ({"least_area": 1.5}, "a share above 0"),
         ({"encoder": ENCODER | {"name": "inception_resnet_v2"}}, "needs a file of weights"),
         ({"encoder": ENCODER | {"weights": "nothing.safetensors"}}, "cannot be read"),
     ],

