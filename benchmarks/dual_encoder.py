@@ -235,7 +235,7 @@ class Bench:
             "reading: all": lambda: self.items.__getitems__([(1, item) for item in some]),
             "masks": masks,
             "towers": towers,
-            "loss": lambda: contrastive_loss(*vectors, ready.identities, LossSettings(), 0).backward(),
+            "loss": lambda: contrastive_loss(vectors[0], vectors[1], ready.identities, LossSettings(), 0).backward(),
             "optimiser": optimiser.step,
         }
         spent: dict[str, list[float]] = {name: [] for name in ways}
@@ -268,7 +268,7 @@ def gathered(rank: int, processes: int, batch: int, embedding: int, runs: int, f
         for scope, times in spent.items():
             torch.distributed.barrier()
             begun = time.perf_counter()
-            contrastive_loss(*vectors, identities, LossSettings(scope=scope), 0).backward()  # type: ignore[arg-type]
+            contrastive_loss(vectors[0], vectors[1], identities, LossSettings(scope=scope), 0).backward()  # type: ignore[arg-type]
             if cuda:
                 torch.cuda.synchronize()
             if number >= 0:
