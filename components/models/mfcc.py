@@ -171,6 +171,20 @@ class MFCC(nn.Module):
             return 1 + samples // self.settings.hop
         return (1 + (samples - self.settings.fft).div(self.settings.hop, rounding_mode="floor")).clamp_min(0)
 
+    def excerpt(self, first: int, count: int) -> tuple[int, int, int] | None:
+        """Which samples ``count`` frames from the number ``first`` on are computed of, so that a long clip need not be whole.
+
+        Returns:
+            The first sample, the one behind the last, and how many frames of these samples alone come before the ones wanted;
+            None where every frame depends on the whole clip, or frames are not centred.
+        """
+        chosen = self.settings
+        if not chosen.center or chosen.top_db is not None or chosen.normalise is not None:
+            return None
+        # One sample more: pre-emphasis looks back.
+        before = min(first, -(-(chosen.window // 2 + 1) // chosen.hop))
+        return (first - before) * chosen.hop, (first + count - 1) * chosen.hop + chosen.window, before
+
     @torch.no_grad()
     def forward(self, samples: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The coefficients of a batch.

@@ -6,15 +6,18 @@ batch. SpecAugment is the recipe's: it fills with the mean of normalised coeffic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import soundfile
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from components.audio.files import from_flac
 from components.core.draws import draw
 from components.core.errors import HearsightError
 from components.models.mfcc import MFCC, MfccSettings
@@ -47,11 +50,12 @@ class Coefficients:
     """Each utterance's MFCCs, computed when first asked for and kept as far as memory is granted.
 
     Args:
-        held: MB to keep at most; what does not fit is computed each time, to the same numbers.
+        held: MB to keep at most; what does not fit is computed each time, to the same numbers. With 0 no more of a clip is
+            read and computed than is seen, to the same numbers but for the rounding of float32.
     """
 
     def __init__(self, pairs: Pairs, held: int, settings: MfccSettings | None = None) -> None:
-        self.pairs, self.room = pairs, held * 1_000_000
+        self.pairs, self.room, self.keeps = pairs, held * 1_000_000, held > 0
         self.transform = MFCC(settings)
         self._kept: dict[int, Tensor] = {}
 
@@ -63,17 +67,50 @@ class Coefficients:
         """
         found = self._kept.get(item)
         if found is None:
-            try:
-                samples = from_flac(self.pairs.audio.read(item))
-            except RuntimeError as error:  # soundfile's own, which is of no use to import here
-                what = f"is no whole FLAC ({error})"
-                raise HearsightError(what, where=self.pairs.keys[item], mend="run the stage that speaks again") from error
             # Alone, so that a clip's numbers do not depend on what was computed with it.
-            found = self.transform(torch.from_numpy(samples)[None])[0][0]
+            found = self.transform(self._samples(item)[None])[0][0]
             size = found.numel() * found.element_size()
             if size <= self.room:
                 self._kept[item], self.room = found, self.room - size
         return found
+
+    def part(self, item: int, frames: int, place: Callable[[int], int]) -> Tensor:
+        """Coefficients × at most ``frames`` frames.
+
+        Args:
+            place: how many frames a longer clip has too many → the first that is seen.
+
+        Raises:
+            HearsightError: as :meth:`__getitem__`.
+        """
+        # A product of matrices may round a row by how many there are: the way there must not depend on what happens to be kept.
+        if not self.keeps:
+            with self._named(item) as flac:
+                samples = int(soundfile.info(flac).frames)
+            too_many = int(self.transform.frames(torch.tensor(samples))) - frames
+            reach = self.transform.excerpt(place(too_many), frames) if too_many > 0 else None
+            if reach is not None:
+                start, end, before = reach
+                return self.transform(self._samples(item, start, min(end, samples))[None])[0][0][:, before : before + frames]
+        clip = self[item]
+        first = place(clip.shape[1] - frames) if clip.shape[1] > frames else 0
+        return clip[:, first : first + frames]
+
+    def _samples(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
+        with self._named(item) as flac:
+            samples = soundfile.read(flac, start=start, stop=end, dtype="float32")[0]
+            if end is not None and len(samples) < end - start:
+                raise RuntimeError(f"it ends after {start + len(samples)} samples")
+        return torch.from_numpy(samples)
+
+    @contextmanager
+    def _named(self, item: int) -> Iterator[io.BytesIO]:
+        """An utterance's file; soundfile's errors as those of its record."""
+        try:
+            yield io.BytesIO(self.pairs.audio.read(item))
+        except RuntimeError as error:
+            what = f"is no whole FLAC ({error})"
+            raise HearsightError(what, where=self.pairs.keys[item], mend="run the stage that speaks again") from error
 
     def statistics(self, seed: int) -> tuple[Tensor, Tensor]:
         """Mean and deviation of each coefficient over the frames of drawn clips: coefficients × 1 each."""
@@ -138,16 +175,16 @@ class PairItems(torch.utils.data.Dataset[Any]):
         """The clips of (epoch, item) pairs as one tensor, and the frames of each."""
         clips = []
         for epoch, item in pairs:
-            clip = self.coefficients[int(self.rows[item])]
-            start = 0
-            if self.training and clip.shape[1] > self.frames:
-                start = draw(self.seed, epoch, self.key(item), "crop").randrange(clip.shape[1] - self.frames + 1)
-            clips.append(clip[:, start : start + self.frames])
+            place = partial(self._place, epoch, self.key(item))
+            clips.append(self.coefficients.part(int(self.rows[item]), self.frames, place))
         longest = self.frames if self.fixed else max(clip.shape[1] for clip in clips)
         speech = torch.zeros(len(clips), clips[0].shape[0], longest)
         for row, clip in zip(speech, clips, strict=True):
             row[:, : clip.shape[1]] = clip
         return speech, torch.tensor([clip.shape[1] for clip in clips])
+
+    def _place(self, epoch: int, key: str, too_many: int) -> int:
+        return draw(self.seed, epoch, key, "crop").randrange(too_many + 1) if self.training else 0
 
     def pictures(self, wanted: Sequence[tuple[int, str, int]]) -> Tensor:
         """The pictures of (epoch, what the draw is keyed by, picture's number) as the image tower reads them."""

@@ -59,7 +59,8 @@ class Clips(Settings):
     mask_frames: int
     """SpecAugment's T; the paper: 40."""
     held: int
-    """MB of coefficients that each process keeps, so that they are computed in the first epoch alone; changes no result."""
+    """MB of coefficients that each process keeps, so that they are computed in the first epoch alone; 0, for sets that would not
+    fit, computes no more of a clip than is seen. Changes no result, but that 0 may round otherwise."""
 
 
 class Loss(Settings):

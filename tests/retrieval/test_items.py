@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.models.mfcc import mfcc
+from components.models.mfcc import MFCC, MfccSettings, mfcc
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.training.batches import EpochBatches
@@ -129,3 +131,40 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
     pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
     with pytest.raises(HearsightError, match=r"stamps00\.0: is no whole FLAC"):
         Coefficients(pairs, 1)[0]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_part_of_a_clip_is_the_whole_clip_s(tmp_path: Path, training: bool) -> None:
+    one = spoken_set(tmp_path)
+    pairs = read_pairs([one], "train", ["picture"])
+    asked = [(epoch, item) for epoch in range(3) for item in range(len(pairs))]
+    for frames in (1, 12, 40):  # of 11 to 27
+        chosen: dict[str, Any] = {"seed": 1, "frames": frames, "side": 0, "training": training}
+        kept, anew = (PairItems(pairs, Coefficients(pairs, held), np.arange(len(pairs)), **chosen) for held in (100, 0))
+        (whole, lengths), (part, again) = kept.speech(asked), anew.speech(asked)
+        torch.testing.assert_close(part, whole, rtol=1e-5, atol=1e-4)
+        assert torch.equal(lengths, again)
+        assert len(kept.coefficients._kept) == len(pairs) and not anew.coefficients._kept
+
+
+@given(
+    st.integers(1, 4000),
+    st.data(),
+    st.sampled_from([{}, {"window": 400, "pre_emphasis": 0.97}, {"hop": 100, "window_type": "hann"}, {"precision": "single"}]),
+)
+def test_frames_are_those_of_their_excerpt(samples: int, data: st.DataObject, settings: dict[str, Any]) -> None:
+    transform = MFCC(MfccSettings(**settings))
+    clip = torch.randn(1, samples, generator=torch.Generator().manual_seed(samples))
+    whole = transform(clip)[0]
+    first = data.draw(st.integers(0, whole.shape[2] - 1))
+    count = data.draw(st.integers(1, whole.shape[2] - first))
+    reach = transform.excerpt(first, count)
+    assert reach is not None
+    start, end, before = reach
+    part = transform(clip[:, start : min(end, samples)])[0][:, :, before : before + count]
+    torch.testing.assert_close(part, whole[:, :, first : first + count], rtol=1e-5, atol=1e-4)
+
+
+def test_frames_that_depend_on_the_whole_clip_have_no_excerpt() -> None:
+    for settings in ({"top_db": 80.0}, {"normalise": "cmn"}, {"center": False}):
+        assert MFCC(MfccSettings(**settings)).excerpt(5, 5) is None
