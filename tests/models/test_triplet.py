@@ -74,7 +74,7 @@ def test_scores_of_ten_thousand_in_bfloat16_leave_value_and_gradient_finite() ->
     sides = [(torch.eye(4) * 100 * sign).bfloat16().requires_grad_() for sign in (1, -1)]
     value = triplet(*sides, torch.arange(4), 1.0, generator=torch.Generator().manual_seed(0))
     value.backward()
-    assert value.dtype == torch.float32 and float(value) == pytest.approx(8e4, rel=0.01)
+    assert value.dtype == torch.float32 and value.item() == pytest.approx(8e4, rel=0.01)
     assert all(side.grad is not None and bool(side.grad.isfinite().all()) and bool(side.grad.any()) for side in sides)
 
 
