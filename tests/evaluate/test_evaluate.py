@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from components.check import check
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from tests.evaluate.world import evaluation, pretrained, spoken_set, tuned
+from tests.support import PROJECT, make_boundary
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,8 @@ def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_agai
     assert exported["mms-4"]["speech_to_image"]["r_at_5"] == 1.0
     claims = {one["claim"]: one for one in json.loads(Boundary(first.out).file("claims.json").read_text())}
     assert [one["verdict"] for one in claims.values()].count("not measured") == 1  # there is one batch size
+    shutil.copytree(PROJECT / "expectations", tmp_path / "first" / "expectations")
+    assert check(tmp_path / "first", "stamps", "evaluate").expectations >= 10
     again = evaluation(tmp_path / "again", spoken, start)
     assert Boundary(again.out).digest == Boundary(first.out).digest
 
@@ -88,8 +93,6 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(tmp_path: Path, spoken
 
 
 def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, Boundary], models: Boundary) -> None:
-    from tests.support import make_boundary
-
     empty = make_boundary(tmp_path, "synthesize", [[]])
     with pytest.raises(HearsightError, match="has no utterance of a prepared picture on the test side"):
         evaluation(tmp_path, spoken | {"speech": empty}, models)
