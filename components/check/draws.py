@@ -105,7 +105,9 @@ def probabilities(
     half = 0.5 * 10.0**-decimals
     low, high = mean - clip * sd, mean + clip * sd
     points = []
-    for value, key in zip(values, keys, strict=True):
+    for held, key in zip(values, keys, strict=True):
+        # Records hold single precision: .8 comes back as .80000001, which lies beside the edge's step and not on it.
+        value = round(held, decimals)
         if not low - half <= value <= high + half:
             points.append(float(value > mean))
             continue
