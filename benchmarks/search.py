@@ -196,6 +196,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--queries", type=int, nargs="+", default=[1, QUERIES], help="at most 1,000")
     parser.add_argument("--k", type=int, nargs="+", default=[10, 100])
+    parser.add_argument("--single", action="store_true", help="ours without bfloat16, as on processors that lack it")
     parser.add_argument("--equal", action="store_true", help="only hold 20,000 vectors to brute force")
     parser.add_argument("--approximate", action="store_true", help="only the approximate index")
     options = parser.parse_args()
@@ -205,7 +206,8 @@ def main() -> None:
         return approximate(options.size, 4 * options.runs)
     folder, queries = made(options.size)
     peer = (environment("faiss"), PEERS / "faiss" / "run.py", folder / "embeddings.npy", queries)
-    sides = {"ours": Side(sys.executable, "-m", "benchmarks.search_ours", folder, queries), "faiss": Side(*peer)}
+    ours = (sys.executable, "-m", "benchmarks.search_ours", folder, queries, *(["single"] if options.single else []))
+    sides = {"ours": Side(*ours), "faiss": Side(*peer)}
     try:
         for count in options.queries:
             for threads in options.threads:

@@ -1,4 +1,7 @@
-"""Our side of ``benchmarks.search``: ``python -m benchmarks.search_ours INDEX QUERIES``, asked like ``peers/faiss/run.py``."""
+"""Our side of ``benchmarks.search``: ``python -m benchmarks.search_ours INDEX QUERIES [single]``, asked like ``peers/faiss/run.py``.
+
+With ``single`` it multiplies in float32 whatever the processor has.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
+from components.search import scan
 from components.search.index import SearchIndex
+from components.search.rough import Single
 
 
 def main() -> None:
     """Answer line by line until the input ends."""
+    if "single" in sys.argv:
+        scan.fitting = lambda *_: Single
     start = time.perf_counter()
     index = SearchIndex.open(Path(sys.argv[1]), verify=False)
     queries = np.load(sys.argv[2])
