@@ -51,7 +51,7 @@ FEATURES = MfccSettings(window=640, hop=320, filters=64, coefficients=40)
 FRAMES, MASKS, SHIFT = 100, (6, 10), 2
 """20 ms each, what a clip is cropped to; SpecAugment's F and T, about the paper's shares of coefficients and frames; px that a
 picture is moved by at most."""
-STEPS, FEW_STEPS = 960, 320
+STEPS, FEW_STEPS = 960, 640
 """With all pairs, and with few."""
 GROWTH, DECAY = 1.002**3000, 0.999**3000
 """Over a training: of the margin and of the learning rate, the paper's over its 3 million steps."""
@@ -185,7 +185,7 @@ def tune(seeds: Sequence[int]) -> None:
     sets = {seed: [items_of(seed, split, SYNTHETIC) for split in ("train", "validation")] for seed in seeds}
     models = {}
     choices = [MMS._replace(rate=rate) for rate in rates]
-    choices += [TRIPLET._replace(margin=margin, rate=rate) for margin, rate in itertools.product((0.2, 1.0, 5.0), rates)]
+    choices += [TRIPLET._replace(margin=margin, rate=rate) for margin, rate in itertools.product((0.2, 1.0, 5.0, 20.0), rates)]
     for choice in choices:
         found = []
         for seed, (training, judging) in sets.items():
@@ -193,7 +193,7 @@ def tune(seeds: Sequence[int]) -> None:
             found.append(recall(models[choice, seed], judging))
         print(json.dumps(choice._asdict() | means(found)), flush=True)
     few = {seed: [items_of(seed, split, HUMAN) for split in ("few", "validation")] for seed in seeds}
-    for start, rate in itertools.product(STARTS, rates):
+    for start, rate in itertools.product(STARTS, (1.5e-4, 5e-4, 1.5e-3)):
         found = []
         for seed, (training, judging) in few.items():
             network = build(seed, training, MMS, models[MMS, seed], start)

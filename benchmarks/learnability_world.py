@@ -38,7 +38,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 """What can be named, in the order in which it is mostly said."""
 UNSAID = {"pattern": 0.15, "ground": 0.15}
 """Share of utterances that leave it out."""
-SPLITS = {"train": 960, "few": 192, "validation": 256, "test": 256}
+SPLITS = {"train": 960, "few": 384, "validation": 256, "test": 256}
 """Pairs of each split; ``few`` are the training pairs of the kind that is learnt from few."""
 HUES = {"red": 0.0, "orange": 0.075, "yellow": 0.155, "green": 0.33, "cyan": 0.48, "blue": 0.63, "purple": 0.8}
 GROUNDS = {

@@ -36,7 +36,7 @@ def test_no_two_splits_share_a_combination_and_every_name_is_trained_with_few_pa
 
 @pytest.mark.parametrize("kind", [SYNTHETIC, HUMAN])
 def test_an_utterance_names_what_its_picture_shows_and_always_the_colour_and_the_shape(kind: Kind) -> None:
-    pairs = pairs_of(3, "test", kind, 60)
+    pairs = pairs_of(3, "test", kind, 30)
     for pair in pairs:
         assert set(pair.said) <= set(pair.shown.values()) and {pair.shown["colour"], pair.shown["shape"]} <= set(pair.said)
         assert pair.picture.shape == (3, 32, 32) and np.abs(pair.samples).max() <= 1.0
