@@ -1,4 +1,4 @@
-"""Our side of ``benchmarks.search``: ``python -m benchmarks.search_ours INDEX QUERIES [single]``, asked like ``peers/faiss/run.py``.
+"""Our side of ``benchmarks.search``: ``python -m benchmarks.search_ours INDEX QUERIES [single]``, asked as the peer is.
 
 With ``single`` it multiplies in float32 whatever the processor has.
 """

@@ -41,7 +41,7 @@ class Built:
 def build(stage: Stage) -> Built:
     """Embed, index, and write everything but the page."""
     from components.core.stage import Job
-    from components.retrieval.jobs import model_folder
+    from components.retrieval.loading import model_folder
     from components.retrieval.pairs import read_pairs, sets_of
 
     params, trained = stage.params, stage.inputs["input"]

@@ -21,13 +21,12 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     import numpy as np
     import torch
 
-    from components.index.encoder import load_network
     from components.retrieval.embedding import embed_pairs
-    from components.retrieval.jobs import model_folder
+    from components.retrieval.loading import open_dual_encoder
     from components.retrieval.pairs import read_pairs, sets_of
 
     torch.set_num_threads(1)
-    network, config = load_network(model_folder(task.inputs["input"], spec["model"]))
+    network, config = open_dual_encoder(task.inputs["input"], spec["model"])
     pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])
     speech = pictures = np.zeros((0, network.config.embedding), np.float32)
     if len(pairs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,30 +13,12 @@ from numpy.typing import NDArray
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.index.queries import Query
-from components.providers.encoded import EncodedPicture, Sight, trainable_encoder
+from components.providers.encoded import EncodedPicture, Sight
 from components.providers.picture_crops import evaluation_view
 from components.providers.pictures import open_picture
-
-if TYPE_CHECKING:
-    from components.models.dual_encoder import DualEncoder, DualEncoderConfig
-    from components.models.encoders import ImageEncoder
+from components.retrieval.loading import open_folder
 
 FRAMES_A_SECOND = 100
-
-
-def load_network(folder: Path) -> tuple[DualEncoder, dict[str, Any]]:
-    """A trained dual encoder in eval mode, and its ``config.json``.
-
-    Raises:
-        HearsightError: the folder holds none, or a damaged one.
-    """
-    from components.models.loading import load_dual_encoder
-
-    try:
-        found = load_dual_encoder(folder, image_encoder=_empty_encoder)
-    except ValueError as error:
-        raise HearsightError(str(error), where="the model", mend="run the stage that made it again") from error
-    return found.model, found.config
 
 
 class QueryEncoder:
@@ -52,7 +34,7 @@ class QueryEncoder:
     """
 
     def __init__(self, folder: Path, crop: str, weights: Path | None = None) -> None:
-        self.network, self.config = load_network(folder)
+        self.network, self.config = open_folder(folder, "the model")
         self.crop, self.weights = crop, weights
 
     def note(self, query: Query) -> str:
@@ -111,8 +93,3 @@ class QueryEncoder:
             )
         found: NDArray[np.float16] = annotator.compute((data, sha256_bytes(data), 0))[0]
         return found
-
-
-def _empty_encoder(config: DualEncoderConfig) -> ImageEncoder:
-    """An encoder to be filled with the model's own weights: those of a package are not what it was trained to."""
-    return trainable_encoder(config.image, None, config.picture_side)

@@ -18,19 +18,17 @@ AT_ONCE = 32
 """Clips, and pictures, that are embedded together."""
 
 
-def embed_all(
-    network: DualEncoder, items: PairItems, device: Any = "cpu"
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """The utterances of ``items``, n × D, in its order; their pictures, each once, m × D; and m: the identity of each picture."""
-    found = []
+@torch.inference_mode()
+def embed_speech(network: DualEncoder, items: PairItems, device: Any = "cpu") -> NDArray[np.float32]:
+    """The utterances of ``items``, n × D, in its order."""
+    found = [torch.zeros(0, network.config.embedding)]
     for first in range(0, len(items), AT_ONCE):
         speech, lengths = items.speech([(0, item) for item in range(first, min(first + AT_ONCE, len(items)))])
         found.append(network.embed_speech(speech.to(device), lengths.to(device)).float().cpu())
-    pictures = np.unique(items.pairs.picture[items.rows])
-    seen = embed_pictures(network, items, pictures, device)
-    return torch.cat(found).numpy(), seen, items.pairs.picture_identity[pictures]
+    return torch.cat(found).numpy()
 
 
+@torch.inference_mode()
 def embed_pictures(
     network: DualEncoder, items: PairItems, pictures: NDArray[np.int64], device: Any = "cpu"
 ) -> NDArray[np.float32]:
@@ -42,7 +40,6 @@ def embed_pictures(
     return torch.cat(found).numpy()
 
 
-@torch.inference_mode()
 def embed_pairs(
     network: DualEncoder, pairs: Pairs, *, frames: int, crop: Crop, held: int = 0
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -64,5 +61,4 @@ def embed_pairs(
         crop=crop,
         fixed=network.speech.pools_padding,
     )
-    speech, _, _ = embed_all(network, items)
-    return speech, embed_pictures(network, items, np.arange(len(pairs.sha256)))
+    return embed_speech(network, items), embed_pictures(network, items, np.arange(len(pairs.sha256)))

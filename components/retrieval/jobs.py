@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from components.core.boundary import Boundary
     from components.core.stage import Task
     from components.models.dual_encoder import DualEncoder, DualEncoderConfig
     from components.models.encoders import ImageEncoder
@@ -145,34 +144,25 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
         HearsightError: the model to begin from is damaged, or was made for other pictures.
     """
     from components.models.dual_encoder import DualEncoder
-    from components.models.loading import load_dual_encoder, warm_start
+    from components.models.loading import warm_start
+    from components.retrieval.loading import empty_image_encoder, open_dual_encoder
 
     if START not in task.inputs:
         towers = spec["towers"]
         config = _config(towers, training)
         return DualEncoder(config, _image_encoder(config, towers["weights"], towers["weights_sha256"])), set()
-    start = spec["start"]
-    boundary = task.inputs[START]
+    start, boundary = spec["start"], task.inputs[START]
+    source = open_dual_encoder(boundary, start["model"])
     try:
-        source = load_dual_encoder(model_folder(boundary, start["model"]), image_encoder=_image_encoder)
         trained_on = source.config["encoder"]
         if trained_on != training.encoder:
             raise ValueError(f"model {start['model']} looked at pictures through {trained_on}, these are for {training.encoder}")
-        network = DualEncoder(source.model.config, _image_encoder(source.model.config))
+        network = DualEncoder(source.model.config, empty_image_encoder(source.model.config))
         warm_start(network, source, set(start["towers"]))
     except ValueError as error:
-        raise HearsightError(
-            str(error), where=boundary.name, mend="train and prepare with the same settings, then run again"
-        ) from error
+        mend = "train and prepare with the same settings, then run again"
+        raise HearsightError(str(error), where=boundary.name, mend=mend) from error
     return network, set(start["towers"])
-
-
-def model_folder(trained: Boundary, key: str) -> Path:
-    """The folder of a model whose files are those of the manifest."""
-    folders = {trained.file(f"models/{key}/{name}").parent for name in ("weights.safetensors", "config.json")}
-    if len(folders) != 1:
-        raise HearsightError(f"the files of model {key} lie apart", where=trained.path, mend="run its stage again")
-    return folders.pop()
 
 
 def history_csv(history: list[dict[str, Any]]) -> str:
@@ -203,14 +193,16 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
         raise HearsightError(str(error), where="params.yaml: towers", mend="change it") from error
 
 
-def _image_encoder(config: DualEncoderConfig, weights: str = "", digest: str = "") -> ImageEncoder | None:
-    """A large image tower's network, with the weights of the file that it begins from; None where it is built with the towers."""
+def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> ImageEncoder | None:
+    """What a large image tower begins from: the file's weights, a package's, or nothing."""
+    from components.retrieval.loading import empty_image_encoder
+
+    if not weights:
+        return empty_image_encoder(config)
     from components.core.graph import find_root
     from components.providers.encoded import trainable_encoder, weights_digest
 
-    if config.image != "efficientnet_lite0" and not weights:
-        return None
-    path = find_root() / weights if weights else None
-    if path is not None and weights_digest(config.image, path) != digest:
+    path = find_root() / weights
+    if weights_digest(config.image, path) != digest:
         raise HearsightError("the weights are not those that the run began with", where=path, mend="run again")
     return trainable_encoder(config.image, path, config.picture_side)

@@ -1,11 +1,11 @@
-"""A trained dual encoder out of the output of ``train`` or ``tune``, ready to embed."""
+"""A trained dual encoder out of the output of ``train`` or ``tune``, or out of a folder, ready to embed."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import HearsightError
-from components.retrieval.jobs import model_folder
 
 if TYPE_CHECKING:
     from components.core.boundary import Boundary
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 
 def open_dual_encoder(models: Boundary, key: str) -> LoadedDualEncoder:
-    """The model of this key, in eval mode.
+    """The model of this key, in eval mode; see :func:`open_folder` for the errors."""
+    return open_folder(model_folder(models, key), models.name)
+
+
+def open_folder(folder: Path, where: str) -> LoadedDualEncoder:
+    """The model whose files lie in ``folder``, in eval mode.
+
+    Args:
+        where: what an error names.
 
     Raises:
         HearsightError: its files are missing, damaged or of another version.
@@ -23,13 +31,23 @@ def open_dual_encoder(models: Boundary, key: str) -> LoadedDualEncoder:
     from components.models.loading import load_dual_encoder
 
     try:
-        return load_dual_encoder(model_folder(models, key), image_encoder=_image_encoder)
+        return load_dual_encoder(folder, image_encoder=empty_image_encoder)
     except ValueError as error:
-        raise HearsightError(str(error), where=models.name, mend="run its stage again") from error
+        raise HearsightError(str(error), where=where, mend="run the stage that made it again") from error
 
 
-def _image_encoder(config: DualEncoderConfig) -> ImageEncoder:
-    """A large image tower's network, for the weights to be read into."""
+def model_folder(trained: Boundary, key: str) -> Path:
+    """The folder of a model whose files are those of the manifest."""
+    folders = {trained.file(f"models/{key}/{name}").parent for name in ("weights.safetensors", "config.json")}
+    if len(folders) != 1:
+        raise HearsightError(f"the files of model {key} lie apart", where=trained.path, mend="run its stage again")
+    return folders.pop()
+
+
+def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
+    """A large image tower's network for weights to be read into; None where it is built with the towers."""
+    if config.image != "efficientnet_lite0":
+        return None
     from components.providers.encoded import trainable_encoder
 
     return trainable_encoder(config.image, None, config.picture_side)

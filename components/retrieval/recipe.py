@@ -14,7 +14,7 @@ from components.metrics.retrieval import best_ranks, recall_at
 from components.models.augment import spec_augment
 from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder
-from components.retrieval.embedding import embed_all
+from components.retrieval.embedding import embed_pictures, embed_speech
 from components.retrieval.items import Batch, PairItems
 from components.training.recipe import Recipe, seed_of
 
@@ -82,8 +82,10 @@ class DualEncoderRecipe(Recipe):
         items = self.validation_items
         if not len(items):
             return None
-        speech, pictures, picture_identity = embed_all(self.network, items, self.device)
-        return recall_of_both(speech, pictures, items.pairs.identity[items.rows], picture_identity)
+        pairs, seen = items.pairs, np.unique(items.pairs.picture[items.rows])
+        speech = embed_speech(self.network, items, self.device)
+        pictures = embed_pictures(self.network, items, seen, self.device)
+        return recall_of_both(speech, pictures, pairs.identity[items.rows], pairs.picture_identity[seen])
 
 
 def recall_of_both(

@@ -28,7 +28,7 @@ class Params(Settings):
     towers: Towers
     """The networks."""
     model: DualEncoderSettings
-    """How they are trained; ``batch`` is the row's."""
+    """How they are trained. ``epochs`` are those of a row of ``batch``; another row has its own batch, and as many steps."""
     hardware: Hardware
     """What it runs on."""
 
@@ -48,7 +48,10 @@ def run(stage: Stage) -> None:
     for row in params.rows:
         kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.train.rows")
         settings = params.model.plain()
-        settings["optimisation"]["batch"] = batch
+        optimisation = settings["optimisation"]
+        # Every row takes the same number of steps, as the paper's: 3 M at any batch size.
+        optimisation["epochs"] = max(1, round(optimisation["epochs"] * batch / optimisation["batch"]))
+        optimisation["batch"] = batch
         spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
         spec["sets"] = contents_of(stage.inputs)
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, by_spec=True) for seed in params.seeds]
