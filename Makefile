@@ -30,6 +30,7 @@ demo: data ## run the whole pipeline on the sample web, and say where to look
 	@hearsight show
 	@hearsight show --dataset portuguese
 	@hearsight show --dataset captioners
+	@hearsight show --dataset stamps
 
 test: setup ## run the tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
 	pytest $(SHARED)

@@ -180,7 +180,12 @@ def show(dataset: Dataset = "english") -> None:
     root = find_root()
     graph = load_graph(root)
     taken = graph.stages_of(dataset)
-    ends = (("report", "report.html"), ("analyze", "analysis.html"), ("compare", "compare.html"))
+    ends = (
+        ("report", "report.html"),
+        ("analyze", "analysis.html"),
+        ("compare", "compare.html"),
+        ("evaluate", "retrieval.html"),
+    )
     last, page = next((end for end in ends if end[0] in taken), ends[0])
     graph.require(last, dataset)
     report = Boundary(graph.output(last, dataset))
@@ -188,6 +193,7 @@ def show(dataset: Dataset = "english") -> None:
     typer.echo("where to look")
     for what, place in (
         (page.partition(".")[0], report.path / page),
+        *((("nearest neighbours", graph.output("index", dataset) / "neighbours.html"),) if "index" in taken else ()),
         *((("voices, to listen to", graph.output("listen", dataset) / "listen.html"),) if "listen" in taken else ()),
         ("checks (Data Docs)", root / "reports" / "data_docs"),
         ("experiments, models, flow runs, all in a browser", "make ui"),

@@ -58,6 +58,7 @@ def run(stage: Stage) -> None:
     stage.export("scores.json", tables.metrics_json(facts).encode())  # for dvc metrics
     stage.write_file("claims.json", tables.claims_json(facts).encode())
     stage.write_file("table.csv", tables.table_csv(facts).encode())
+    stage.write_file("summary.txt", tables.summary(facts).encode())
     stage.export("recall.csv", tables.recall_csv(facts).encode())
     stage.write_file(PAGE, page.html(facts).encode())
     for name, value in tables.figures(facts):

@@ -102,6 +102,23 @@ def recall_csv(facts: Facts) -> str:
     return _csv(head, lines)
 
 
+def summary(facts: Facts) -> str:
+    """A few lines for a person at a terminal: R@10 (or the first depth) of each row, and what holds of the paper's claims."""
+    depth = 10 if 10 in facts.params.depths else facts.params.depths[0]
+    text = [f"any-hit R@{depth} of {facts.dataset}, {facts.params.split} side, {facts.crop} of the pictures, 95 % over queries"]
+    for row in facts.rows:
+        told = []
+        for way in WAYS:
+            value = row.values[Cell(facts.crop, way, HIT, depth)]
+            told.append(f"{SHORT[way]} {value.mean:.3f} ({value.low:.3f} to {value.high:.3f})")
+        text.append(f"  {row.name:<12} {', '.join(told)}; {len(row.models)} seeds")
+    chance = [f"{SHORT[way]} {facts.chance[Cell('', way, HIT, depth)]:.3f}" for way in WAYS]
+    text.append(f"  {'chance':<12} {', '.join(chance)}")
+    judged = [finding for finding in facts.findings if finding.judged]
+    text += ["the paper's claims", *(f"  {finding.verdict:<15} {finding.claim.says}" for finding in judged)] if judged else []
+    return "\n".join(text) + "\n"
+
+
 def figures(facts: Facts) -> Iterator[tuple[str, float]]:
     """The tracker's figures of the whole: ``<row>/<way>/r_at_<k>``, and chance's."""
     for way in WAYS:

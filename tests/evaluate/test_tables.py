@@ -196,3 +196,15 @@ def test_the_page_is_whole_with_one_row_as_with_sixteen(rows: list[str]) -> None
 def test_a_row_called_like_a_tag_stays_text() -> None:
     html = page.html(facts_of({("<b>&-1", 0): constant(1)}))
     assert "<b>&-1" not in html and "&lt;b&gt;&amp;-1" in html
+
+
+def test_the_summary_tells_each_row_beside_chance_and_only_the_claims_that_were_measured() -> None:
+    ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
+    told = tables.summary(facts_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
+    assert (
+        re.search(r"none-100 +speech to image 0\.000 .*; 1 seeds", told)
+        and "both-100     speech to image 1.000 (1.000 to 1.000)" in told
+    )
+    assert "chance       speech to image 0.200" in told and f"  {HOLDS}" in told and UNMEASURED not in told
+    alone = tables.summary(facts_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
+    assert "R@5" in alone and "claims" not in alone
