@@ -132,7 +132,7 @@ class Bench:
     def items_of(self, rows: Any) -> PairItems:
         """Pairs as training reads them."""
         side = self.config.picture_side
-        fixed = self.network.speech.pools_padding or self.options.compile
+        fixed = self.network.speech.padding_counts or self.options.compile
         return PairItems(self.pairs, self.coefficients, rows, seed=0, frames=FRAMES, side=side, training=True, fixed=fixed)
 
     def full(self, steps: int) -> tuple[float, float]:

@@ -76,7 +76,8 @@ def _load_pyfunc(data_path: str) -> Any:
     kind = json.loads((Path(data_path) / loading.CONFIG).read_text(encoding="utf-8"))["kind"]
     if kind == "captioner":
         return ServedCaptioner(_captioner(Path(data_path)))
-    return ServedDualEncoder(loading.load_dual_encoder(Path(data_path)))
+    opened = importlib.import_module("components.retrieval.loading").open_folder(Path(data_path), data_path)
+    return ServedDualEncoder(opened)
 
 
 def _captioner(folder: Path) -> Any:

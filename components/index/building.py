@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
@@ -49,7 +50,9 @@ def build(stage: Stage) -> Built:
     folder = model_folder(trained, model["key"])
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     sets = {name: boundary.digest for name, boundary in stage.inputs.items() if name != "input"}
-    spec = {"model": model["key"], "weights_sha256": model["weights_sha256"], "crop": params.crop, "sets": sets}
+    # The weights do not tell how long the model listens: its config.json does.
+    files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}
+    spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, by_spec=True) for split in params.splits]
     splits = [
         Split(

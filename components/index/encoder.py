@@ -62,7 +62,7 @@ class QueryEncoder:
         """MFCCs cropped from the beginning, padded where padding counts: 1 × coefficients × frames, and its frames."""
         clip = self._mfcc(torch.from_numpy(samples)[None])[0][0, :, : self.config["frames"]]
         length = clip.shape[1]
-        if self.network.speech.pools_padding:
+        if self.network.speech.padding_counts:
             clip = torch.nn.functional.pad(clip, (0, self.config["frames"] - length))
         return clip[None], torch.tensor([length])
 

@@ -50,9 +50,11 @@ def read_query(source: str) -> Query:
     try:
         if path.is_dir():
             raise HearsightError("is a folder", where=source, mend="name a sound or a picture in it")
-        if path.stat().st_size > LARGEST_BYTES:
-            raise HearsightError(f"has more than {LARGEST_BYTES >> 20} MiB", where=source, mend="cut it")
-        return as_query(path.read_bytes(), source)
+        if path.exists() and not path.is_file():
+            # A device has no end, and a pipe that nobody writes to is waited for.
+            raise HearsightError("is a device or a pipe", where=source, mend="name a file, or pipe it in: `hearsight search -`")
+        with path.open("rb") as handle:
+            return as_query(handle.read(LARGEST_BYTES + 1), source)
     except (OSError, ValueError) as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({_line(error)})"
         raise HearsightError(reason, where=source, mend="name a sound or a picture, or - for standard input") from None

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
+from components.index.items import thumbnail_path
 from components.search.files import EMBEDDINGS
 from components.search.index import SearchIndex
 
@@ -78,7 +79,13 @@ class Searcher:
             raise HearsightError("is damaged: it cannot be read", where=folder / ABOUT, mend=_again(folder)) from error
         if crop not in ("centre", "whole"):
             raise HearsightError(f"is damaged: crop is {crop!r}", where=folder / ABOUT, mend=_again(folder))
-        return cls(folder, SearchIndex.open(folder / INDEX, model, verify=size <= VERIFIED_BYTES), about, weights)
+        index = SearchIndex.open(folder / INDEX, model, verify=size <= VERIFIED_BYTES)
+        for sha256, thumbnail in zip(*(index.items[name].to_pylist() for name in ("image_sha256", "thumbnail")), strict=True):
+            # A folder may come from anybody, and what it names is read and shown: nothing outside it.
+            if thumbnail and (thumbnail != thumbnail_path(sha256) or not sha256.isalnum()):
+                what = f"names a picture that is not its own ({thumbnail[:80]!r})"
+                raise HearsightError(what, where=folder / INDEX, mend=_again(folder))
+        return cls(folder, index, about, weights)
 
     @cached_property
     def encoder(self) -> QueryEncoder:

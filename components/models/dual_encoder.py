@@ -156,11 +156,6 @@ class DualEncoder(nn.Module):
         return F.normalize(embedding, dim=1) * self.config.scale**0.5 if self.config.scale > 0 else embedding
 
 
-def similarity(speech: Tensor, images: Tensor) -> Tensor:
-    """Z of eq. 1: speech × images dot products."""
-    return speech @ images.T
-
-
 def _speech_tower(config: DualEncoderConfig) -> SpeechTower:
     if config.speech == "inception_resnet_v2":
         return InceptionSpeech(

@@ -31,7 +31,7 @@ class SpeechTower(nn.Module):
 
     mean: Tensor
     deviation: Tensor
-    pools_padding = False
+    padding_counts = False
     """Whether a clip's embedding depends on how far it is padded: then pad all clips to one length."""
 
     def __init__(self, coefficients: int) -> None:
@@ -72,9 +72,12 @@ class SpeechTower(nn.Module):
 class InceptionSpeech(SpeechTower):
     """Inception-ResNet-v2 over a clip's coefficients as a picture; without a projection where ``embedding`` is 1536."""
 
+    # Convolutions see beyond a clip's end even where the pool does not.
+    padding_counts = True
+
     def __init__(self, coefficients: int, embedding: int, dropout: float, *, pool_padding: bool, momentum: float) -> None:
         super().__init__(coefficients)
-        self.pools_padding = pool_padding
+        self.pool_padding = pool_padding
         self.network = InceptionResnetV2(classes=0)
         set_momentum(self.network, momentum)
         self.dropout = nn.Dropout(dropout)
@@ -84,7 +87,7 @@ class InceptionSpeech(SpeechTower):
         # Shorter clips would leave no feature map: the picture ends in padding, as it does behind any clip.
         features = F.pad(features, (0, max(0, LEAST_SIDE - features.shape[2])))
         found = self.network.features(features[:, None].expand(-1, 3, -1, -1))
-        if self.pools_padding:
+        if self.pool_padding:
             return self.project(self.dropout(found.mean((2, 3))))
         # As many columns as the clip has alone; the last of them see some of what follows.
         own = cells(lengths.clamp_min(LEAST_SIDE)).clamp_max(found.shape[3])

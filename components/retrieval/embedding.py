@@ -59,6 +59,6 @@ def embed_pairs(
         side=network.config.picture_side,
         training=False,
         crop=crop,
-        fixed=network.speech.pools_padding,
+        fixed=network.speech.padding_counts,
     )
     return embed_speech(network, items), embed_pictures(network, items, np.arange(len(pairs.sha256)))

@@ -112,9 +112,13 @@ class Coefficients:
             what = f"is no whole FLAC ({error})"
             raise HearsightError(what, where=self.pairs.keys[item], mend="run the stage that speaks again") from error
 
-    def statistics(self, seed: int) -> tuple[Tensor, Tensor]:
-        """Mean and deviation of each coefficient over the frames of drawn clips: coefficients × 1 each."""
-        items = draw(seed, "normalisation").sample(range(len(self.pairs)), min(NORMALISED_BY, len(self.pairs)))
+    def statistics(self, rows: NDArray[np.int64], seed: int) -> tuple[Tensor, Tensor]:
+        """Mean and deviation of each coefficient over the frames of drawn clips: coefficients × 1 each.
+
+        Args:
+            rows: the utterances that are trained on; no other is listened to.
+        """
+        items = draw(seed, "normalisation").sample(rows.tolist(), min(NORMALISED_BY, len(rows)))
         total = squares = torch.zeros((), dtype=torch.float64)
         frames = 0
         for item in sorted(items):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from components.retrieval.pairs import Pairs
     from components.retrieval.recipe import DualEncoderRecipe
 
-KIND = "dual_encoder"
 WHOLE = 100
 """Percent: all training pairs."""
 
@@ -74,15 +73,15 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
     if len(rows) < 2:
         what = f"has {len(rows)} training pairs"
         raise HearsightError(what, where=where, mend="raise the row's percent, crawl more pages or relax the filters")
-    reseed(seed, KIND, "weights")
+    reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
     coefficients = Coefficients(training, clips["held"])
     common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.picture_side}
-    common["fixed"] = hardware.compile or network.speech.pools_padding
+    common["fixed"] = hardware.compile or network.speech.padding_counts
     items = PairItems(training, coefficients, rows, training=True, **common)
     judging = PairItems(validation, Coefficients(validation, clips["held"]), np.arange(len(validation)), training=False, **common)
     if "speech" not in started:
-        mean, deviation = coefficients.statistics(seed)
+        mean, deviation = coefficients.statistics(rows, seed)
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
     scratch = task.work / digest_value([spec, task.shared["code"], hardware.plain()])[:32]
@@ -105,7 +104,6 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
     fit(recipe, items, scratch / "training", hardware)
     best = recipe.best
     config = {
-        "kind": KIND,
         "row": spec["row"],
         "seed": seed,
         "network": network.config.plain(),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
 from components.core.places import PREPARED_FILE
+from components.core.texts import normalised
 from components.training.members import Members
 
 if TYPE_CHECKING:
@@ -104,8 +105,10 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     # A picture that two sets hold is one picture: the first set's.
     first = np.unique(np.asarray(sha256.indices), return_index=True)[1]
     picture = np.asarray(pc.index_in(utterances["image_sha256"].combine_chunks(), value_set=sha256.dictionary), dtype=np.int64)
-    columns = {"picture": "image_sha256", "text": "caption", "group": "group"}
-    identity = identities(*(utterances[columns[name]].to_pylist() for name in matching)) if len(picture) else torch.zeros(0)
+    columns = {"picture": utterances["image_sha256"].to_pylist(), "group": utterances["group"].to_pylist()}
+    # As the split by text compares captions: what it holds to be one text is no negative of itself.
+    columns["text"] = [normalised(caption) for caption in utterances["caption"].to_pylist()]
+    identity = identities(*(columns[name] for name in matching)) if len(picture) else torch.zeros(0)
     of_picture = np.zeros(len(first), dtype=np.int64)
     of_picture[picture] = np.asarray(identity, dtype=np.int64)
     centres = [part.centre for part in parts]

@@ -98,14 +98,39 @@ class DualEncoderSettings(Settings):
     """The loss; the row names which in ``train``."""
 
 
-def read_row(row: str, kinds: list[str], unit: str, where: str) -> tuple[str, int]:
-    """A table's row, ``<kind>-<number>``, as its kind and its number.
+def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_000_000) -> tuple[str, int]:
+    """A table's row, ``<kind>-<number>``, as its kind and its number, 1 to ``most`` without leading zeros.
 
     Raises:
         HearsightError: it is no such row.
     """
     kind, _, number = row.rpartition("-")
-    if kind not in kinds or not number.isdecimal() or int(number) < 1:
+    known = kind in kinds and number.isascii() and number.isdecimal() and not number.startswith("0")
+    if not known or int(number) > most:
         what = f"'{row}' is no row: it needs one of {', '.join(kinds)}, a hyphen and {unit}"
         raise HearsightError(what, where=where, mend=f"write for example {kinds[-1]}-{48 if unit.startswith('a batch') else 100}")
     return kind, int(number)
+
+
+def check(settings: DualEncoderSettings, where: str) -> None:
+    """Hold the settings to what can be trained with.
+
+    Raises:
+        HearsightError: the first that cannot be.
+    """
+    optimisation, clips, loss = settings.optimisation, settings.clips, settings.loss
+    for block, least in (
+        (
+            "optimisation",
+            {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
+        ),
+        ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
+        ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0, "chunk": 0}),
+    ):
+        held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
+        for name, low in least.items():
+            value = getattr(held, name)
+            if not low <= value < float("inf"):
+                raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", mend=f"set it to {low} or more")
+    if not loss.matching:
+        raise HearsightError("names nothing", where=f"{where}.loss.matching", mend="write at least [picture]")

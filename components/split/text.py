@@ -8,13 +8,13 @@ components are unequal; the price is that added records may move others, which m
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from components.core.draws import draw
 from components.core.stage import Stage
+from components.core.texts import normalised
 from components.split.owners import Post, place, shares_of
 from components.split.records import SPLITS, groups_of_pictures, is_grouped, shares_asked, write_split
 
@@ -26,16 +26,6 @@ class Said(NamedTuple):
     caption: str
     picture: str
     group: str
-
-
-def normalised(caption: str) -> str:
-    """A caption as it is compared: NFKC, without case, marks and what is no letter or digit parted by single spaces.
-
-    What holds no letter or digit stays as it is.
-    """
-    folded = unicodedata.normalize("NFKC", caption).casefold()
-    words = "".join(char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in folded).split()
-    return " ".join(words) or caption
 
 
 def components(records: Iterable[Said]) -> dict[str, str]:

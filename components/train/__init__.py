@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.core.params import Settings
-from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, read_row
+from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, check, read_row
 from components.training.settings import Hardware
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def run(stage: Stage) -> None:
 
     params: Params = stage.params
     towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
+    check(params.model, f"params.yaml: {stage.dataset}.train.model")
     jobs = []
     for row in params.rows:
         kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.train.rows")

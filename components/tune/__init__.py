@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.core.params import Settings
-from components.retrieval.settings import LOSSES, STARTS, DualEncoderSettings, read_row
+from components.retrieval.settings import LOSSES, STARTS, DualEncoderSettings, check, read_row
 from components.training.settings import Hardware
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(stage: Stage) -> None:
 
     from components.core.errors import HearsightError
     from components.core.stage import Job
-    from components.retrieval.jobs import train_dual_encoder
+    from components.retrieval.jobs import WHOLE, train_dual_encoder
     from components.retrieval.provenance import START, code_of, contents_of
     from components.training.publishing import publish
 
@@ -50,10 +50,11 @@ def run(stage: Stage) -> None:
     where = f"params.yaml: {stage.dataset}.tune"
     if params.loss not in LOSSES:
         raise HearsightError(f"'{params.loss}' is no loss", where=f"{where}.loss", mend=f"write {' or '.join(LOSSES)}")
+    check(params.model, f"{where}.model")
     there = {model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()}
     jobs = []
     for row in params.rows:
-        kind, percent = read_row(row, list(STARTS), "a percentage", f"{where}.rows")
+        kind, percent = read_row(row, list(STARTS), "a percentage", f"{where}.rows", most=WHOLE)
         for seed in params.seeds:
             model = f"{params.pretrained}-{seed}"
             if model not in there:

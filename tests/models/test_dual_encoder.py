@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.models.dual_encoder import DualEncoder, DualEncoderConfig, similarity
+from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ImageEncoder
 from components.models.inception_resnet_v2 import InceptionResnetV2
 from tests.models.dual_encoders import TINY, size, tiny
@@ -51,7 +51,7 @@ def test_similarity_is_the_dot_product_raw_or_bounded_by_the_scale() -> None:
     raw, scaled = tiny(), tiny(scale=16.0)
     for model in (raw, scaled):
         speech, images = model.embed_speech(clips, lengths), model.embed_images(pictures)
-        assert torch.allclose(similarity(speech, images)[1, 2], (speech[1] * images[2]).sum(), atol=1e-5)
+        assert torch.allclose((speech @ images.T)[1, 2], (speech[1] * images[2]).sum(), atol=1e-5)
     assert torch.equal(raw.embed_images(pictures), raw.image(pictures))
     cosine = torch.nn.functional.cosine_similarity(raw.embed_images(pictures), raw.embed_images(pictures).flip(0))
     stretched = scaled.embed_images(pictures)
@@ -90,7 +90,7 @@ def test_a_gradient_reaches_every_parameter_and_the_towers_share_none(image: str
     encoder = ImageEncoder(image, Flat(), 32) if image == "efficientnet_lite0" else None
     model = DualEncoder(DualEncoderConfig(**TINY, image=image, side=0 if image == "features" else 32), encoder)
     pictures = torch.randn(3, 8) if image == "features" else torch.randint(256, (3, 3, 32, 32), dtype=torch.uint8)
-    scores = similarity(model.embed_speech(torch.randn(3, 6, 40), torch.tensor([40, 17, 9])), model.embed_images(pictures))
+    scores = model.embed_speech(torch.randn(3, 6, 40), torch.tensor([40, 17, 9])) @ model.embed_images(pictures).T
     assert scores.shape == (3, 3)
     scores.square().sum().backward()
     assert [name for name, parameter in model.named_parameters() if parameter.grad is None or not parameter.grad.any()] == []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from components.models.dual_encoder import DualEncoder, DualEncoderConfig, similarity
+from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.inception_resnet_v2 import LEAST_SIDE, cells
 from components.models.speech_towers import InceptionSpeech
 from tests.models.dual_encoders import INCEPTION, size
@@ -34,7 +34,7 @@ def test_a_gradient_reaches_every_parameter_of_two_towers_that_share_no_memory(m
     model.train()
     pictures = torch.randint(256, (2, 3, SIDE, SIDE), dtype=torch.uint8)
     speech = model.embed_speech(torch.randn(2, SIDE, 90), torch.tensor([90, 80]))
-    similarity(speech, model.embed_images(pictures)).logsumexp(1).sum().backward()
+    (speech @ model.embed_images(pictures).T).logsumexp(1).sum().backward()
     assert speech.shape == (2, 1536)
     bare = [name for name, value in model.named_parameters() if value.grad is None or not value.grad.abs().sum() > 0]
     assert bare == []
@@ -52,9 +52,9 @@ def test_the_coefficients_are_three_channels_and_the_embedding_is_the_mean_over_
         zeroed[1, :, 95:] = 0
         found = tower.network.features(torch.stack([zeroed] * 3, dim=1))
         torch.testing.assert_close(tower(clips, lengths), found.mean((2, 3)))
-        tower.pools_padding = False
+        tower.pool_padding = False
         own = tower(clips, lengths)
-        tower.pools_padding = True
+        tower.pool_padding = True
     # 130 frames leave 2 columns, 95 leave 1: the second clip's other column is of padding.
     assert found.shape[3] == cells(130) == 2 and cells(95) == 1
     torch.testing.assert_close(own[0], found[0].mean((1, 2)))

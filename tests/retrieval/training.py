@@ -36,7 +36,7 @@ def recipe_on(folder: Path, held: int = 100) -> tuple[DualEncoderRecipe, PairIte
         items[split] = PairItems(pairs, Coefficients(pairs, held), np.arange(len(pairs)), **common)
     reseed(0, "dual_encoder", "weights")
     network = DualEncoder(DualEncoderConfig(image_features=FEATURES, channels=8, embedding=4, layers=2, dropout=0.2, scale=8.0))
-    mean, deviation = items["train"].coefficients.statistics(0)
+    mean, deviation = items["train"].coefficients.statistics(items["train"].rows, 0)
     network.speech.mean.copy_(mean)
     network.speech.deviation.copy_(deviation)
     recipe = DualEncoderRecipe(

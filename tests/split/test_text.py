@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
+from components.core.texts import normalised
 from components.split import Params, run
-from components.split.text import Said, components, normalised, sides_by_text
+from components.split.text import Said, components, sides_by_text
 from tests.support import make_boundary, make_stage, row
 
 SHARES = {"train": 0.55, "validation": 0.15, "test": 0.3}

@@ -117,11 +117,17 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rows": ["both"]}, r"'both' is no row: .*none, audio, image, both"),
     ({"rows": ["all-100"]}, "'all-100' is no row"),
     ({"rows": ["both-0"]}, "'both-0' is no row"),
+    ({"rows": ["both-200"]}, "'both-200' is no row"),
+    ({"rows": ["both-010"]}, "'both-010' is no row"),
+    ({"rows": ["both-٥"]}, "is no row"),
+    ({"model": MODEL | {"clips": MODEL["clips"] | {"frames": 0}}}, r"tune\.model\.clips\.frames: is 0"),
+    ({"model": MODEL | {"loss": MODEL["loss"] | {"chunk": -1}}}, r"tune\.model\.loss\.chunk: is -1"),
+    ({"model": MODEL | {"optimisation": OPTIMISATION | {"batch": 0}}}, r"tune\.model\.optimisation\.batch: is 0"),
     ({"pretrained": "mms-48"}, r"no pretrained model mms-48-0.*mms-4-0"),
     ({"seeds": [7]}, "no pretrained model mms-4-7"),
     ({"loss": "infonce"}, "'infonce' is no loss"),
     ({"rows": ["none-1"]}, "has 1 training pairs"),
-    ({"model": MODEL | {"loss": MODEL["loss"] | {"matching": []}}}, "matching names nothing"),
+    ({"model": MODEL | {"loss": MODEL["loss"] | {"matching": []}}}, "matching: names nothing"),
 ]
 
 
