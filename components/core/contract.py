@@ -18,7 +18,9 @@ from components.core.graph import NOT_STAGES, Graph, load_graph
 from components.core.places import CELLS, MATRICES, named
 from components.core.records import BOUNDARIES
 
-SHARED = frozenset({"audio", "calibrate", "core", "models", "metrics", "providers", "release", "search", "serve", "takedown", "training"})
+SHARED = frozenset(
+    {"audio", "calibrate", "core", "models", "metrics", "providers", "release", "search", "serve", "takedown", "training"}
+)
 """Packages of components that are no stages."""
 
 
