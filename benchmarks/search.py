@@ -37,34 +37,40 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def centres() -> NDArray[np.float32]:
-    """What the clusters lie around."""
-    return unit(np.random.default_rng(0).standard_normal((CENTRES, DIMENSION), dtype=np.float32))
+def noise(draw: np.random.Generator, rows: int, rank: int) -> NDArray[np.float32]:
+    """Vectors of about norm 1, drawn evenly; with a rank, nine tenths of each in a subspace of so many dimensions."""
+    found = draw.standard_normal((rows, DIMENSION), dtype=np.float32) / np.float32(math.sqrt(DIMENSION))
+    if not rank:
+        return found
+    span = np.random.default_rng(3).standard_normal((rank, DIMENSION), dtype=np.float32) / np.float32(math.sqrt(DIMENSION))
+    within = draw.standard_normal((rows, rank), dtype=np.float32) / np.float32(math.sqrt(rank))
+    return np.float32(0.9) * (within @ span) + np.float32(0.1) * found
 
 
-def vectors(rows: int) -> Iterator[NDArray[np.float32]]:
+def vectors(rows: int, rank: int) -> Iterator[NDArray[np.float32]]:
     """The stored vectors, a piece at a time."""
-    around = centres()
+    around = unit(noise(np.random.default_rng(0), CENTRES, rank))
     for number in range(0, rows, PIECE):
         draw = np.random.default_rng((1, number))
-        piece = draw.standard_normal((min(PIECE, rows - number), DIMENSION), dtype=np.float32) / np.float32(math.sqrt(DIMENSION))
+        piece = noise(draw, min(PIECE, rows - number), rank)
         piece[::2] = around[draw.integers(0, CENTRES, len(piece[::2]))] + piece[::2]
         copies = np.arange(25, len(piece), 50)
         piece[copies] = piece[draw.integers(0, 25, len(copies))]
         yield unit(piece)
 
 
-def made(rows: int) -> tuple[Path, Path]:
+def made(rows: int, rank: int = 0) -> tuple[Path, Path]:
     """The index and the queries, made once."""
-    folder, asked = WORK / "search" / str(rows), WORK / "search" / f"queries-{rows}.npy"
+    name = f"{rows}-rank-{rank}" if rank else str(rows)
+    folder, asked = WORK / "search" / name, WORK / "search" / f"queries-{name}.npy"
     if not (folder / "index.json").exists():
         start = time.perf_counter()
         table = pa.table({"key": pa.array(range(rows)).cast(pa.string()), "kind": ["image", "speech"] * (rows // 2)})
-        build_index(folder, vectors(rows), table, "drawn")
+        build_index(folder, vectors(rows, rank), table, "drawn")
         print(json.dumps({"what": "drawing and building", "rows": rows, "s": round(time.perf_counter() - start, 1)}), flush=True)
         stored = np.load(folder / "embeddings.npy", mmap_mode="r")
         draw = np.random.default_rng(2)
-        drawn = draw.standard_normal((QUERIES, DIMENSION), dtype=np.float32) / np.float32(math.sqrt(DIMENSION))
+        drawn = noise(draw, QUERIES, rank)
         drawn[::2] = stored[np.sort(draw.integers(0, rows, QUERIES // 2))] + np.float32(0.5) * drawn[::2]
         np.save(asked, unit(drawn))
     return folder, asked
@@ -161,15 +167,20 @@ def equal(rows: int, asked: int, k: int) -> None:
     )
 
 
-def approximate(rows: int, runs: int) -> None:
+def approximate(rows: int, runs: int, rank: int) -> None:
     """A JSON line: the graph's size, time to build and search, and recall; the exact search's time beside it."""
     from components.search.approximate import GRAPH, ApproximateIndex
 
-    folder, queries = made(rows)
+    folder, queries = made(rows, rank)
     index, wanted = SearchIndex.open(folder, verify=False), np.load(queries)
     wall, cpu = time.perf_counter(), time.process_time()
     found = ApproximateIndex.build(index, queries=wanted[:200], threads=2, progress=True)
-    line: dict[str, Any] = {"what": "approximate", "rows": rows, "build s": round(time.perf_counter() - wall, 1)}
+    line: dict[str, Any] = {
+        "what": "approximate",
+        "rows": rows,
+        "rank": rank or DIMENSION,
+        "build s": round(time.perf_counter() - wall, 1),
+    }
     line["build CPU s"] = round(time.process_time() - cpu, 1)
     line |= {"graph / matrix": round((folder / GRAPH).stat().st_size / (rows * DIMENSION * 4), 3)}
     line["recall, all 1,000 queries"] = {k: round(value, 4) for k, value in found.recall_at((1, 10, 100), wanted)["at"].items()}
@@ -199,11 +210,12 @@ def main() -> None:
     parser.add_argument("--single", action="store_true", help="ours without bfloat16, as on processors that lack it")
     parser.add_argument("--equal", action="store_true", help="only hold 20,000 vectors to brute force")
     parser.add_argument("--approximate", action="store_true", help="only the approximate index")
+    parser.add_argument("--rank", type=int, default=0, help="with --approximate: vectors mostly of a subspace")
     options = parser.parse_args()
     if options.equal:
         return equal(20_000, 200, 100)
     if options.approximate:
-        return approximate(options.size, 4 * options.runs)
+        return approximate(options.size, 4 * options.runs, options.rank)
     folder, queries = made(options.size)
     peer = (environment("faiss"), PEERS / "faiss" / "run.py", folder / "embeddings.npy", queries)
     ours = (sys.executable, "-m", "benchmarks.search_ours", folder, queries, *(["single"] if options.single else []))

@@ -1,6 +1,6 @@
-"""Our side of ``benchmarks.search``: ``python -m benchmarks.search_ours INDEX QUERIES [single]``, asked as the peer is.
+"""Our side of ``benchmarks.search``, asked like ``peers/faiss/run.py``: ``python -m benchmarks.search_ours INDEX QUERIES``.
 
-With ``single`` it multiplies in float32 whatever the processor has.
+With the word ``single`` after these it multiplies in float32 whatever the processor has.
 """
 
 from __future__ import annotations

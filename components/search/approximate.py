@@ -1,9 +1,6 @@
 """The approximate index: a graph (HNSW) of the usearch library beside the exact index, its recall measured and kept with it.
 
-The graph holds the vectors in bfloat16 and finds candidates; their scores, and so their order, are the exact ones. Nearest by dot
-product is no metric when norms differ: vectors are divided by the largest norm M and given one more number, √(1 − ‖x‖² / M²),
-which makes all of norm 1, and queries a zero there, so that the greatest dot product is the least angle (Bachrach et al.,
-*Speeding up the Xbox recommender system*, 2014, section 3). Needs the extra ``ann``.
+The graph finds candidates; their scores, and so their order, are the exact ones.
 
 | file | what |
 |---|---|
@@ -25,44 +22,17 @@ from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
 from components.core.progress import progress as shown
 from components.search import files
+from components.search.graph import GraphSettings, empty_graph, graph_library, of_norm_one
 from components.search.index import SearchIndex, check_count, check_queries, without
 from components.search.products import exact_products, norms_above
 from components.search.scan import usable_cores
+
+__all__ = ["ApproximateContents", "ApproximateIndex", "GraphSettings"]
 
 VERSION = 1
 GRAPH, DESCRIPTION = "approximate.usearch", "approximate.json"
 AGAIN = "build the approximate index again, or search exactly"
 QUERIES_AT_ONCE = 1024
-
-
-@dataclass(frozen=True)
-class GraphSettings:
-    """How the graph is made and searched.
-
-    Attributes:
-        connectivity: edges a vector has on a layer (M of HNSW); the lowest layer has twice as many.
-        build_width: candidates looked at to place a vector (efConstruction).
-        search_width: candidates looked at for a query (ef), at least.
-        spare: candidates that are scored exactly, as a multiple of k.
-        draws: queries drawn from the index to measure recall when none are given.
-        recall_at: the k of which recall is measured.
-        seed: of these draws.
-    """
-
-    connectivity: int = 16
-    build_width: int = 128
-    search_width: int = 128
-    spare: int = 2
-    draws: int = 200
-    recall_at: tuple[int, ...] = (1, 10, 100)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("connectivity", "build_width", "search_width", "spare", "draws"):
-            if getattr(self, name) < (2 if name == "connectivity" else 1):
-                raise HearsightError(
-                    f"{name} is {getattr(self, name)}", where="the approximate index", mend="give a larger number"
-                )
 
 
 @dataclass(frozen=True)
@@ -114,13 +84,13 @@ class ApproximateIndex:
             HearsightError: the extra ``ann`` is not installed, or the disk is full.
         """
         chosen = settings or GraphSettings()
-        library = _library()
-        graph = _graph(library, index.dimension, chosen)
+        library = graph_library()
+        graph = empty_graph(library, index.dimension, chosen)
         scale = float(index.norms.max()) or 1.0
         starts = range(0, len(index), files.ROWS_AT_ONCE)
         for start in shown(starts, desc="building the graph") if progress else starts:
             block = index.embeddings[start : start + files.ROWS_AT_ONCE]
-            graph.add(np.arange(start, start + len(block)), _of_norm_one(block, scale), threads=threads or usable_cores())
+            graph.add(np.arange(start, start + len(block)), of_norm_one(block, scale), threads=threads or usable_cores())
         (index.folder / DESCRIPTION).unlink(missing_ok=True)
         publish(index.folder / GRAPH, lambda path: graph.save(str(path)))
         contents = ApproximateContents(
@@ -146,7 +116,7 @@ class ApproximateIndex:
         Raises:
             HearsightError: there is none, it is damaged or of other embeddings, or the extra ``ann`` is not installed.
         """
-        library = _library()
+        library = graph_library()
         path = index.folder / DESCRIPTION
         try:
             told = json.loads(path.read_bytes())
@@ -161,7 +131,7 @@ class ApproximateIndex:
         if contents.embeddings != index.contents.files[files.EMBEDDINGS]["sha256"]:
             raise HearsightError("is an approximate index of other embeddings", where=path, mend=AGAIN)
         files.require_whole(index.folder / GRAPH, contents.graph, verify=verify)
-        graph = _graph(library, index.dimension, settings)
+        graph = empty_graph(library, index.dimension, settings)
         try:
             graph.view(str(index.folder / GRAPH))
         except RuntimeError as error:
@@ -251,35 +221,3 @@ class ApproximateIndex:
         order = np.lexsort((row, -score, query))
         rows[query, place], scores[query, place] = row[order], score[order]
         return rows, scores
-
-
-def _library() -> Any:
-    try:
-        import usearch
-        import usearch.index
-    except ImportError as error:
-        raise HearsightError(
-            "approximate search needs usearch, which is not installed",
-            where="the approximate index",
-            mend="pip install 'hearsight[ann]', or search exactly",
-        ) from error
-    return usearch
-
-
-def _graph(library: Any, dimension: int, settings: GraphSettings) -> Any:
-    return library.index.Index(
-        ndim=dimension + 1,
-        metric="ip",
-        dtype="bf16",
-        connectivity=settings.connectivity,
-        expansion_add=settings.build_width,
-        expansion_search=settings.search_width,
-        enable_key_lookups=False,
-    )
-
-
-def _of_norm_one(vectors: NDArray[np.float32], largest: float) -> NDArray[np.float32]:
-    """Vectors divided by the largest norm, with the number that makes each of norm 1: m × (D + 1)."""
-    scaled = vectors.astype(np.float64) / largest
-    rest = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("nd,nd->n", scaled, scaled)))
-    return np.concatenate([scaled, rest[:, None]], axis=1).astype(np.float32)
