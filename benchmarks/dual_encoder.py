@@ -246,7 +246,7 @@ class Bench:
 
 
 def gathered(rank: int, processes: int, batch: int, embedding: int, runs: int, folder: str, cuda: bool) -> None:
-    """Milliseconds, by the clock, of the loss of ``batch`` pairs that several processes share."""
+    """Milliseconds of the loss of ``batch`` pairs that several processes share, there and back: clock, CPU time of one."""
     torch.set_num_threads(1)
     device = torch.device("cuda", rank) if cuda else torch.device("cpu")
     if cuda:
@@ -257,18 +257,21 @@ def gathered(rank: int, processes: int, batch: int, embedding: int, runs: int, f
     own = batch // processes
     vectors = [torch.randn(own, embedding, device=device, requires_grad=True) for _ in range(2)]
     identities = torch.arange(rank, batch, processes, device=device)
-    spent: dict[str, list[float]] = {"global": [], "device": []}
+    spent: dict[str, list[tuple[float, float]]] = {"global": [], "device": []}
     for number in range(-3, runs):
         for scope, times in spent.items():
             torch.distributed.barrier()
-            begun = time.perf_counter()
+            begun, cpu = time.perf_counter(), time.process_time()
             contrastive_loss(vectors[0], vectors[1], identities, LossSettings(scope=scope), 0).backward()  # type: ignore[arg-type]
             if cuda:
                 torch.cuda.synchronize()
             if number >= 0:
-                times.append((time.perf_counter() - begun) * 1000)
+                times.append(((time.perf_counter() - begun) * 1000, (time.process_time() - cpu) * 1000))
     if rank == 0:
-        median = {f"{scope}, ms a step": round(statistics.median(times), 3) for scope, times in spent.items()}
+        median = {
+            f"{scope}, ms a step": [round(statistics.median(way), 3) for way in zip(*times, strict=True)]
+            for scope, times in spent.items()
+        }
         print(
             json.dumps({"what": f"loss over {processes} processes", "batch": batch, "embedding": embedding} | median), flush=True
         )

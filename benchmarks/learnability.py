@@ -72,9 +72,10 @@ class Choice(NamedTuple):
 
 
 MMS = Choice(rate=1.5e-3)
-TRIPLET = Choice("triplet", rate=1.5e-3, margin=1.0)
-FEW_RATES = {"none": 1.5e-3, "audio": 1.5e-3, "image": 1.5e-3, "both": 1.5e-3}
-"""The best of ``--tune``."""
+"""The best of ``--tune``; as it turned out, for every start from few pairs, too."""
+TRIPLET = Choice("triplet", rate=1.5e-3)
+TRIPLET_MARGINS = (1.0, 5.0)
+"""The best by R@1 and the best by R@10: both are run, and the better one on the test pairs is what the first claim is held to."""
 BATCHES = (12, 24, 48)
 
 
@@ -221,7 +222,8 @@ def one_seed(job: Job) -> dict[str, dict[str, float]]:
     shorter = 16 if job.quick else 1
     training, testing = items_of(seed, "train", SYNTHETIC, limit), items_of(seed, "test", SYNTHETIC, limit)
     found = {}
-    rows = {f"mms-{batch}": MMS._replace(batch=batch) for batch in BATCHES} | {"triplet-48": TRIPLET}
+    rows = {f"mms-{batch}": MMS._replace(batch=batch) for batch in BATCHES}
+    rows |= {f"triplet-48, margin {margin:g}": TRIPLET._replace(margin=margin) for margin in TRIPLET_MARGINS}
     for name, choice in rows.items():
         chosen = choice._replace(scale=job.scale)
         source = train(build(seed, training, chosen), training, chosen, STEPS // shorter, seed)
@@ -230,7 +232,7 @@ def one_seed(job: Job) -> dict[str, dict[str, float]]:
             trained = source
     few, testing = items_of(seed, "few", HUMAN, limit), items_of(seed, "test", HUMAN, limit)
     for start in STARTS:
-        chosen = MMS._replace(rate=FEW_RATES[start], scale=job.scale)
+        chosen = MMS._replace(scale=job.scale)
         network = build(seed, few, chosen, trained, start)
         found[f"start {start}"] = recall(train(network, few, chosen, FEW_STEPS // shorter, seed), testing)
     return found
@@ -263,11 +265,16 @@ def report(seeds: Sequence[int], found: Sequence[dict[str, dict[str, float]]]) -
         middle, low, high = interval([seed[one]["R@10"] - seed[other]["R@10"] for seed in found])
         return middle, f"{one} − {other}: {middle:+.3f} ({low:+.3f}, {high:+.3f})"
 
+    triplet = max((name for name in found[0] if "triplet" in name), key=lambda name: sum(one[name]["R@1"] for one in found))
     # Half a hit more on both sides, so that a model without any hit has a logarithm.
     half = 0.25 / SPLITS["test"]
-    ratios = [math.log((one["mms-48"]["R@1"] + half) / (one["triplet-48"]["R@1"] + half)) for one in found]
+    ratios = [math.log((one["mms-48"]["R@1"] + half) / (one[triplet]["R@1"] + half)) for one in found]
     ratio, low, high = (math.exp(min(value, 700.0)) for value in interval(ratios))
-    _say("R@1 at batch 48 is 1.5 times the triplet loss's", ratio >= 1.5, [f"ratio {ratio:.2f} ({low:.2f}, {high:.2f})"])
+    _say(
+        "R@1 at batch 48 is 1.5 times the triplet loss's",
+        ratio >= 1.5,
+        [f"mms-48 / {triplet}: {ratio:.2f} ({low:.2f}, {high:.2f})"],
+    )
     for claim, pairs in (
         ("R@10 rises with the batch", [("mms-24", "mms-12"), ("mms-48", "mms-24")]),
         (
