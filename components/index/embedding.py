@@ -15,8 +15,8 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``speech.npy`` (n × D) and ``pictures.npy`` (m × D), float32, in the order of the split's pairs.
 
     Args:
-        spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of what is read, since the
-            job is cached by its spec.
+        spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of what is
+            read, since the job is cached by its spec.
     """
     import numpy as np
     import torch
