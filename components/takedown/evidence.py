@@ -100,7 +100,7 @@ def gather(shards: Iterable[Opener], wanted: Wanted, known: Content) -> Content:
                 continue
             if "page_url" in shard.schema_arrow.names:
                 known.rows(_listed(shard, wanted, known.keys))
-            elif "audio_sha256" in shard.schema_arrow.names:
+            elif {"audio_sha256", "record"} <= set(shard.schema_arrow.names):  # an index's items name no record
                 later.append(opener)
     for opener in later:
         with opener() as handle:

@@ -6,6 +6,7 @@ belongs to a record that stays, and is counted, not removed.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import sqlite3
 import tarfile
@@ -78,7 +79,18 @@ class Seeker:
     keys: frozenset[str] = frozenset()
 
     def file(self, path: Path, *, digests: bool = True) -> Look:
-        """Look into the file at ``path``."""
+        """Look into the file at ``path``, and at its name: a small picture is named by the digest of the large one."""
+        look = self._inside(path, digests)
+        if digests and self.named(path.name):
+            look.hit("the file's name")
+        return look
+
+    def named(self, path: str) -> bool:
+        """Whether a file is called by the key or the digest of something removed."""
+        stem = path.rpartition("/")[2].partition(".")[0]
+        return stem in self.keys or stem in self.wanted.digests
+
+    def _inside(self, path: Path, digests: bool) -> Look:
         with path.open("rb") as handle:
             if handle.read(16).startswith(b"SQLite format 3"):
                 look = Look(bytes=path.stat().st_size)
@@ -108,14 +120,17 @@ class Seeker:
         return look
 
     def _raw(self, handle: IO[bytes], look: Look, digests: bool) -> None:
-        rest = b""
+        rest, whole = b"", hashlib.sha256()
         while piece := handle.read(PIECE):
+            whole.update(piece)
             data = rest + piece
             named, others = self.wanted.apart(data, digests=digests)
             look.mentions += others
             for found in named:
                 look.hit(found)
             rest = data[-OVERLAP:]
+        if digests and whole.hexdigest() in self.wanted.digests:
+            look.hit("the whole file")
 
     def _parquet(self, handle: IO[bytes], look: Look) -> None:
         try:

@@ -18,7 +18,7 @@ from components.core.places import CELLS, MATRICES
 from components.crawl.takedown import Takedown
 from components.crawl.web.bases import read_bases
 from components.crawl.web.erase import concerned, erase
-from components.takedown import caches, evidence, versions
+from components.takedown import caches, evidence, searchable, versions
 from components.takedown.listing import named_in_params
 from components.takedown.looking import Look, Seeker
 from components.takedown.matcher import Wanted
@@ -52,6 +52,8 @@ class Plan:
     items: list[Item] = field(default_factory=list)
     models: dict[tuple[str, str], str] = field(default_factory=dict)
     """Tainted (name, version) → ``yes`` or ``maybe``."""
+    searches: dict[searchable.SearchModel, str] = field(default_factory=dict)
+    """Search indexes in MLflow that go → ``yes`` or ``maybe``."""
     yours: list[str] = field(default_factory=list)
     """What a person has to do by hand."""
 
@@ -137,10 +139,13 @@ def _tracked(
 ) -> None:
     maybe = seen_by_snapshot(root, tracker)
     plan.models = tracker.models(held, maybe)
-    for artefact in tracker.artefacts(seeker, tracker.descendants(held) | maybe, current_digests(root)):
-        if folder := tracker.foreign(artefact.run):
-            line = f"{folder} lies outside of this project (a copy's runs still name the original): purge where it belongs"
-            plan.yours += [] if line in plan.yours else [line]
+    current = current_digests(root)
+    for model, grade in searchable.tainted(tracker, seeker, held, maybe, current).items():
+        if not _elsewhere(plan, searchable.foreign(tracker, model)):
+            plan.searches[model] = grade
+            add(model.name, "an older index, with its pictures and captions", partial(searchable.remove, tracker, model))
+    for artefact in tracker.artefacts(seeker, tracker.descendants(held) | maybe, current):
+        if _elsewhere(plan, tracker.foreign(artefact.run.info.artifact_uri)):
             continue
         add(
             artefact.name, "addresses in it" if artefact.redact else "an older artefact", partial(tracker.clear, artefact, seeker)
@@ -152,6 +157,15 @@ def _tracked(
             add(f"mlflow.db: {place}", f"{count} values with addresses", lambda: None)
     if tracker.database is not None and tracker.places(seeker):
         add("mlflow.db", "its free pages, rewritten", partial(tracker.redact, seeker))
+
+
+def _elsewhere(plan: Plan, folder: Path | None) -> bool:
+    """Whether something lies in another project, which is then told."""
+    if folder is None:
+        return False
+    line = f"{folder} lies outside of this project (a copy's runs still name the original): purge where it belongs"
+    plan.yours += [] if line in plan.yours else [line]
+    return True
 
 
 def seen_by_snapshot(root: Path, tracker: Tracker) -> set[str]:

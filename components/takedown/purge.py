@@ -17,7 +17,7 @@ from components.core.graph import Graph, load_graph
 from components.core.places import lock_path
 from components.core.process import sole_writer
 from components.crawl.takedown import NAME, Takedown, read_takedown
-from components.takedown import evidence
+from components.takedown import evidence, searchable
 from components.takedown.looking import Seeker
 from components.takedown.matcher import Wanted
 from components.takedown.plan import Plan, make_plan
@@ -45,6 +45,9 @@ def purge(root: Path, *, apply: bool) -> Plan:
             for (name, version), grade in plan.models.items():
                 assert tracker is not None
                 tracker.mark(name, version, grade)
+            for model, grade in plan.searches.items():
+                assert tracker is not None
+                searchable.mark(tracker, model, grade)
             evidence.note_down(root, removed)
             for item in plan.items:
                 item.remove()

@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.crawl.takedown import NAME, read_takedown
 from components.crawl.web.removed import JOURNAL
-from components.takedown import evidence, versions
+from components.takedown import evidence, searchable, versions
 from components.takedown.looking import Look, Seeker, of_the_crawl
 from components.takedown.matcher import Wanted
 from components.takedown.plan import current_digests, seen_by_snapshot
@@ -109,13 +109,16 @@ def _stored(root: Path, repo: Any, seeker: Seeker, report: Report) -> set[str]:
 
 
 def _tracked(root: Path, tracker: Tracker, seeker: Seeker, held: set[str], report: Report) -> None:
+    current, maybe = current_digests(root), seen_by_snapshot(root, tracker)
     if tracker.database is None:
         for place, times in tracker.places(seeker).items():
             report.left.append({"where": f"mlflow: {place}", "what": "an address", "times": times})
-        for artefact in tracker.artefacts(seeker, (), current_digests(root)):
+        for artefact in tracker.artefacts(seeker, (), current):
             report.left.append({"where": artefact.name, "what": "an address", "times": 1})
     else:
         for path in sorted(tracker.database.parent.glob(f"{tracker.database.name}*")):
             report.take(path.name, seeker.file(path))
-    models = tracker.models(held, seen_by_snapshot(root, tracker))
+    for model in searchable.tainted(tracker, seeker, held, maybe, current):
+        report.left.append({"where": model.name, "what": "a search index made of it", "times": 1})
+    models = tracker.models(held, maybe)
     report.models = [{"model": f"{name}/{version}", "tainted": grade} for (name, version), grade in sorted(models.items())]

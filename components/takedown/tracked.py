@@ -3,7 +3,7 @@
 Runs are told apart by digests: a run is **older** when its output's digest is not that of the current chain. An older run whose
 output came from a tainted one loses the files it logged; its parameters and its copy of ``lineage.json`` keep everything but the
 listed addresses, so that lineage still walks. Weights stay: what to do with a model is its owner's decision, so it is listed
-and tagged ``hearsight.tainted``.
+and tagged ``hearsight.tainted``. Search indexes, which hold pictures, are ``searchable``'s.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from components.core.lineage import Walk
 from components.core.lineage_records import tag
 from components.core.records import MODEL_STAGES
 from components.core.tracking_runs import TAG, connect, dataset_of, tracking_uri
+from components.core.tracking_search import KIND
 from components.takedown.caches import clean
 from components.takedown.looking import Seeker, cells
 
@@ -93,12 +94,12 @@ class Tracker:
                 return found
             found |= more
 
-    def foreign(self, run: Run) -> Path | None:
-        """The folder of a run's artefacts when it lies neither in this project nor beside the SQLite database.
+    def foreign(self, uri: str) -> Path | None:
+        """The folder that artefacts' address names when it lies neither in this project nor beside the SQLite database.
 
         Artefact addresses are absolute: in a copied project they still lead into the one it was copied from.
         """
-        address = urlsplit(run.info.artifact_uri)
+        address = urlsplit(uri)
         if self.database is None or address.scheme not in ("", "file"):
             return None
         folder = Path(unquote(address.path)).resolve()
@@ -134,7 +135,7 @@ class Tracker:
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
             told = json.loads(seeker.wanted.redact(local.read_text(encoding="utf-8"))) if local else None
-            if folder := self.foreign(artefact.run):
+            if folder := self.foreign(artefact.run.info.artifact_uri):
                 raise HearsightError("lies outside of this project", where=folder, mend="purge in the project it belongs to")
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if told is not None and local is not None:
@@ -179,14 +180,14 @@ class Tracker:
     # -- models ----------------------------------------------------------------------------------------------------
 
     def models(self, held: Collection[str], maybe: Collection[str]) -> dict[tuple[str, str], str]:
-        """Registered versions that saw a removed record: (name, version) → ``yes`` or ``maybe``.
+        """Registered versions that saw a removed record, but for search indexes: (name, version) → ``yes`` or ``maybe``.
 
         Args:
             held: digests of outputs in which a removed record was found.
             maybe: digests of outputs that came from a snapshot it was in: whether the record passed every filter is not known.
         """
         found: dict[tuple[str, str], str] = {}
-        for version in self._versions():
+        for version in self.versions():
             name = (version.name, str(version.version))
             if marked := version.tags.get(TAINTED):
                 found[name] = marked
@@ -204,9 +205,17 @@ class Tracker:
         if self.client.get_model_version(name, version).tags.get(TAINTED) != grade:
             self.client.set_model_version_tag(name, version, TAINTED, grade)
 
-    def _versions(self) -> Iterator[Any]:
-        for model in self.client.search_registered_models():
-            yield from self.client.search_model_versions(f"name = '{model.name}'")
+    def versions(self, kind: str = "") -> Iterator[Any]:
+        """The registry's versions of models of a kind; without one, of all but search indexes."""
+        token = None
+        while True:
+            page = self.client.search_registered_models(page_token=token)
+            for model in page:
+                told = model.tags.get(f"{TAG}kind", "")
+                if told == kind if kind else told != KIND:
+                    yield from self.client.search_model_versions(f"name = '{model.name}'")
+            if not (token := page.token):
+                return
 
     def _walk(self, version: Any) -> set[tuple[str, str]]:
         """The steps behind a version by digests; where lineage refuses, what the runs' own parents say."""

@@ -148,6 +148,9 @@ def find(objects: Objects, seeker: Seeker, current: set[str], known: dict[str, L
     for oid in ids:
         if not oid.endswith(".dir") and oid not in known:
             known[oid] = seeker.stream(io.BytesIO(objects.read(oid))).settle(oid not in later)
+    for path, oid in {(path, oid) for v in stored.versions if v.oid not in current for path, oid in v.files.items()}:
+        if oid in known and seeker.named(path):
+            known[oid].hit("the file's name")
     hit = {oid for oid in ids if oid in known and known[oid].hits}
     records = {oid for v in stored.versions for path, oid in v.files.items() if path.startswith(RECORDS)}
     if hit & current & records:
