@@ -35,7 +35,12 @@ SECONDS = {
     "tests/core/test_contract.py": 85,
     "tests/synthesize/test_synthesize.py": 82,
     "tests/hypernymize/test_asking.py": 78,
+    "tests/index/test_index.py": 60,
     "tests/training/test_ranks.py": 50,
+    "tests/takedown/test_search_model.py": 50,
+    "tests/index/test_serving.py": 45,
+    "tests/tune/test_tune.py": 45,
+    "tests/evaluate/test_evaluate.py": 40,
     "tests/compare/test_compare.py": 45,
     "tests/caption/test_training.py": 40,
 }
