@@ -27,7 +27,8 @@ def small_params() -> dict[str, Any]:
     english["synthesize"].update(utterances=1, voices=["nanotts-en-us", "flite-kal16"])
     english["prepare"].update(views=1)
     english["train"].update(seeds=[0])
-    english["train"]["model"]["optimisation"]["epochs"] = 6
+    # Enough epochs that a kill finds the run inside one: each takes a moment.
+    english["train"]["model"]["optimisation"]["epochs"] = 60
     return params
 
 
