@@ -307,7 +307,10 @@ def main() -> None:
     begun, seeds = time.perf_counter(), range(options.seeds)
     jobs = [Job(seed, options.scale, options.quick) for seed in seeds]
     with multiprocessing.get_context("spawn").Pool(min(options.processes, len(jobs))) as pool:
-        found = pool.map(one_seed, jobs, chunksize=1)
+        found = []
+        for seed, one in zip(seeds, pool.imap(one_seed, jobs), strict=True):
+            found.append(one)
+            print(json.dumps({"seed": seed} | one), flush=True)
     report(seeds, found)
     print(f"\n{time.perf_counter() - begun:.0f} s by the clock, {options.processes} processes of one thread")
 
