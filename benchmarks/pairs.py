@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pairs_inputs import pages, write_warc, write_wat
-from components.crawl.archives.scan import native
 from components.crawl.html import fold, image_candidates
 from components.crawl.urls import normalise
 
@@ -109,7 +108,6 @@ def main() -> None:
     asked.add_argument("--rounds", type=int, default=2, help="how often the sample's pages are repeated")
     given = asked.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
-    print("scanner:", "compiled" if native else "in Python (no C compiler when it was installed)")
     warc, wat = WORK / "pages.warc.gz", WORK / "pages.wat.gz"
     count = write_warc(warc, PAGES, given.rounds)
     write_wat(wat, PAGES, given.rounds, warc.name)

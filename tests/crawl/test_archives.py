@@ -12,7 +12,7 @@ import zlib
 from hashlib import sha256
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -274,13 +274,7 @@ def dumped(value):
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-@pytest.fixture(params=["compiled", "python"])
-def finder(request, monkeypatch):
-    if request.param == "python":
-        monkeypatch.setattr(wat, "image_links", wat.image_links_in_python)
-
-
-def test_a_wat_record_gives_its_image_links(finder):
+def test_a_wat_record_gives_its_image_links():
     page = wat_page(dumped(envelope()), "http://a.sample/x/y")
     found = [(c.image_url, c.alt, c.position, c.data_uri, c.has_alt) for c in page.candidates]
     assert found == [
@@ -291,7 +285,7 @@ def test_a_wat_record_gives_its_image_links(finder):
     assert (page.language, page.noindex) == ("un", False)
 
 
-def test_base_language_and_wishes_of_a_wat_record(finder):
+def test_base_language_and_wishes_of_a_wat_record():
     metas = [{"name": "ROBOTS", "content": "noindex"}, {"http-equiv": "Content-Language", "content": "pt-BR"}]
     page = wat_page(dumped(envelope(head={"Base": "http://b.sample/z/", "Metas": metas})), "http://a.sample/x/y")
     assert page.candidates[0].image_url == "http://b.sample/z/a%20b.png"
@@ -305,27 +299,16 @@ LINK = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None)
 @given(st.lists(LINK, max_size=6), TEXT, st.booleans())
-def test_the_quick_reading_of_links_is_the_reading_of_the_whole_record(finder, links, title, spaced):
+def test_the_quick_reading_of_links_is_the_reading_of_the_whole_record(links, title, spaced):
     record_ = envelope(links, head={"Title": title, "Metas": [{"name": "a", "content": title}]})
     block = json.dumps(record_).encode() if spaced else dumped(record_)
     page = wat_page(block, "http://a.sample/x/y")
     assert page.candidates == wat._candidates(links, "http://a.sample/x/y")
 
 
-PIECES = ['{"path":"IMG@/src"', ',"alt":"', ',"url":"a"', '"', "}", ",", "\\", "x", '":"', '"Links":[', "}]", "}}"]
-
-
-@settings(max_examples=300)
-@example(b'{"path":"IMG@/src",":"}]')
-@given(st.lists(st.sampled_from(PIECES), max_size=60).map(lambda words: "".join(words).encode()))
-def test_the_compiled_search_for_links_is_the_one_in_python(block):
-    assert wat.image_links(block) == wat.image_links_in_python(block)
-    assert wat.image_links(block * 50) == wat.image_links_in_python(block * 50)
-
-
-def test_records_that_describe_no_page_give_none_and_broken_ones_are_named(finder):
+def test_records_that_describe_no_page_give_none_and_broken_ones_are_named():
     assert wat_page(b'{"Envelope":{"Payload-Metadata":{"HTTP-Request-Metadata":{}}}}', "http://a.sample/") is None
     for broken in (
         dumped(envelope())[:-30],

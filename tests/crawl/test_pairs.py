@@ -6,13 +6,10 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.crawl.archives import pairs as fast
-from components.crawl.archives import resolve as resolving
-from components.crawl.archives import scan as scanner
-from components.crawl.archives.fields import fields, fields_in_python
 from components.crawl.archives.pairs import read_fast
 from components.crawl.archives.resolve import Resolver
 from components.crawl.archives.scan import scan
@@ -109,40 +106,18 @@ WELL = st.recursive(
 )
 
 
-@pytest.fixture(params=["compiled", "python"])
-def reader(request, monkeypatch):
-    if request.param == "python":
-        monkeypatch.setattr(scanner, "native", None)
-        monkeypatch.setattr(resolving, "join", resolving.join_in_python)
-        monkeypatch.setattr(fast, "tidy", fast.tidy_in_python)
-    elif scanner.native is None:
-        pytest.skip("installed without a C compiler")
-
-
-EVERY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EVERY = settings(max_examples=300, deadline=None)
 
 
 @EVERY
 @given(st.one_of(MARKUP, WELL))
-def test_the_fast_reading_is_the_dom_reading(reader, html):
+def test_the_fast_reading_is_the_dom_reading(html):
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
 
 @EVERY
-@given(st.one_of(MARKUP, WELL))
-def test_the_compiled_scanner_gives_up_where_its_specification_does(html):
-    text = html.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
-    assert (scan(text) is None) == (scanner.scan_in_python(text) is None)
-
-
-@given(st.lists(st.sampled_from([b"A", b"b-C", b":", b" ", b"\t", b"\r\n", b"\n", b"\r", b"\0", b"\xff", b"x: y"])).map(b"".join))
-def test_the_compiled_reading_of_heads_is_the_one_in_python(data):
-    assert fields(data, 0) == fields_in_python(data, 0)
-
-
-@EVERY
 @given(MARKUP)
-def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(reader, html):
+def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(html):
     fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
     assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
     if slow.candidates:
@@ -151,7 +126,7 @@ def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(reader, html)
 
 
 @pytest.mark.parametrize("name", ["figcaption", "FigCaption"])
-def test_a_page_of_stated_language_gives_its_figcaptions(reader, name):
+def test_a_page_of_stated_language_gives_its_figcaptions(name):
     html = f"<html lang=en><figure><img src=a alt=b><{name}>A boat.</{name}></figure>"
     for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
         assert [c.figcaption for c in read_fast(markup, PAGE).candidates] == ["A boat."]
@@ -162,7 +137,7 @@ def test_a_page_of_stated_language_gives_its_figcaptions(reader, name):
     st.one_of(st.binary(max_size=300), MARKUP.map(lambda text: text.encode("utf-8", "replace"))),
     st.sampled_from([None, "utf-8", "latin-1", "shift_jis", "gb2312", "utf-16", "utf-7", "idna", "nonsense"]),
 )
-def test_bytes_of_any_charset_are_read_as_by_the_dom(reader, html, hint):
+def test_bytes_of_any_charset_are_read_as_by_the_dom(html, hint):
     assert pairs_of(html, PAGE, hint) == dom_pairs_of(html, PAGE, hint)
 
 
@@ -181,22 +156,12 @@ REFERENCE = st.one_of(
 @given(REFERENCE, st.one_of(st.just(PAGE), st.just("http://a.sample"), st.just("https://a.sample:8443/x/../y/;p/z"), REFERENCE))
 @example("http://h.sample/a/.", PAGE)
 @example("a/..", PAGE)
-def test_references_resolve_as_absolute_does(reader, reference, base):
+def test_references_resolve_as_absolute_does(reference, base):
     assert Resolver(base)(reference) == absolute(reference, base)
-
-
-FOLDERS = ("http://a.sample/x/y/", "http://a.sample/x/", "http://a.sample/")
-
-
-@settings(max_examples=1000, deadline=None)
-@given(REFERENCE, st.sampled_from(["", "../", "../../../../"]))
-def test_the_compiled_join_is_the_one_in_python(reference, up):
-    assert resolving.join(up + reference, FOLDERS) == resolving.join_in_python(up + reference, FOLDERS)
 
 
 @given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
 def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
-    assert fast.tidy(alt) == fast.tidy_in_python(alt)
     assert not fast.tidy(alt) or fold(alt) == alt
 
 
@@ -209,7 +174,7 @@ def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
         "<html lang=en><base href=/x/><!-- <img> --><template><img></template><select><option>a</select><img src=a>",
     ],
 )
-def test_ordinary_pages_need_no_tree(reader, html):
+def test_ordinary_pages_need_no_tree(html):
     found = scan(html)
     assert found is not None
     assert len(found.images) == len(image_candidates(html, PAGE))
@@ -225,12 +190,12 @@ def test_ordinary_pages_need_no_tree(reader, html):
         "<picture><div><img src=1></div></picture>",
     ],
 )
-def test_pages_whose_tree_moves_images_are_left_to_the_tree(reader, html):
+def test_pages_whose_tree_moves_images_are_left_to_the_tree(html):
     assert scan(html) is None
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
 
-def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time(reader):
+def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
     for piece in (
         "<",
         "<img ",
@@ -251,7 +216,7 @@ def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time(reader):
         assert [c.image_url for c in pairs_of(html, PAGE)] == [c.image_url for c in image_candidates(html, PAGE)], piece
 
 
-def test_the_scanner_knows_every_raw_text_element(reader):
+def test_the_scanner_knows_every_raw_text_element():
     for name in re.findall(r"\w+", "script style title textarea iframe xmp noembed noframes"):
         assert [c.image_url for c in pairs_of(f"<{name}><img src=no></{name}x></{name} ><img src=a>", PAGE)] == [
             "http://a.sample/folder/a"

@@ -1,7 +1,7 @@
-"""The attributes of one tag as an HTML parser reads them: names, quotes, character references.
+"""Replace the character references in an attribute's value as an HTML parser does.
 
-Follows the HTML standard's tokenizer (13.2.5.32–13.2.5.39, and 13.2.5.72–13.2.5.80 for references inside attributes),
-which differs from ``html.unescape``: ``&copy=1`` in an address is no copyright sign.
+Follows the HTML standard's tokenizer (13.2.5.72–13.2.5.80, references inside attributes), which differs from
+``html.unescape``: ``&copy=1`` in an address is no copyright sign.
 """
 
 from __future__ import annotations
@@ -9,35 +9,10 @@ from __future__ import annotations
 import html.entities
 import re
 
-WS = r"[\t\n\f\r ]"
-END = r"(?=[\t\n\f\r />])"
-"""After a tag's name."""
-VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'>][^\t\n\f\r >]*+|(?=>))"""
-ATTRIBUTES = rf"(?:[\t\n\f\r /]++|[^\t\n\f\r />][^\t\n\f\r />=]*+(?:{WS}*+={WS}*+{VALUE})?+)*+>"
-"""The rest of a tag after its name; never matches a tag that the text ends in (which is none to a parser)."""
-
-_ATTRIBUTE = re.compile(
-    rf"""([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:{WS}*+={WS}*+(?:"([^"]*+)"|'([^']*+)'|([^\t\n\f\r "'>][^\t\n\f\r >]*+)|(?=>)))?+"""
-)
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]++)|([0-9]++));?|([a-zA-Z][a-zA-Z0-9]*+)(;?))")
 _NAMED = html.entities.html5
 # 13.2.5.80: what the numbers 80 to 9F (hexadecimal) stand for, which is Windows-1252 where that defines them.
 _WINDOWS = {n: bytes([n]).decode("cp1252") for n in range(0x80, 0xA0) if n not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
-
-
-def attributes(tag: str, start: int, end: int) -> dict[str, str | None]:
-    """The attributes in ``tag[start:end]``, which begins after the tag's name and ends with its ``>``.
-
-    Names are lower-case; of equal names the first counts. One without a value is None, one with an empty one ''.
-    """
-    found: dict[str, str | None] = {}
-    for match in _ATTRIBUTE.finditer(tag, start, end):
-        name, double, single, bare = match.groups()
-        name = name.lower()
-        if name not in found:
-            value = double if double is not None else single if single is not None else bare
-            found[name] = unescape(value) if value else value
-    return found
 
 
 def unescape(value: str) -> str:

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 Fields = dict[bytes, bytes]
 
 _BLANK = b" \t"
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
 
 
-def fields_in_python(data: bytes, at: int) -> tuple[bytes, Fields, int]:
-    """The first line, the fields, and where what follows the empty line begins (-1 when there is no empty line).
+def fields(data: bytes, at: int) -> tuple[bytes, Fields, int]:
+    """Return the first line, the fields, and where what follows the empty line begins (-1 when there is no empty line).
 
     Names are lower-case; equal ones are joined by a comma. Lines may end in LF alone, as some servers write them.
     """
-    first: bytes | None = None
+    empty = _EMPTY_LINE.search(data, at)
+    # Without an empty line, the last line counts only if it is whole.
+    head = data[at : empty.start() + 1 if empty else data.rfind(b"\n", at) + 1]
+    lines = head.replace(b"\r\n", b"\n").split(b"\n")
     found: Fields = {}
-    while (end := data.find(b"\n", at)) >= 0:
-        line = data[at : end - 1 if end > at and data[end - 1] == 13 else end]
-        at = end + 1
-        if first is None:
-            first = line
-        elif not line:
-            return first, found, at
-        else:
-            name, colon, value = line.partition(b":")
-            if colon:
-                name, value = name.strip(_BLANK).lower(), value.strip(_BLANK)
-                found[name] = found[name] + b", " + value if name in found else value
-    return first or b"", found, -1
-
-
-try:
-    from components.crawl.archives._scan import fields
-except ImportError:  # installed where there was no C compiler
-    fields = fields_in_python
+    for line in lines[1:-1]:
+        name, colon, value = line.partition(b":")
+        if colon:
+            name, value = name.strip(_BLANK).lower(), value.strip(_BLANK)
+            found[name] = found[name] + b", " + value if name in found else value
+    return lines[0], found, empty.end() if empty else -1

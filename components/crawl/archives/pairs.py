@@ -101,15 +101,9 @@ def _candidates(found: Scan, page_url: str) -> list[Candidate]:
     return [_candidate(image, sources, at, resolve) for at, (image, sources) in enumerate(found.images)]
 
 
-def tidy_in_python(alt: str) -> bool:
+def tidy(alt: str) -> bool:
     """Whether folding would change nothing in ``alt``, told by plain ASCII and single spaces."""
     return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
-
-
-try:
-    from components.crawl.archives._scan import tidy
-except ImportError:  # installed where there was no C compiler
-    tidy = tidy_in_python
 
 
 def candidate(

@@ -20,19 +20,13 @@ _ROOTED = re.compile(rf"/(?!/){_PATH}{_QUERY}")
 _RELATIVE = re.compile(rf"((?:\.\./)*)([A-Za-z0-9_]{_PATH}{_QUERY})")
 
 
-def join_in_python(reference: str, folders: tuple[str, ...]) -> str | None:
+def join(reference: str, folders: tuple[str, ...]) -> str | None:
     """The address of a plain relative reference from the first of ``folders``, a page's and those above it; or None."""
     match = _RELATIVE.fullmatch(reference) if folders else None
     if match is None:
         return None
     up, rest = match.groups()
     return folders[min(len(up) // 3, len(folders) - 1)] + rest
-
-
-try:
-    from components.crawl.archives._scan import join
-except ImportError:  # installed where there was no C compiler
-    join = join_in_python
 
 
 class Resolver:

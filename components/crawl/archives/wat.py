@@ -7,31 +7,19 @@ not in a WAT. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-M
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+import numpy as np
 import orjson
 
 from components.crawl.archives.pairs import candidate, noindex
 from components.crawl.archives.resolve import Resolver
+from components.crawl.archives.wat_links import find_image_links
 from components.crawl.html import Candidate, Page
 from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.urls import absolute
 
 IMAGE = "IMG@/src"
-_LINK = re.compile(rb'\{"path":"IMG@/src"(?:,"[^"\\]*+":"(?:[^"\\]++|\\.)*+")*+\}', re.DOTALL)
-
-
-def image_links_in_python(block: bytes) -> tuple[int, bytes]:
-    """How many links of the usual form a record has for images, and their JSON array."""
-    links = _LINK.findall(block)
-    return len(links), b"[" + b",".join(links) + b"]"
-
-
-try:
-    from components.crawl.archives._scan import image_links
-except ImportError:  # installed where there was no C compiler
-    image_links = image_links_in_python
 
 
 class BadMetadata(ValueError):
@@ -72,10 +60,11 @@ def _lighter(block: bytes) -> bytes:
     start, end = block.find(b'"Links":['), block.rfind(b"}]")
     if start < 0 or end < start or block.find(b'"Head', start, end) >= 0:
         return block
-    count, links = image_links(block)
-    if count != block.count(b'"IMG@/src"'):
+    spans = find_image_links(np.frombuffer(block, np.uint8)).tolist()
+    if len(spans) != block.count(b'"IMG@/src"'):
         return block
-    return b"".join((block[:start], b'"Links":', links, block[end + 2 :]))
+    links = b",".join([block[first:last] for first, last in spans])
+    return b"".join((block[:start], b'"Links":[', links, b"]", block[end + 2 :]))
 
 
 def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
