@@ -13,13 +13,13 @@ SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/.ready ## make the environment in .venv from the lock, and fetch the dictionary and voices (24 MB)
+setup: .venv/.ready ## make the environment in .venv from the lock, and fetch the dictionary and voices (20 MB)
 .venv/.ready: requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet uv==0.13.8
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --requirements requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
-	@hearsight data --dictionary --voices || echo "without its dictionary 'hearsight try' cannot work, nor five voices without theirs; all else can, and 'make data' tries again"
+	@hearsight data --dictionary --voices || echo "without its dictionary 'hearsight try' cannot work, nor the voices of flite; all else can, and 'make data' tries again"
 	@touch $@
 
 data: setup ## fetch the sample's packages of real pages and pictures (a second call fetches nothing)

@@ -4,6 +4,9 @@ Input: descriptions of tuxpaint's stamps of 25 characters or more in the voice's
 order (``hearsight data`` first). Alone, the engine is called in a process that has loaded it; in its host it is called by
 ``speak``, and the time is both processes'. The two take turns; figures are CPU time, engines loaded before, and ratios of
 medians. The level is that of the voice as ``speak`` gives it, so what must be added to the catalogue's ``level`` is -26 less it.
+
+``--recognise COUNT`` prints error rates instead: COUNT of those descriptions of five words or more, in a manner drawn as
+params.yaml draws it (rate sd .1, pitch sd 1 semitone), written down by the recogniser of the language.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 STAMPS = ROOT / "data/packages/unpacked/tuxpaint-stamps-default/usr/share/tuxpaint/stamps"
 LINE = {"en": None, "pt": "pt_BR", "fr": "fr", "es": "es"}
-SHORTEST, TEXTS = 25, 60
+SHORTEST, TEXTS, FEWEST = 25, 60, 5
 LEVEL, GAIN = -26.0, 4.0
 
 
@@ -86,6 +89,32 @@ def _processor_seconds(pid: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
+def recognised(voice: str, count: int) -> dict[str, Any]:
+    """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
+    from components.audio.shaping import fit, shape
+    from components.metrics.spoken_words import spoken_words
+    from components.metrics.word_errors import errors
+    from components.providers.recognition import Whisper, recogniser_for
+    from components.providers.voices.catalogue import voice_named
+    from components.providers.voices.speaking import speak
+    from components.synthesize.draws import manner_of
+
+    language = voice_named(voice).language
+    recogniser = recogniser_for(language)
+    assert recogniser is not None
+    whisper = Whisper(recogniser, language)
+    long = [text for text in texts(language) if len(spoken_words(text, language)) >= FEWEST]
+    wrong, words, wrong_characters, characters = 0, 0, 0, 0
+    for text in long[:: max(1, len(long) // count)][:count]:
+        manner = manner_of(1, text, 0, voices=[voice], rate_sd=0.1, pitch_sd=1.0, gain_sd=2.0)
+        clip = fit(shape(speak(text, voice), rate=manner.rate, pitch=manner.pitch, gain=manner.gain))[0]
+        said, heard = (spoken_words(each, language) for each in (text, whisper.compute(clip)))
+        wrong, words = wrong + errors(said, heard), words + len(said)
+        wrong_characters += errors(" ".join(said), " ".join(heard))
+        characters += len(" ".join(said))
+    return {"voice": voice, "words": words, "WER": round(wrong / words, 3), "CER": round(wrong_characters / characters, 3)}
+
+
 def measured(work: str, voice: str) -> dict[str, Any]:
     """One run, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.voices", "--work", work, voice]
@@ -101,6 +130,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--work", choices=["alone", "hosted"], help="one run in this process")
+    parser.add_argument("--recognise", type=int, metavar="COUNT", help="error rates of the voices, instead of times and levels")
     parser.add_argument("voices", nargs="*")
     options = parser.parse_args()
     if options.work:
@@ -108,7 +138,10 @@ def main() -> None:
         return
     from components.providers.voices.catalogue import VOICES, voice_named
 
-    for voice in options.voices or list(VOICES):
+    for voice in options.voices or [name for name, voice in VOICES.items() if not voice.paid]:
+        if options.recognise:
+            print(json.dumps(recognised(voice, options.recognise)), flush=True)
+            continue
         pairs = [(measured("alone", voice), measured("hosted", voice)) for _ in range(options.runs)]
         bare, ours = (statistics.median(pair[side]["s"] for pair in pairs) for side in (0, 1))
         ratios = sorted(pair[0]["s"] / pair[1]["s"] for pair in pairs)

@@ -254,7 +254,7 @@ def calibrate(
 def data(
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False,
     dictionary: Annotated[bool, typer.Option("--dictionary", help="Only the dictionary, which `hearsight try` needs.")] = False,
-    voices: Annotated[bool, typer.Option("--voices", help="Only the speech engines flite and espeak-ng.")] = False,
+    voices: Annotated[bool, typer.Option("--voices", help="Only the speech engine flite.")] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
     from components.core.graph import find_root

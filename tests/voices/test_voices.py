@@ -8,17 +8,19 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.audio.measures import measure
 from components.core.codeprint import reached_files
 from components.core.errors import HearsightError
-from components.providers.voices import catalogue, hosts, libraries, speaking
+from components.providers.voices import catalogue, engine_espeak, hosts, libraries, speaking
 from components.providers.voices.catalogue import VOICES, at_hand, installed, voice_named
 from components.providers.voices.failures import EngineFailure
 from components.providers.voices.speaking import speak
@@ -36,7 +38,7 @@ SAID = {
 }
 HERE = {name: voice for name, voice in VOICES.items() if not voice.paid}
 """Those that speak on this machine; the paid ones have ``tests/providers/test_google_voices.py``."""
-AMERICAN = [v for v in HERE.values() if v.language == "en" and v.name != "espeak-en-us"]
+AMERICAN = [v for v in HERE.values() if v.language == "en" and v.name not in ("espeak-en-us", "nanotts-en-gb")]
 
 
 def digest(text: str, voice: str) -> str:
@@ -124,10 +126,10 @@ def test_programs_under_the_gpl_are_never_loaded_here():
 def test_a_host_is_where_they_are():
     speak("un", "espeak-fr")
     pid = hosts.keeper("espeak").host.pid
-    assert pid != os.getpid() and "libespeak-ng" in Path(f"/proc/{pid}/maps").read_text()
+    assert pid != os.getpid() and "espeakbridge" in Path(f"/proc/{pid}/maps").read_text()
 
 
-@pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-en-us", "espeak-fr", "hibari-heart", "piper-joe"])
+@pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-fr-fr", "espeak-fr", "hibari-heart", "piper-joe"])
 def test_texts_with_nothing_to_say_are_silent_or_spoken_and_the_voice_lives_on(voice):
     for text in ("", " ", "\n", "...", "\0", "北京", "\ud800", "<usesig file='/etc/passwd'>", "[[", "a"):
         try:
@@ -137,7 +139,7 @@ def test_texts_with_nothing_to_say_are_silent_or_spoken_and_the_voice_lives_on(v
     assert measure(speak("two dogs", voice)).seconds > 0.3
 
 
-@pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-en-us", "espeak-es"])
+@pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-es-es", "espeak-es"])
 def test_five_thousand_characters_are_spoken_to_the_end(voice):
     line = SAID[VOICES[voice].language][0] + ". "
     one, text = len(speak(line, voice)), line * (5000 // len(line))
@@ -193,6 +195,7 @@ def test_an_extra_that_is_not_there_is_left_out_and_another_is_an_error_with_its
     monkeypatch.setattr(libraries, "_roots", lambda: [tmp_path])
     monkeypatch.setattr(libraries, "SYSTEM", (str(tmp_path),))
     monkeypatch.setitem(catalogue._THERE, "piper", lambda: False)
+    monkeypatch.setitem(catalogue._THERE, "espeak", lambda: False)
     names = ["hibari-heart", "piper-joe", "espeak-fr"]
     there, absent = at_hand(names)
     assert [voice.name for voice in there] == ["hibari-heart"]
@@ -204,13 +207,38 @@ def test_an_extra_that_is_not_there_is_left_out_and_another_is_an_error_with_its
 def test_installed_looks_for_each_library(tmp_path, monkeypatch):
     monkeypatch.setattr(libraries, "_roots", lambda: [tmp_path])
     monkeypatch.setattr(libraries, "SYSTEM", (str(tmp_path),))
-    folder = tmp_path / "data/packages/unpacked/libflite1/usr/lib/any-arch"
-    folder.mkdir(parents=True)
     names = ["libflite.so.2.2", *(f"libflite_cmu_us_{name}.so.2.2" for name in ("slt", "rms", "kal16"))]
-    for name in names:
+    for package, name in (*(("libflite1", name) for name in names), ("libasound2", "libasound.so.2")):
         assert not installed(VOICES["flite-slt"])
+        folder = tmp_path / "data/packages/unpacked" / package / "usr/lib/any-arch"
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     assert installed(VOICES["flite-slt"])
+
+
+def test_espeak_is_there_where_the_wheel_has_library_and_data(tmp_path, monkeypatch):
+    home = tmp_path / "piper"
+    home.mkdir()
+    monkeypatch.setattr(engine_espeak, "find_spec", lambda name: None)
+    assert not installed(VOICES["espeak-fr"])
+    spec = ModuleSpec("piper", None, is_package=True)
+    spec.submodule_search_locations = [str(home)]
+    monkeypatch.setattr(engine_espeak, "find_spec", lambda name: spec)
+    assert not installed(VOICES["espeak-fr"])
+    (home / "espeakbridge.so").touch()
+    assert not installed(VOICES["espeak-fr"])
+    (home / "espeak-ng-data").mkdir()
+    assert installed(VOICES["espeak-fr"])
+
+
+def test_every_language_of_a_dataset_has_a_voice_that_is_no_extra():
+    listed = yaml.safe_load((PROJECT / "params.yaml").read_text(encoding="utf-8"))
+    stages = [dataset["synthesize"] for dataset in listed.values() if isinstance(dataset, dict) and "synthesize" in dataset]
+    lists = [stage["voices"] for stage in stages if "voices" in stage]
+    assert len(lists) >= 2
+    for names in lists:
+        languages = {VOICES[name].language for name in names}
+        assert languages == {VOICES[name].language for name in names if not VOICES[name].extra}
 
 
 def test_an_unknown_voice_is_refused_with_those_there_are():

