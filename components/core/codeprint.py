@@ -1,109 +1,175 @@
-"""What code a thing depends on, and a digest of it that comments and docstrings do not move.
+"""Which code and data a module can reach, and a digest of it.
 
-Imports are invisible to DVC and to a cache. Here they are read from the source: the modules of this project that
-one module reaches, and the digest of their syntax trees. The shard cache keys cheap steps by it; the contract test
-compares it with the code that ``dvc.yaml`` declares; ``tests/annotators.json`` holds dear steps to their version.
+DVC and the caches do not see imports. Here they are read from the source, without running it, by these rules:
+
+- an import reaches the module and executes the ``__init__`` of each package above it;
+- a name imported from a package reaches the whole package: all modules in its folder;
+- a string constant that is the full dotted name of a module of this project reaches that module. So code imported by name is
+  followed when the name is written out in a table (``tests/core/test_codeprint.py`` refuses any other import by name);
+- each package reached brings its data: all files in its folder that are not Python.
+
+The shard cache keys cheap steps by this digest, the contract test compares the files with ``dvc.yaml``, and
+``tests/annotators.json`` holds the annotators to their version.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import os
-import threading
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
+from components.core.codefacts import Facts, facts_of, syntax_tree
+
+__all__ = ["PLUMBING", "Code", "code_digest", "reached_files", "syntax_tree"]
+
 PACKAGES = ("components", "flows")
-PLUMBING = Path("components/core")
-BEHAVIOUR = frozenset({"records.py", "draws.py", "ledger.py", "shards.py"})
-"""The part of the core that decides what bytes a step makes; the rest only carries them."""
+FACTS = Path(".hearsight") / "code"
+PLUMBING = {
+    "components/core/annotations.py": "returns what an annotator computed, keyed by content and version, checked by digest",
+    "components/core/cache.py": "returns the files of an entry, checked by digest",
+    "components/core/claims.py": "locks",
+    "components/core/codefacts.py": "makes the digests; another way of making them gives other keys by itself",
+    "components/core/codeprint.py": "makes the digests; another way of making them gives other keys by itself",
+    "components/core/engine.py": "starts worker processes; no engine changes what a step computes",
+    "components/core/fence.py": "locks",
+    "components/core/files.py": "writes given bytes atomically",
+    "components/core/graph.py": "finds the root and the inputs; the inputs' digests and the settings are in the key",
+    "components/core/manifest.py": "lists files with their digests, which are in the key",
+    "components/core/params.py": "reads settings; their values are in the key",
+    "components/core/process.py": "locks and signals",
+    "components/core/progress.py": "draws progress bars",
+    "components/core/stage.py": "makes keys and publishes what the cache returns",
+    "components/providers/google_credentials.py": "says who asks a service, which changes no answer",
+}
+"""Files that no digest covers although steps reach them, each with the reason why it cannot change a result.
 
-_PARSING = threading.RLock()
-# A worker forked while another thread parses would else wait for that thread, which it does not have.
-os.register_at_fork(before=_PARSING.acquire, after_in_parent=_PARSING.release, after_in_child=_PARSING.release)
+What such a file imports counts all the same.
+"""
+_NO_DATA = {".pyc", ".so", ".o", ".pyd"}
+"""Compiled files: their source is covered."""
 
 
-def syntax_tree(path: Path) -> ast.Module:
-    """A source file, parsed by one thread at a time."""
-    return _parsed(path.read_bytes())
+class Code:
+    """The code of one project; each file is read once.
 
-
-def _parsed(source: bytes) -> ast.Module:
-    """CPython 3.11 counts the depth of a tree that it makes in one place for all threads, so two that parse at once may end in
-    "SystemError: AST constructor recursion depth mismatch".
+    Args:
+        root: the folder that holds ``components`` and ``flows``.
+        read: reads a file; tests give another one to change a file in memory.
     """
-    with _PARSING:
-        return ast.parse(source)
 
+    def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
+        self.root, self._read = root, read
+        self.facts: Callable[[Path], Facts] = cache(self._facts)
+        self.data: Callable[[Path], tuple[Path, ...]] = cache(self._data)
+        self._module_file = cache(self._find)
+        self._references = cache(self._resolved)
 
-def module_file(root: Path, module: str) -> Path | None:
-    """The source file of a dotted module of this project, or None when it is not one of ours."""
-    base = root.joinpath(*module.split("."))
-    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
+    def reached(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> tuple[list[Path], list[Path]]:
+        """Return the source files and the data files that ``modules`` reach, each list sorted.
 
+        Args:
+            modules: dotted names; of a package all modules count.
+            executed: dotted names of modules whose functions nobody calls, only their classes.
+            parents: whether importing a module executes the packages above it. Without, only what is imported by name counts.
+        """
+        seen: dict[Path, bool] = {}
+        waiting = [found for module in modules for found in self._whole(module)]
+        waiting.extend((path, False) for path in map(self._module_file, executed) if path)
+        while waiting:
+            path, named = waiting.pop()
+            if seen.get(path, False) or (path in seen and not named):
+                continue
+            seen[path] = named
+            at_once, called = self._references(path)
+            waiting.extend(at_once + called if named else at_once)
+            if parents:
+                waiting.extend((above, False) for above in self._above(path))
+        packages = [path.parent for path in seen if path.name == "__init__.py"]
+        return sorted(seen), sorted(file for folder in packages for file in self.data(folder))
 
-@cache
-def imports_of(root: Path, path: Path) -> frozenset[str]:
-    """The project's modules that the file at ``path`` imports anywhere in it, functions included."""
-    named = _named_imports(path.read_bytes(), path.parent.relative_to(root).parts)
-    return frozenset(name for name in named if name.split(".")[0] in PACKAGES and module_file(root, name))
+    def digest(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> str:
+        """Return the digest of what ``modules`` reach, comments, docstrings and plumbing aside."""
+        sources, data = self.reached(*modules, executed=executed, parents=parents)
+        total = hashlib.sha256()
+        for path in sources:
+            if (name := self._relative(path)) not in PLUMBING:
+                total.update(f"{name}\n{self.facts(path).digest}\n".encode())
+        for path in data:
+            total.update(f"{self._relative(path)}\n{hashlib.sha256(self._read(path)).hexdigest()}\n".encode())
+        return total.hexdigest()
 
+    def _facts(self, path: Path) -> Facts:
+        return facts_of(self._read(path), self.root / FACTS)
 
-@cache
-def _named_imports(source: bytes, package: tuple[str, ...]) -> frozenset[str]:
-    """What a file of ``package`` names in its imports; equal files of several projects are parsed once."""
-    found: set[str] = set()
-    for node in ast.walk(_parsed(source)):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join((*package[: len(package) - node.level + 1], node.module or "")) if node.level else node.module or ""
-            base = base.rstrip(".")
-            found.add(base)
-            found.update(f"{base}.{alias.name}" for alias in node.names)
-    return frozenset(found)
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def _find(self, module: str) -> Path | None:
+        """The source file of a module of this project; None when it is not one of ours."""
+        if module.partition(".")[0] not in PACKAGES:
+            return None
+        base = self.root.joinpath(*module.split("."))
+        for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+            if candidate.is_file():
+                return candidate
+        return None
+
+    def _whole(self, module: str) -> list[tuple[Path, bool]]:
+        """A module by name; of a package all its modules."""
+        path = self._module_file(module)
+        if path is None:
+            return []
+        return [(each, True) for each in sorted(path.parent.glob("*.py"))] if path.name == "__init__.py" else [(path, True)]
+
+    def _above(self, path: Path) -> Iterable[Path]:
+        """The ``__init__`` of each package that holds the file."""
+        for folder in path.parents:
+            if folder == self.root:
+                return
+            if (init := folder / "__init__.py") != path and init.is_file():
+                yield init
+
+    def _resolved(self, path: Path) -> tuple[list[tuple[Path, bool]], list[tuple[Path, bool]]]:
+        """Where the references of a file lead, those executed and those called: files, and whether they are imported by name."""
+        facts = self.facts(path)
+        package = path.parent.relative_to(self.root).parts
+        executed, called = (
+            [found for reference in references for found in self._lead(reference, package)]
+            for references in (facts.executed, facts.called)
+        )
+        return executed, called
+
+    def _lead(self, reference: str, package: tuple[str, ...]) -> list[tuple[Path, bool]]:
+        module, _, name = reference.partition(":")
+        if level := len(module) - len(module.lstrip(".")):
+            module = ".".join((*package[: len(package) - level + 1], *filter(None, [module[level:]])))
+        if not name:
+            path = self._module_file(module)
+            return [(path, True)] if path else []
+        if path := self._module_file(f"{module}.{name}"):
+            return [(path, True)]
+        return self._whole(module)
+
+    def _data(self, folder: Path) -> tuple[Path, ...]:
+        """The data files of a package: all that is not Python, in folders too that are no packages."""
+        found: list[Path] = []
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith(".") or path.name == "__pycache__":
+                continue
+            if path.is_dir():
+                found += () if (path / "__init__.py").is_file() else self.data(path)
+            elif path.suffix != ".py" and path.suffix not in _NO_DATA and not path.name.endswith("~"):
+                found.append(path)
+        return tuple(found)
 
 
 def reached_files(root: Path, module: str) -> list[Path]:
-    """Every source file of the project that ``module`` reaches, itself and its sub-modules included, sorted."""
-    waiting, seen = [module], set()
-    while waiting:
-        name = waiting.pop()
-        path = module_file(root, name)
-        if path is None or path in seen:
-            continue
-        seen.add(path)
-        if path.name == "__init__.py" and name == module:
-            waiting.extend(f"{name}.{child.stem}" for child in path.parent.glob("*.py") if child.stem != "__init__")
-        waiting.extend(imports_of(root, path))
-    return sorted(seen)
+    """Return every source and data file of the project that ``module`` reaches, plumbing included, sorted."""
+    sources, data = Code(root).reached(module)
+    return sorted([*sources, *data])
 
 
-def strip_docstrings(tree: ast.AST) -> ast.AST:
-    """The tree without its docstrings (comments never were in it)."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            body = [item for item in node.body if not _is_text(item)]
-            node.body = body or [ast.Pass()]
-    return tree
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def code_digest(root: Path, module: str) -> str:
-    """The digest of the code and packaged data that ``module`` reaches; comments, docstrings and plumbing aside."""
-    total = hashlib.sha256()
-    for path in reached_files(root, module):
-        if path.parent == root / PLUMBING and path.name not in BEHAVIOUR:
-            continue
-        total.update(str(path.relative_to(root)).encode())
-        total.update(ast.dump(strip_docstrings(syntax_tree(path))).encode())
-        for data in sorted((path.parent / "data").glob("*")) if path.name == "__init__.py" else []:
-            total.update(data.name.encode() + data.read_bytes())
-    return total.hexdigest()
+def code_digest(root: Path, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> str:
+    """Return the digest of the code and data that ``modules`` reach; see :meth:`Code.reached`."""
+    return Code(root).digest(*modules, executed=executed, parents=parents)

@@ -26,7 +26,7 @@ def annotators(root: Path) -> Iterator[tuple[str, int, str]]:
             if not isinstance(node, ast.ClassDef) or any(ast.unparse(base) == "Protocol" for base in node.bases):
                 continue
             if any(isinstance(item, ast.FunctionDef) and item.name == "compute" for item in node.body):
-                yield f"{module}.{node.name}", _version(node), code_digest(root, module)
+                yield f"{module}.{node.name}", _version(node), code_digest(root, module, parents=False)
 
 
 def _version(node: ast.ClassDef) -> int:
