@@ -23,14 +23,15 @@ _PARSING = threading.RLock()
 os.register_at_fork(before=_PARSING.acquire, after_in_parent=_PARSING.release, after_in_child=_PARSING.release)
 
 _MODULE_NAME = re.compile(r"(components|flows)(\.[A-Za-z_]\w*)+(:[A-Za-z_]\w*)?")
+_LOCATING = {"__file__", "__path__", "__spec__", "resources", "get_data", "getfile", "getsourcefile", "PackageLoader"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Facts(NamedTuple):
     """What the digests need of one source file.
 
-    A reference is ``"package.module"`` for ``import package.module`` and for a string constant that names a module of this project,
-    and ``"package.module:name"`` for ``from package.module import name``; leading dots mark a relative import.
+    A reference is ``"package.module"`` for ``import package.module`` and for a string constant that names a module of this
+    project, and ``"package.module:name"`` for ``from package.module import name``; leading dots mark a relative import.
     """
 
     digest: str
@@ -39,6 +40,8 @@ class Facts(NamedTuple):
     """References at module level and in classes: followed whenever the file is executed."""
     called: tuple[str, ...]
     """References inside module-level functions: followed when somebody imports the file by name and can call them."""
+    locates: bool
+    """Whether it can find files beside code: it names ``__file__``, ``importlib.resources`` or the like."""
 
 
 def syntax_tree(path: Path) -> ast.Module:
@@ -104,7 +107,16 @@ def _made(source: bytes) -> Facts:
     executed: set[str] = set()
     called: set[str] = set()
     _collect(tree, executed, called)
-    return Facts(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(executed)), tuple(sorted(called)))
+    locates = any(_LOCATING.intersection(_names(node)) for node in ast.walk(tree))
+    return Facts(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(executed)), tuple(sorted(called)), locates)
+
+
+def _names(node: ast.AST) -> Iterable[str]:
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    return re.split("[.:]", ":".join(_references(node))) if isinstance(node, (ast.Import, ast.ImportFrom)) else []
 
 
 def _collect(node: ast.AST, found: set[str], called: set[str]) -> None:
@@ -140,7 +152,7 @@ def _references(node: ast.AST) -> Iterable[str]:
 def _read(entry: Path) -> Facts | None:
     try:
         kept = json.loads(entry.read_bytes())
-        facts = Facts(kept["digest"], tuple(kept["executed"]), tuple(kept["called"]))
+        facts = Facts(kept["digest"], tuple(kept["executed"]), tuple(kept["called"]), bool(kept["locates"]))
         return facts if kept["sum"] == _sum(facts) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -6,7 +6,8 @@ DVC and the caches do not see imports. Here they are read from the source, witho
 - a name imported from a package reaches the whole package: all modules in its folder;
 - a string constant that is the full dotted name of a module of this project reaches that module. So code imported by name is
   followed when the name is written out in a table (``tests/core/test_codeprint.py`` refuses any other import by name);
-- each package reached brings its data: all files in its folder that are not Python.
+- a package brings the files beside its modules that are not Python (the C source of an extension, say); the data in its folders
+  counts when a module is reached that can find files and is in the package, or refers to it.
 
 The shard cache keys cheap steps by this digest, the contract test compares the files with ``dvc.yaml``, and
 ``tests/annotators.json`` holds the annotators to their version.
@@ -46,8 +47,8 @@ PLUMBING = {
 
 What such a file imports counts all the same.
 """
-_NO_DATA = {".pyc", ".so", ".o", ".pyd"}
-"""Compiled files: their source is covered."""
+_NOT_DATA = {".py", ".pyc", ".so", ".o", ".pyd"}
+"""Code, and compiled files, whose source is covered."""
 
 
 class Code:
@@ -59,11 +60,14 @@ class Code:
     """
 
     def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
-        self.root, self._read = root, read
-        self.facts: Callable[[Path], Facts] = cache(self._facts)
-        self.data: Callable[[Path], tuple[Path, ...]] = cache(self._data)
+        self.root = root
+        self.facts: Callable[[Path], Facts] = cache(lambda path: facts_of(read(path), root / FACTS))
+        self.content = cache(lambda path: hashlib.sha256(read(path)).hexdigest())
+        self.beside = cache(self._beside)
+        self.inside: Callable[[Path], tuple[Path, ...]] = cache(self._inside)
         self._module_file = cache(self._find)
         self._references = cache(self._resolved)
+        self._above = cache(self._find_above)
 
     def reached(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> tuple[list[Path], list[Path]]:
         """Return the source files and the data files that ``modules`` reach, each list sorted.
@@ -85,8 +89,8 @@ class Code:
             waiting.extend(at_once + called if named else at_once)
             if parents:
                 waiting.extend((above, False) for above in self._above(path))
-        packages = [path.parent for path in seen if path.name == "__init__.py"]
-        return sorted(seen), sorted(file for folder in packages for file in self.data(folder))
+        beside = {file for path in seen if path.name == "__init__.py" for file in self.beside(path.parent)}
+        return sorted(seen), sorted(beside.union(*map(self._located, seen)))
 
     def digest(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> str:
         """Return the digest of what ``modules`` reach, comments, docstrings and plumbing aside."""
@@ -96,11 +100,8 @@ class Code:
             if (name := self._relative(path)) not in PLUMBING:
                 total.update(f"{name}\n{self.facts(path).digest}\n".encode())
         for path in data:
-            total.update(f"{self._relative(path)}\n{hashlib.sha256(self._read(path)).hexdigest()}\n".encode())
+            total.update(f"{self._relative(path)}\n{self.content(path)}\n".encode())
         return total.hexdigest()
-
-    def _facts(self, path: Path) -> Facts:
-        return facts_of(self._read(path), self.root / FACTS)
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -122,13 +123,10 @@ class Code:
             return []
         return [(each, True) for each in sorted(path.parent.glob("*.py"))] if path.name == "__init__.py" else [(path, True)]
 
-    def _above(self, path: Path) -> Iterable[Path]:
+    def _find_above(self, path: Path) -> list[Path]:
         """The ``__init__`` of each package that holds the file."""
-        for folder in path.parents:
-            if folder == self.root:
-                return
-            if (init := folder / "__init__.py") != path and init.is_file():
-                yield init
+        inits = [folder / "__init__.py" for folder in path.parents if self.root in folder.parents]
+        return [init for init in inits if init != path and init.is_file()]
 
     def _resolved(self, path: Path) -> tuple[list[tuple[Path, bool]], list[tuple[Path, bool]]]:
         """Where the references of a file lead, those executed and those called: files, and whether they are imported by name."""
@@ -151,17 +149,26 @@ class Code:
             return [(path, True)]
         return self._whole(module)
 
-    def _data(self, folder: Path) -> tuple[Path, ...]:
-        """The data files of a package: all that is not Python, in folders too that are no packages."""
-        found: list[Path] = []
-        for path in sorted(folder.iterdir()):
-            if path.name.startswith(".") or path.name == "__pycache__":
-                continue
-            if path.is_dir():
-                found += () if (path / "__init__.py").is_file() else self.data(path)
-            elif path.suffix != ".py" and path.suffix not in _NO_DATA and not path.name.endswith("~"):
-                found.append(path)
-        return tuple(found)
+    def _located(self, path: Path) -> set[Path]:
+        """The data files in folders that the module at ``path`` can find."""
+        if not self.facts(path).locates:
+            return set()
+        near = {path.parent, *(found.parent for group in self._references(path) for found, _ in group)}
+        return {file for package in near for file in self.inside(package)}
+
+    def _beside(self, folder: Path) -> tuple[Path, ...]:
+        """The files of a folder that are not Python, without hidden and compiled ones."""
+        return tuple(path for path in sorted(folder.iterdir()) if path.is_file() and _is_data(path))
+
+    def _inside(self, package: Path) -> tuple[Path, ...]:
+        """The data files of a package in folders that are no packages, at any depth."""
+        folders = (path for path in sorted(package.iterdir()) if path.is_dir() and path.name[0] not in "._")
+        plain = [folder for folder in folders if not (folder / "__init__.py").is_file()]
+        return tuple(file for folder in plain for file in (*self.beside(folder), *self.inside(folder)))
+
+
+def _is_data(path: Path) -> bool:
+    return not (path.name.startswith(".") or path.name.endswith("~") or path.suffix in _NOT_DATA)
 
 
 def reached_files(root: Path, module: str) -> list[Path]:

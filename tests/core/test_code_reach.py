@@ -1,0 +1,178 @@
+"""A changed file changes the keys of exactly the steps that can reach it."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from components.core.codeprint import PLUMBING, Code, code_digest
+from components.core.graph import load_graph
+from tests.core.code_reach import WORK, Compiled, modules, steps
+from tests.support import PROJECT
+
+OUTSIDE = {
+    "flows/*": "starts commands and servers; computes no record",
+    "components/cli.py": "commands",
+    "components/*_commands.py": "commands",
+    "components/trial*.py": "a command that tries a rule on one text and keeps nothing",
+    "components/calibrate/data/*": "the page of a command, written anew each time",
+    "components/calibrate/page.py": "the page of a command, written anew each time",
+    "components/calibrate/plots.py": "the page of a command, written anew each time",
+    "components/calibrate/sweep.py": "a command's counts, made anew each time",
+    "components/check/*": "a DVC stage of its own that keeps nothing in the shard cache",
+    "components/core/contract.py": "a test of the project's files",
+    "components/core/engine_ray*.py": "starts tasks on a cluster; no engine changes what a step computes",
+    "components/core/explain.py": "a command that reads ledgers",
+    "components/core/gate.py": "says whether a stage may run",
+    "components/core/lineage*.py": "a command that reads lineages",
+    "components/core/printing.py": "prints lines",
+    "components/core/runner.py": "starts a stage; what it hands over is in the key",
+    "components/core/served.py": "serves published models to MLflow",
+    "components/core/tracking*.py": "tells MLflow what has finished",
+    "components/crawl/sample/packages.py": "fetches the sample's packages, which are checked by digest",
+    "components/metrics/coco.py": "a command that scores files",
+    "components/providers/wikidata/build.py": "builds the dictionary, a file known by its digest",
+    "components/providers/wikidata/dump.py": "builds the dictionary, a file known by its digest",
+    "components/release/*": "a command that writes a release anew each time",
+    "components/scoring.py": "a command that scores files",
+    "components/submission.py": "a command that scores files",
+    "components/takedown/*": "a command that erases; it computes no record",
+}
+"""Files that neither a step nor a stage reaches, each with the reason."""
+
+
+def rule_for(name: str) -> str | None:
+    """The entry of OUTSIDE that a file falls under."""
+    return next((pattern for pattern in OUTSIDE if fnmatch.fnmatchcase(name, pattern)), None)
+
+
+class Changed(Code):
+    """The project with one file changed in memory; notes which files a digest was made from."""
+
+    def __init__(self, base: Code, changed: Path | None = None) -> None:
+        super().__init__(base.root, lambda path: path.read_bytes() + added(path))
+        self.asked: set[Path] = set()
+        own, self.beside, self.inside = self.facts, base.beside, base.inside
+        self._module_file, self._above, content = base._module_file, base._above, self.content
+        self.facts = lambda path: self._noted(path) and (own if path == changed else base.facts)(path)
+        self.content = lambda path: self._noted(path) and (content if path == changed else base.content)(path)  # type: ignore
+        self._references = lambda path: self._resolved(path) if path == changed else base._references(path)  # type: ignore
+
+    def _noted(self, path: Path) -> bool:
+        self.asked.add(path)
+        return True
+
+
+def added(path: Path) -> bytes:
+    """A statement, or a row of data."""
+    return b"\nADDED_BY_A_TEST = 1\n" if path.suffix == ".py" else b"\nadded by a test\n"
+
+
+def roots() -> dict[str, tuple[str, ...]]:
+    """What has a key → the modules it is made from: every step, and every stage (its lineage)."""
+    found = {module: (module, WORK) for module in steps(PROJECT).values()}
+    return found | {f"stage {stage}": (f"components.{stage}",) for stage in load_graph(PROJECT).stages}
+
+
+def project_files() -> list[Path]:
+    """Every file of the code, compiled ones aside."""
+    found = (path for top in ("components", "flows") for path in (PROJECT / top).rglob("*"))
+    return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so")
+
+
+def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
+    base, oracle, keys = Code(PROJECT), Compiled(PROJECT), roots()
+    wanted = {key: oracle.reach(*names) for key, names in keys.items()}
+    moved: dict[Path, set[str]] = {path: set() for path in project_files()}
+    for key, names in keys.items():
+        plain = Changed(base)
+        before = plain.digest(*names)
+        for path in plain.asked:  # a digest cannot depend on a file that it was not made from
+            if Changed(base, path).digest(*names) != before:
+                moved[path].add(key)
+    unreached = set()
+    for path, changed in moved.items():
+        name = path.relative_to(PROJECT).as_posix()
+        expected = {key for key, reach in wanted.items() if path in reach}
+        if name in PLUMBING:
+            assert not changed
+            assert expected, f"{name} is plumbing that nothing reaches: remove it from the list"
+        elif expected or changed:
+            assert changed == expected, name
+            assert rule_for(name) is None, f"{name} is reached: remove it from OUTSIDE"
+        else:
+            unreached.add(name)
+    for name in sorted(unreached):
+        assert rule_for(name), f"no step and no stage reaches {name}: say why in OUTSIDE, or remove the file"
+    assert {rule_for(name) for name in unreached} == set(OUTSIDE), "an entry of OUTSIDE matches no file"
+    assert set(PLUMBING) <= {path.relative_to(PROJECT).as_posix() for path in moved}
+
+
+IMPORTING = """
+import importlib, json, os, sys
+ours = lambda: [name for name in sys.modules if name.split(".")[0] in ("components", "flows")]
+for module in sys.argv[1:]:
+    importlib.import_module(module)
+    sys.stdout.flush()
+    if os.fork() == 0:  # other packages stay loaded, ours are imported again for this module alone
+        for name in ours():
+            del sys.modules[name]
+        importlib.import_module(module)
+        print(json.dumps([module, ours()]), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_what_python_imports_is_reached():
+    wanted = sorted(set(steps(PROJECT).values()))
+    said = subprocess.run(
+        [sys.executable, "-c", IMPORTING, *wanted], cwd=PROJECT, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    code, files, found = Code(PROJECT), modules(PROJECT), dict(map(json.loads, said.stdout.splitlines()))
+    assert sorted(found) == wanted
+    for module, loaded in found.items():
+        reached = code.reached(module)[0]
+        # A module that only plumbing imports at once counts too, so nothing is left out of a step's own reach.
+        missing = {name for name in loaded if name in files and files[name] not in reached}
+        assert not missing, f"{module} imports {sorted(missing)}"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("copy")
+    shutil.copytree(PROJECT / "components", root / "components", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    return root
+
+
+EDITS = [
+    ("synthesize/speakable/spanish.py", "components.synthesize.planning", "components.hypernymize"),
+    ("providers/data/brands.tsv", "components.hypernymize", "components.retrieval.jobs"),
+    ("core/texts.py", "components.retrieval.jobs", "components.synthesize.planning"),
+    ("core/texts.py", "components.evaluate.scoring", "components.synthesize.planning"),
+    ("models/captioners/aoanet.py", "components.caption.jobs", "components.synthesize.planning"),
+    ("crawl/archives/_scan.c", "components.crawl.sources.archives", "components.filter"),
+    ("core/work.py", "components.dedup.pictures", ""),
+]
+
+
+@pytest.mark.parametrize("edited, step, other", EDITS)
+def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
+    path = copy / "components" / edited
+    before = {name: code_digest(copy, name, WORK) for name in (step, other) if name}
+    content = path.read_bytes()
+    path.write_bytes(content + added(path))
+    try:
+        assert code_digest(copy, step, WORK) != before[step]
+        assert not other or code_digest(copy, other, WORK) == before[other]
+    finally:
+        path.write_bytes(content)
+    assert code_digest(copy, step, WORK) == before[step]
