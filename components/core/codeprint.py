@@ -16,8 +16,10 @@ The shard cache keys cheap steps by this digest, the contract test compares the 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 from components.core.codefacts import Facts, facts_of, syntax_tree
@@ -33,6 +35,7 @@ PLUMBING = {
     "components/core/codefacts.py": "makes the digests; another way of making them gives other keys by itself",
     "components/core/codeprint.py": "makes the digests; another way of making them gives other keys by itself",
     "components/core/engine.py": "starts worker processes; no engine changes what a step computes",
+    "components/core/errors.py": "carries the words of a failure as they were given; no cache keeps a failure",
     "components/core/fence.py": "locks",
     "components/core/files.py": "writes given bytes atomically",
     "components/core/graph.py": "finds the root and the inputs; the inputs' digests and the settings are in the key",
@@ -47,12 +50,12 @@ PLUMBING = {
 
 What such a file imports counts all the same.
 """
-_NOT_DATA = {".py", ".pyc", ".so", ".o", ".pyd"}
+_NOT_DATA = (".py", ".pyc", ".so", ".o", ".pyd")
 """Code, and compiled files, whose source is covered."""
 
 
 class Code:
-    """The code of one project; each file is read once.
+    """The code of one project; each file is read once. Files are named relative to the root, with slashes.
 
     Args:
         root: the folder that holds ``components`` and ``flows``.
@@ -61,15 +64,17 @@ class Code:
 
     def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self.root = root
-        self.facts: Callable[[Path], Facts] = cache(lambda path: facts_of(read(path), root / FACTS))
-        self.content = cache(lambda path: hashlib.sha256(read(path)).hexdigest())
+        self.facts: Callable[[str], Facts] = cache(lambda file: facts_of(read(root / file), root / FACTS))
+        self.content: Callable[[str], str] = cache(lambda file: hashlib.sha256(read(root / file)).hexdigest())
+        self.listed = cache(self._listed)
+        self.references = cache(self._references)
+        self.module_file = cache(self._module_file)
+        self.whole = cache(self._whole)
+        self.above = cache(self._above)
         self.beside = cache(self._beside)
-        self.inside: Callable[[Path], tuple[Path, ...]] = cache(self._inside)
-        self._module_file = cache(self._find)
-        self._references = cache(self._resolved)
-        self._above = cache(self._find_above)
+        self.inside: Callable[[str], tuple[str, ...]] = cache(self._inside)
 
-    def reached(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> tuple[list[Path], list[Path]]:
+    def reached(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> tuple[list[str], list[str]]:
         """Return the source files and the data files that ``modules`` reach, each list sorted.
 
         Args:
@@ -77,104 +82,104 @@ class Code:
             executed: dotted names of modules whose functions nobody calls, only their classes.
             parents: whether importing a module executes the packages above it. Without, only what is imported by name counts.
         """
-        seen: dict[Path, bool] = {}
-        waiting = [found for module in modules for found in self._whole(module)]
-        waiting.extend((path, False) for path in map(self._module_file, executed) if path)
+        seen: dict[str, bool] = {}
+        waiting = [(file, True) for module in modules for file in self.whole(module)]
+        waiting.extend((file, False) for file in map(self.module_file, executed) if file)
         while waiting:
-            path, named = waiting.pop()
-            if seen.get(path, False) or (path in seen and not named):
+            file, called = waiting.pop()
+            if seen.get(file, not called and file in seen):
                 continue
-            seen[path] = named
-            at_once, called = self._references(path)
-            waiting.extend(at_once + called if named else at_once)
+            seen[file] = called
+            at_once, in_calls = self.references(file)
+            waiting.extend((found, True) for found in (at_once + in_calls if called else at_once))
             if parents:
-                waiting.extend((above, False) for above in self._above(path))
-        beside = {file for path in seen if path.name == "__init__.py" for file in self.beside(path.parent)}
-        return sorted(seen), sorted(beside.union(*map(self._located, seen)))
+                waiting.extend((init, False) for init in self.above(file))
+        data = {path for file in seen if file.endswith("/__init__.py") for path in self.beside(_folder(file))}
+        return sorted(seen), sorted(data.union(*map(self._located, seen)))
 
     def digest(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> str:
         """Return the digest of what ``modules`` reach, comments, docstrings and plumbing aside."""
         sources, data = self.reached(*modules, executed=executed, parents=parents)
         total = hashlib.sha256()
-        for path in sources:
-            if (name := self._relative(path)) not in PLUMBING:
-                total.update(f"{name}\n{self.facts(path).digest}\n".encode())
-        for path in data:
-            total.update(f"{self._relative(path)}\n{self.content(path)}\n".encode())
+        for file in sources:
+            if file not in PLUMBING:
+                total.update(f"{file}\n{self.facts(file).digest}\n".encode())
+        for file in data:
+            total.update(f"{file}\n{self.content(file)}\n".encode())
         return total.hexdigest()
 
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
-
-    def _find(self, module: str) -> Path | None:
+    def _module_file(self, module: str) -> str | None:
         """The source file of a module of this project; None when it is not one of ours."""
-        if module.partition(".")[0] not in PACKAGES:
-            return None
-        base = self.root.joinpath(*module.split("."))
-        for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-            if candidate.is_file():
-                return candidate
+        base = module.replace(".", "/")
+        if base.partition("/")[0] in PACKAGES:
+            for file in (f"{base}.py", f"{base}/__init__.py"):
+                if file in self.listed(_folder(file))[0]:
+                    return file
         return None
 
-    def _whole(self, module: str) -> list[tuple[Path, bool]]:
-        """A module by name; of a package all its modules."""
-        path = self._module_file(module)
-        if path is None:
-            return []
-        return [(each, True) for each in sorted(path.parent.glob("*.py"))] if path.name == "__init__.py" else [(path, True)]
+    def _whole(self, module: str) -> tuple[str, ...]:
+        """The file of a module; of a package the files of all its modules."""
+        file = self.module_file(module)
+        if file is None or not file.endswith("/__init__.py"):
+            return (file,) if file else ()
+        return tuple(each for each in self.listed(_folder(file))[0] if each.endswith(".py"))
 
-    def _find_above(self, path: Path) -> list[Path]:
+    def _above(self, file: str) -> tuple[str, ...]:
         """The ``__init__`` of each package that holds the file."""
-        inits = [folder / "__init__.py" for folder in path.parents if self.root in folder.parents]
-        return [init for init in inits if init != path and init.is_file()]
+        parts = file.split("/")[:-1]
+        inits = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts) + 1)]
+        return tuple(init for init in inits if init != file and init in self.listed(_folder(init))[0])
 
-    def _resolved(self, path: Path) -> tuple[list[tuple[Path, bool]], list[tuple[Path, bool]]]:
-        """Where the references of a file lead, those executed and those called: files, and whether they are imported by name."""
-        facts = self.facts(path)
-        package = path.parent.relative_to(self.root).parts
-        executed, called = (
-            [found for reference in references for found in self._lead(reference, package)]
-            for references in (facts.executed, facts.called)
-        )
-        return executed, called
+    def _references(self, file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The files that a file refers to: when it is executed, and when its functions are called."""
+        facts = self.facts(file)
+        lead = partial(self._lead, package=_folder(file).split("/"))
+        return tuple(chain(*map(lead, facts.executed))), tuple(chain(*map(lead, facts.called)))
 
-    def _lead(self, reference: str, package: tuple[str, ...]) -> list[tuple[Path, bool]]:
+    def _lead(self, reference: str, package: list[str]) -> Iterable[str]:
         module, _, name = reference.partition(":")
         if level := len(module) - len(module.lstrip(".")):
-            module = ".".join((*package[: len(package) - level + 1], *filter(None, [module[level:]])))
-        if not name:
-            path = self._module_file(module)
-            return [(path, True)] if path else []
-        if path := self._module_file(f"{module}.{name}"):
-            return [(path, True)]
-        return self._whole(module)
+            module = ".".join([*package[: len(package) - level + 1], *filter(None, [module[level:]])])
+        found = self.module_file(f"{module}.{name}" if name else module)
+        if found or not name:
+            return (found,) if found else ()
+        return self.whole(module)
 
-    def _located(self, path: Path) -> set[Path]:
-        """The data files in folders that the module at ``path`` can find."""
-        if not self.facts(path).locates:
+    def _located(self, file: str) -> set[str]:
+        """The data files in folders that the module can find."""
+        if not self.facts(file).locates:
             return set()
-        near = {path.parent, *(found.parent for group in self._references(path) for found, _ in group)}
-        return {file for package in near for file in self.inside(package)}
+        near = {_folder(file), *map(_folder, chain(*self.references(file)))}
+        return {path for package in near for path in self.inside(package)}
 
-    def _beside(self, folder: Path) -> tuple[Path, ...]:
-        """The files of a folder that are not Python, without hidden and compiled ones."""
-        return tuple(path for path in sorted(folder.iterdir()) if path.is_file() and _is_data(path))
+    def _listed(self, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The files and the folders in a folder, sorted, without hidden ones and what Python and editors leave."""
+        try:
+            entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return (), ()
+        kept = [entry for entry in entries if entry.name[0] != "." and entry.name[-1] != "~" and entry.name != "__pycache__"]
+        files, folders = ([entry.name for entry in kept if entry.is_dir() == wanted] for wanted in (False, True))
+        return tuple(f"{folder}/{name}" for name in files), tuple(f"{folder}/{name}" for name in folders)
 
-    def _inside(self, package: Path) -> tuple[Path, ...]:
+    def _beside(self, folder: str) -> tuple[str, ...]:
+        """The files of a folder that are neither Python nor compiled."""
+        return tuple(file for file in self.listed(folder)[0] if not file.endswith(_NOT_DATA))
+
+    def _inside(self, package: str) -> tuple[str, ...]:
         """The data files of a package in folders that are no packages, at any depth."""
-        folders = (path for path in sorted(package.iterdir()) if path.is_dir() and path.name[0] not in "._")
-        plain = [folder for folder in folders if not (folder / "__init__.py").is_file()]
-        return tuple(file for folder in plain for file in (*self.beside(folder), *self.inside(folder)))
+        folders = (folder for folder in self.listed(package)[1] if f"{folder}/__init__.py" not in self.listed(folder)[0])
+        return tuple(file for folder in folders for file in (*self.beside(folder), *self.inside(folder)))
 
 
-def _is_data(path: Path) -> bool:
-    return not (path.name.startswith(".") or path.name.endswith("~") or path.suffix in _NOT_DATA)
+def _folder(file: str) -> str:
+    return file.rpartition("/")[0]
 
 
 def reached_files(root: Path, module: str) -> list[Path]:
     """Return every source and data file of the project that ``module`` reaches, plumbing included, sorted."""
     sources, data = Code(root).reached(module)
-    return sorted([*sources, *data])
+    return [root / file for file in sorted([*sources, *data])]
 
 
 def code_digest(root: Path, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> str:

@@ -30,7 +30,9 @@ def steps(root: Path) -> dict[str, str]:
     """``file:line`` → module of the function, for each function given to ``Stage.map``, ``jobs`` or ``each``."""
     found = {}
     for module, path in modules(root).items():
-        tree = ast.parse(path.read_bytes())
+        if b"step=" not in (source := path.read_bytes()):
+            continue
+        tree = ast.parse(source)
         names = {
             alias.asname or alias.name: (node.module or "", alias.name)
             for node in ast.walk(tree)
@@ -85,7 +87,9 @@ class Compiled:
 
     def _whole(self, name: str) -> list[str]:
         path = self.modules[name]
-        return [each for each, other in self.modules.items() if other.parent == path.parent] if path.stem == "__init__" else [name]
+        return (
+            [each for each, other in self.modules.items() if other.parent == path.parent] if path.stem == "__init__" else [name]
+        )
 
     def _refers(self, name: str) -> tuple[set[str], set[str]]:
         source = re.sub(r"\bif TYPE_CHECKING:", "if False:", self.modules[name].read_text())

@@ -8,7 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,23 +59,22 @@ def rule_for(name: str) -> str | None:
 class Changed(Code):
     """The project with one file changed in memory; notes which files a digest was made from."""
 
-    def __init__(self, base: Code, changed: Path | None = None) -> None:
-        super().__init__(base.root, lambda path: path.read_bytes() + added(path))
-        self.asked: set[Path] = set()
-        own, self.beside, self.inside = self.facts, base.beside, base.inside
-        self._module_file, self._above, content = base._module_file, base._above, self.content
-        self.facts = lambda path: self._noted(path) and (own if path == changed else base.facts)(path)
-        self.content = lambda path: self._noted(path) and (content if path == changed else base.content)(path)  # type: ignore
-        self._references = lambda path: self._resolved(path) if path == changed else base._references(path)  # type: ignore
+    def __init__(self, base: Code, changed: str | None = None) -> None:
+        super().__init__(base.root, lambda path: path.read_bytes() + added(path.name))
+        self.asked: set[str] = set()
+        for listing in ("listed", "module_file", "whole", "above", "beside", "inside"):
+            setattr(self, listing, getattr(base, listing))
+        for reading in ("facts", "content", "references"):
+            setattr(self, reading, partial(self._noted, changed, getattr(self, reading), getattr(base, reading)))
 
-    def _noted(self, path: Path) -> bool:
-        self.asked.add(path)
-        return True
+    def _noted(self, changed: str | None, anew: Callable[[str], Any], before: Callable[[str], Any], file: str) -> Any:
+        self.asked.add(file)
+        return (anew if file == changed else before)(file)
 
 
-def added(path: Path) -> bytes:
+def added(name: str) -> bytes:
     """A statement, or a row of data."""
-    return b"\nADDED_BY_A_TEST = 1\n" if path.suffix == ".py" else b"\nadded by a test\n"
+    return b"\nADDED_BY_A_TEST = 1\n" if name.endswith(".py") else b"\nadded by a test\n"
 
 
 def roots() -> dict[str, tuple[str, ...]]:
@@ -81,26 +83,26 @@ def roots() -> dict[str, tuple[str, ...]]:
     return found | {f"stage {stage}": (f"components.{stage}",) for stage in load_graph(PROJECT).stages}
 
 
-def project_files() -> list[Path]:
+def project_files() -> list[str]:
     """Every file of the code, compiled ones aside."""
     found = (path for top in ("components", "flows") for path in (PROJECT / top).rglob("*"))
-    return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so")
+    kept = (path for path in found if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so")
+    return sorted(path.relative_to(PROJECT).as_posix() for path in kept)
 
 
 def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
     base, oracle, keys = Code(PROJECT), Compiled(PROJECT), roots()
-    wanted = {key: oracle.reach(*names) for key, names in keys.items()}
-    moved: dict[Path, set[str]] = {path: set() for path in project_files()}
+    wanted = {key: {path.relative_to(PROJECT).as_posix() for path in oracle.reach(*names)} for key, names in keys.items()}
+    moved: dict[str, set[str]] = {file: set() for file in project_files()}
     for key, names in keys.items():
         plain = Changed(base)
         before = plain.digest(*names)
-        for path in plain.asked:  # a digest cannot depend on a file that it was not made from
-            if Changed(base, path).digest(*names) != before:
-                moved[path].add(key)
+        for file in plain.asked:  # a digest cannot depend on a file that it was not made from
+            if Changed(base, file).digest(*names) != before:
+                moved[file].add(key)
     unreached = set()
-    for path, changed in moved.items():
-        name = path.relative_to(PROJECT).as_posix()
-        expected = {key for key, reach in wanted.items() if path in reach}
+    for name, changed in moved.items():
+        expected = {key for key, reach in wanted.items() if name in reach}
         if name in PLUMBING:
             assert not changed
             assert expected, f"{name} is plumbing that nothing reaches: remove it from the list"
@@ -112,7 +114,7 @@ def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
     for name in sorted(unreached):
         assert rule_for(name), f"no step and no stage reaches {name}: say why in OUTSIDE, or remove the file"
     assert {rule_for(name) for name in unreached} == set(OUTSIDE), "an entry of OUTSIDE matches no file"
-    assert set(PLUMBING) <= {path.relative_to(PROJECT).as_posix() for path in moved}
+    assert set(PLUMBING) <= set(moved)
 
 
 IMPORTING = """
@@ -137,11 +139,11 @@ def test_what_python_imports_is_reached():
         [sys.executable, "-c", IMPORTING, *wanted], cwd=PROJECT, capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
-    code, files, found = Code(PROJECT), modules(PROJECT), dict(map(json.loads, said.stdout.splitlines()))
+    code, found = Code(PROJECT), dict(map(json.loads, said.stdout.splitlines()))
+    files = {name: path.relative_to(PROJECT).as_posix() for name, path in modules(PROJECT).items()}
     assert sorted(found) == wanted
     for module, loaded in found.items():
         reached = code.reached(module)[0]
-        # A module that only plumbing imports at once counts too, so nothing is left out of a step's own reach.
         missing = {name for name in loaded if name in files and files[name] not in reached}
         assert not missing, f"{module} imports {sorted(missing)}"
 
@@ -169,7 +171,7 @@ def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
     path = copy / "components" / edited
     before = {name: code_digest(copy, name, WORK) for name in (step, other) if name}
     content = path.read_bytes()
-    path.write_bytes(content + added(path))
+    path.write_bytes(content + added(edited))
     try:
         assert code_digest(copy, step, WORK) != before[step]
         assert not other or code_digest(copy, other, WORK) == before[other]
