@@ -55,7 +55,6 @@ def run(stage: Stage) -> None:
 
     from components.caption.jobs import train_captioner
     from components.core.codeprint import code_digest
-    from components.core.digests import digest_value
     from components.core.places import PREPARED_FILE
     from components.core.stage import Job
     from components.training.publishing import publish
@@ -72,9 +71,7 @@ def run(stage: Stage) -> None:
         Job(f"{params.name}-{seed}", {"network": params.name, "seed": seed, "settings": settings, "encoder": encoder})
         for seed in training.seeds
     ]
-    # Networks are imported by name, which no digest of the code that asks for them sees.
-    code = [code_digest(stage.root, f"components.{name}") for name in ("caption", "models.captioners")]
-    shared = {"code": digest_value(code)}
+    shared = {"code": code_digest(stage.root, "components.caption.jobs")}
     folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
     publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)))
     # Every model is in the cache now: the checkpoints have served.

@@ -29,7 +29,6 @@ Written = Mapping[tuple[str, str], list[str]]
 
 def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[tuple[str, str], list[str]]:
     """What each model writes for each item of each set."""
-    from components.core.codeprint import code_digest
     from components.core.stage import Job
 
     pairs = [(found, model) for found in sets for model in models]
@@ -42,9 +41,7 @@ def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Mode
         for found, model in pairs
     ]
     settings = {"beam": stage.params.beam, "length_power": stage.params.length_power}
-    # Networks are imported by name, which no digest of the code that asks for them sees.
-    shared = {"networks": code_digest(stage.root, "components.models.captioners")}
-    folders = stage.jobs(write_captions, jobs, step="captions", params=settings, shared=shared)
+    folders = stage.jobs(write_captions, jobs, step="captions", params=settings)
     written = {}
     for (found, model), folder in zip(pairs, folders, strict=True):
         captions: dict[str, str] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))

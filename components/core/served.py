@@ -81,5 +81,6 @@ def _load_pyfunc(data_path: str) -> Any:
 
 
 def _captioner(folder: Path) -> Any:
-    trained, encoded = (importlib.import_module(f"components.{name}") for name in ("models.trained", "providers.encoded"))
+    trained = importlib.import_module("components.models.trained")
+    encoded = importlib.import_module("components.providers.encoded")
     return trained.load_trained(folder, encoder=lambda about: encoded.trainable_encoder(about["name"], side=about["side"]))

@@ -170,7 +170,13 @@ class Stage:
     def _base(self, function: Callable[..., Any], step: str, params: Settings | Mapping[str, Any], shared: Any) -> dict[str, Any]:
         return {
             "step": f"{self.name}.{step}" if step != self.name else step,
-            "code": code_digest(self.root, function.__module__),
+            # What a step is run by, and the class of its settings, whose methods it may call, reach it without an import.
+            "code": code_digest(
+                self.root,
+                function.__module__,
+                workfloor.__name__,
+                executed=[type(params).__module__] if isinstance(params, Settings) else [],
+            ),
             "params": params,
             "shared": shared,
             "state": self.state,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -61,8 +60,10 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
 
 def load() -> None:
     """Import what speech is worked on with, once and for all workers, which are forks of this process."""
-    for name in ("numpy", "scipy.fft", "soundfile", "soxr"):
-        import_module(name)
+    import numpy  # noqa: F401
+    import scipy.fft  # noqa: F401
+    import soundfile  # noqa: F401
+    import soxr  # noqa: F401
 
 
 def workers_of(stage: Stage) -> int:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core.codeprint import code_digest, imports_of, reached_files, syntax_tree
+from components.core import codefacts
+from components.core.codefacts import Facts, facts_of
+from components.core.codeprint import code_digest, reached_files, syntax_tree
 from tests.support import PROJECT
 
 
@@ -33,7 +35,6 @@ def change(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    imports_of.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,73 @@ def test_changed_data_of_a_package_moves_the_digest(tree):
     data = tree / "components" / "alpha" / "data"
     data.mkdir()
     (data / "list.txt").write_text("a")
+    init = tree / "components" / "alpha" / "__init__.py"
+    init.write_text(init.read_text() + "\nfrom pathlib import Path\nLIST = Path(__file__).parent / 'data' / 'list.txt'\n")
     before = code_digest(tree, "components.alpha")
     (data / "list.txt").write_text("b")
     assert code_digest(tree, "components.alpha") != before
+
+
+@pytest.mark.parametrize(
+    "line, reached",
+    [
+        ("from components.gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
+        ("import components.gamma.deep", {"gamma/__init__.py", "gamma/deep.py"}),
+        ("from components.gamma import SHALLOW", {"gamma/__init__.py", "gamma/deep.py", "gamma/other.py", "beta.py"}),
+        ("TABLE = {'a': 'components.gamma.deep:DEEP'}", {"gamma/__init__.py", "gamma/deep.py"}),
+        ("COMMAND = ['python', '-m', 'components.gamma.deep']", {"gamma/__init__.py", "gamma/deep.py"}),
+        ("if TYPE_CHECKING:\n    from components.gamma import deep", set()),
+        ("from ..gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
+        ("def one():\n    from components.gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
+    ],
+)
+def test_what_a_line_reaches(tree, line, reached):
+    alpha, gamma = tree / "components" / "alpha", tree / "components" / "gamma"
+    gamma.mkdir()
+    (alpha / "__init__.py").write_text(f"{line}\n")
+    (gamma / "__init__.py").write_text("SHALLOW = 1\ndef two():\n    from components import beta\n")
+    for name in ("deep", "other"):
+        (gamma / f"{name}.py").write_text("DEEP = 1\n")
+    found = {path.relative_to(tree / "components").as_posix() for path in reached_files(tree, "components.alpha")}
+    assert found == {"__init__.py", "alpha/__init__.py"} | reached
+
+
+def test_a_method_counts_as_executed_with_its_module_and_a_function_does_not(tree):
+    package = tree / "components" / "alpha"
+    (package / "inner.py").write_text("")
+    before = code_digest(tree, "components.alpha.inner")
+    change(tree / "components" / "beta.py", "return 2", "return 3")
+    assert code_digest(tree, "components.alpha.inner") != before  # imported at the top of the package
+    for kind, moves in (("class Of:\n    def", True), ("def outer():\n    def", False)):
+        (package / "__init__.py").write_text(f"{kind} one(self):\n        from components.beta import two\n")
+        before = code_digest(tree, "components.alpha.inner")
+        (tree / "components" / "beta.py").write_text(f"def two():\n    return {moves}\n")
+        assert (code_digest(tree, "components.alpha.inner") != before) is moves
+
+
+def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_again(tree, monkeypatch):
+    source = (tree / "components" / "alpha" / "__init__.py").read_bytes()
+
+    def anew() -> Facts:
+        monkeypatch.setattr(codefacts, "_KNOWN", {})
+        return facts_of(source, tree / "facts")
+
+    made = anew()
+    [entry] = (tree / "facts").rglob("*.json")
+    whole = entry.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(codefacts, "parse", None)  # nothing is parsed when the entry is whole
+        assert anew() == made
+    for damaged in (b"", whole[:-20], b"[]", b"{}", whole.replace(made.digest[:9].encode(), b"123456789")):
+        entry.write_bytes(damaged)
+        assert anew() == made
+        assert entry.read_bytes() == whole
+
+
+def test_a_folder_that_cannot_be_written_costs_only_time(tree, monkeypatch):
+    monkeypatch.setattr(codefacts, "_KNOWN", {})
+    (tree / "facts").write_text("")
+    assert facts_of(b"import os\n", tree / "facts").executed == ("os",)
 
 
 def test_imports_inside_functions_are_reached():

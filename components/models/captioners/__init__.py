@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
+from pkgutil import resolve_name
 
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 
 _WHERE = {
-    "rnn1x1": ("recurrent", "RecurrentCaptioner"),
-    "rnn8x8": ("recurrent", "RecurrentCaptioner"),
-    "t2t1x1": ("transformer", "TransformerCaptioner"),
-    "t2t8x8": ("transformer", "TransformerCaptioner"),
-    "aoanet": ("aoanet", "AoANet"),
+    "rnn1x1": "components.models.captioners.recurrent:RecurrentCaptioner",
+    "rnn8x8": "components.models.captioners.recurrent:RecurrentCaptioner",
+    "t2t1x1": "components.models.captioners.transformer:TransformerCaptioner",
+    "t2t8x8": "components.models.captioners.transformer:TransformerCaptioner",
+    "aoanet": "components.models.captioners.aoanet:AoANet",
 }
 NETWORKS = tuple(_WHERE)
 """Every network's name. 1x1: one vector of the whole picture; 8x8 and aoanet: a vector for each cell of its grid."""
@@ -25,6 +25,5 @@ def build(config: CaptionerConfig) -> CaptionNetwork:
     """
     if config.network not in _WHERE:
         raise ValueError(f"'{config.network}' is no captioning network; there are {', '.join(NETWORKS)}")
-    module, name = _WHERE[config.network]
-    network: CaptionNetwork = getattr(importlib.import_module(f"components.models.captioners.{module}"), name)(config)
+    network: CaptionNetwork = resolve_name(_WHERE[config.network])(config)
     return network

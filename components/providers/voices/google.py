@@ -35,8 +35,7 @@ def lack(voice: str) -> HearsightError | None:
 
 @lru_cache(maxsize=1)
 def _lack(environment: tuple[str, ...]) -> HearsightError | None:
-    # Off Google's own machines the search for a machine's account takes seconds, so its result is kept. Imported by name:
-    # every voice's speech is cached under the code that it reaches, and who asks Google is no part of that.
+    # Off Google's own machines the search for a machine's account takes seconds, so its result is kept.
     try:
         import_module("components.providers.google_credentials").find_credentials()
     except HearsightError as error:

@@ -12,7 +12,13 @@ from importlib import import_module
 
 LIMIT = 10**15
 """Numbers from here up are read digit by digit."""
-_MODULES = {"en": "english", "pt": "portuguese", "fr": "french", "es": "spanish"}
+_MODULES = {
+    "en": "components.synthesize.speakable.english",
+    "pt": "components.synthesize.speakable.portuguese",
+    "fr": "components.synthesize.speakable.french",
+    "es": "components.synthesize.speakable.spanish",
+}
+"""ISO 639-1 → the module that holds the tables; full names, which the digest of the code follows."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +142,7 @@ class Language:
 @cache
 def language_of(code: str) -> Language | None:
     """The tables of a language by its ISO 639-1 code, or None where there are none."""
-    module = _MODULES.get(code)
-    return import_module(f"components.synthesize.speakable.{module}").LANGUAGE if module else None
+    return import_module(_MODULES[code]).LANGUAGE if code in _MODULES else None
 
 
 def languages() -> tuple[str, ...]:

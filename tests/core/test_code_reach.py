@@ -1,0 +1,180 @@
+"""A changed file changes the keys of exactly the steps that can reach it."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.codeprint import PLUMBING, Code, code_digest
+from components.core.graph import load_graph
+from tests.core.code_reach import WORK, Compiled, modules, steps
+from tests.support import PROJECT
+
+OUTSIDE = {
+    "flows/*": "starts commands and servers; computes no record",
+    "components/cli.py": "commands",
+    "components/*_commands.py": "commands",
+    "components/trial*.py": "a command that tries a rule on one text and keeps nothing",
+    "components/calibrate/data/*": "the page of a command, written anew each time",
+    "components/calibrate/page.py": "the page of a command, written anew each time",
+    "components/calibrate/plots.py": "the page of a command, written anew each time",
+    "components/calibrate/sweep.py": "a command's counts, made anew each time",
+    "components/check/*": "a DVC stage of its own that keeps nothing in the shard cache",
+    "components/core/contract.py": "a test of the project's files",
+    "components/core/engine_ray*.py": "starts tasks on a cluster; no engine changes what a step computes",
+    "components/core/explain.py": "a command that reads ledgers",
+    "components/core/gate.py": "says whether a stage may run",
+    "components/core/lineage*.py": "a command that reads lineages",
+    "components/core/printing.py": "prints lines",
+    "components/core/runner.py": "starts a stage; what it hands over is in the key",
+    "components/core/served.py": "serves published models to MLflow",
+    "components/core/tracking*.py": "tells MLflow what has finished",
+    "components/crawl/sample/packages.py": "fetches the sample's packages, which are checked by digest",
+    "components/metrics/coco.py": "a command that scores files",
+    "components/providers/wikidata/build.py": "builds the dictionary, a file known by its digest",
+    "components/providers/wikidata/dump.py": "builds the dictionary, a file known by its digest",
+    "components/release/*": "a command that writes a release anew each time",
+    "components/scoring.py": "a command that scores files",
+    "components/submission.py": "a command that scores files",
+    "components/takedown/*": "a command that erases; it computes no record",
+}
+"""Files that neither a step nor a stage reaches, each with the reason."""
+
+
+def rule_for(name: str) -> str | None:
+    """The entry of OUTSIDE that a file falls under."""
+    return next((pattern for pattern in OUTSIDE if fnmatch.fnmatchcase(name, pattern)), None)
+
+
+class Changed(Code):
+    """The project with one file changed in memory; notes which files a digest was made from."""
+
+    def __init__(self, base: Code, changed: str | None = None) -> None:
+        super().__init__(base.root, lambda path: path.read_bytes() + added(path.name))
+        self.asked: set[str] = set()
+        for listing in ("listed", "module_file", "whole", "above", "beside", "inside"):
+            setattr(self, listing, getattr(base, listing))
+        for reading in ("facts", "content", "references"):
+            setattr(self, reading, partial(self._noted, changed, getattr(self, reading), getattr(base, reading)))
+
+    def _noted(self, changed: str | None, anew: Callable[[str], Any], before: Callable[[str], Any], file: str) -> Any:
+        self.asked.add(file)
+        return (anew if file == changed else before)(file)
+
+
+def added(name: str) -> bytes:
+    """A statement, or a row of data."""
+    return b"\nADDED_BY_A_TEST = 1\n" if name.endswith(".py") else b"\nadded by a test\n"
+
+
+def roots() -> dict[str, tuple[str, ...]]:
+    """What has a key → the modules it is made from: every step, and every stage (its lineage)."""
+    found = {module: (module, WORK) for module in steps(PROJECT).values()}
+    return found | {f"stage {stage}": (f"components.{stage}",) for stage in load_graph(PROJECT).stages}
+
+
+def project_files() -> list[str]:
+    """Every file of the code, compiled ones aside."""
+    found = (path for top in ("components", "flows") for path in (PROJECT / top).rglob("*"))
+    kept = (path for path in found if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so")
+    return sorted(path.relative_to(PROJECT).as_posix() for path in kept)
+
+
+def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
+    base, oracle, keys = Code(PROJECT), Compiled(PROJECT), roots()
+    wanted = {key: {path.relative_to(PROJECT).as_posix() for path in oracle.reach(*names)} for key, names in keys.items()}
+    moved: dict[str, set[str]] = {file: set() for file in project_files()}
+    for key, names in keys.items():
+        plain = Changed(base)
+        before = plain.digest(*names)
+        for file in plain.asked:  # a digest cannot depend on a file that it was not made from
+            if Changed(base, file).digest(*names) != before:
+                moved[file].add(key)
+    unreached = set()
+    for name, changed in moved.items():
+        expected = {key for key, reach in wanted.items() if name in reach}
+        if name in PLUMBING:
+            assert not changed
+            assert expected, f"{name} is plumbing that nothing reaches: remove it from the list"
+        elif expected or changed:
+            assert changed == expected, name
+            assert rule_for(name) is None, f"{name} is reached: remove it from OUTSIDE"
+        else:
+            unreached.add(name)
+    for name in sorted(unreached):
+        assert rule_for(name), f"no step and no stage reaches {name}: say why in OUTSIDE, or remove the file"
+    assert {rule_for(name) for name in unreached} == set(OUTSIDE), "an entry of OUTSIDE matches no file"
+    assert set(PLUMBING) <= set(moved)
+
+
+IMPORTING = """
+import importlib, json, os, sys
+ours = lambda: [name for name in sys.modules if name.split(".")[0] in ("components", "flows")]
+for module in sys.argv[1:]:
+    importlib.import_module(module)
+    sys.stdout.flush()
+    if os.fork() == 0:  # other packages stay loaded, ours are imported again for this module alone
+        for name in ours():
+            del sys.modules[name]
+        importlib.import_module(module)
+        print(json.dumps([module, ours()]), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_what_python_imports_is_reached():
+    wanted = sorted(set(steps(PROJECT).values()))
+    said = subprocess.run(
+        [sys.executable, "-c", IMPORTING, *wanted], cwd=PROJECT, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    code, found = Code(PROJECT), dict(map(json.loads, said.stdout.splitlines()))
+    files = {name: path.relative_to(PROJECT).as_posix() for name, path in modules(PROJECT).items()}
+    assert sorted(found) == wanted
+    for module, loaded in found.items():
+        reached = code.reached(module)[0]
+        missing = {name for name in loaded if name in files and files[name] not in reached}
+        assert not missing, f"{module} imports {sorted(missing)}"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("copy")
+    shutil.copytree(PROJECT / "components", root / "components", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    return root
+
+
+EDITS = [
+    ("synthesize/speakable/spanish.py", "components.synthesize.planning", "components.hypernymize"),
+    ("providers/data/brands.tsv", "components.hypernymize", "components.retrieval.jobs"),
+    ("core/texts.py", "components.retrieval.jobs", "components.synthesize.planning"),
+    ("core/texts.py", "components.evaluate.scoring", "components.synthesize.planning"),
+    ("models/captioners/aoanet.py", "components.caption.jobs", "components.synthesize.planning"),
+    ("crawl/archives/_scan.c", "components.crawl.sources.archives", "components.filter"),
+    ("core/work.py", "components.dedup.pictures", ""),
+]
+
+
+@pytest.mark.parametrize("edited, step, other", EDITS)
+def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
+    path = copy / "components" / edited
+    before = {name: code_digest(copy, name, WORK) for name in (step, other) if name}
+    content = path.read_bytes()
+    path.write_bytes(content + added(edited))
+    try:
+        assert code_digest(copy, step, WORK) != before[step]
+        assert not other or code_digest(copy, other, WORK) == before[other]
+    finally:
+        path.write_bytes(content)
+    assert code_digest(copy, step, WORK) == before[step]
