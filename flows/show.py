@@ -10,6 +10,7 @@ from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
+from components.core.check_warnings import read_warnings
 from components.core.digests import sha256_file
 from components.core.tracking import experiment_name, run_name
 from flows.graph import StageTask
@@ -23,6 +24,8 @@ def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
         lines += ["**Failed.**", "", f"> {failed}", ""]
     if page := re.search(r"reports/data_docs/\S+\.html", failed):
         lines.append(f"- Data Docs: [{page[0]}]({(root / page[0]).resolve().as_uri()})")
+    if verb == "check":
+        lines += [f"- **Warning:** {warning.text}" for warning in read_warnings(root, [f"{stage.dataset}/{name}"])]
     if verb == "check" and not failed:
         page_path = root / "reports" / "data_docs" / stage.dataset / name / "index.html"
         lines.append(f"- Data Docs: [{page_path.relative_to(root)}]({page_path.resolve().as_uri()})")
