@@ -17,7 +17,13 @@ from flows.graph import StageTask
 
 
 def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
-    """A page for one stage: what it left, its Data Docs page, its MLflow run; and why it failed, if it did."""
+    """Leave the page of one stage as an artefact."""
+    text = stage_page(stage, root, failed)
+    create_markdown_artifact(text, key=artifact_key(f"stage-{stage.address}"), description=stage.address)
+
+
+def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
+    """A page for one stage: what it left, its warnings, its Data Docs page, its MLflow run; and why it failed, if it did."""
     verb, name = stage.verb
     lines = [f"## {stage.address}", f"`{stage.command}`", ""]
     if failed:
@@ -35,7 +41,7 @@ def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
         lines.append(
             f"- MLflow: {run_link(experiment_name(stage.dataset), run_name(stage.dataset, name, sha256_file(manifest)))}"
         )
-    create_markdown_artifact("\n".join(lines), key=artifact_key(f"stage-{stage.address}"), description=stage.address)
+    return "\n".join(lines)
 
 
 def counts(manifest: dict[str, Any]) -> list[str]:

@@ -63,7 +63,7 @@ def run(stage: Stage) -> None:
             return None
 
     figures = list(draw_all(facts, read, stage.params.seed))
-    whole = with_warnings(page.html(facts, figures, stage.params), input_warnings(stage)).encode()
+    whole = with_warnings(page.html(facts, figures, stage.params), input_warnings(stage.inputs.values())).encode()
     rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(whole)}]
     stage.write_file(PAGE, whole)
     for figure in figures:

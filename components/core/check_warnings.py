@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from components.core.boundary import Boundary
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.places import check_address, named
-from components.core.stage import Stage
 
 ABOUT = (
     "These measured figures lie outside the range that was expected. "
@@ -80,10 +80,11 @@ def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
     return found
 
 
-def input_warnings(stage: Stage) -> list[str]:
+def input_warnings(inputs: Iterable[Boundary]) -> list[str]:
     """Return the warnings of a stage's inputs as lines, for its page. dvc.yaml lists their files as the stage's dependencies."""
-    names = dict.fromkeys(boundary.name for boundary in stage.inputs.values())
-    return [warning.text for warning in read_warnings(stage.root, names)]
+    # A boundary lies in <root>/data/<its name>.
+    roots = {boundary.name: boundary.path.parents[boundary.name.count("/") + 1] for boundary in inputs}
+    return [warning.text for name, root in roots.items() for warning in read_warnings(root, [name])]
 
 
 def with_warnings(page: str, warnings: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def run(stage: Stage) -> None:
     stage.write_file("table.csv", tables.table_csv(facts).encode())
     stage.write_file("summary.txt", tables.summary(facts).encode())
     stage.export("recall.csv", tables.recall_csv(facts).encode())
-    stage.write_file(PAGE, with_warnings(page.html(facts), input_warnings(stage)).encode())
+    stage.write_file(PAGE, with_warnings(page.html(facts), input_warnings(stage.inputs.values())).encode())
     for name, value in tables.figures(facts):
         stage.metric(name, value)
     for line in tables.lines(facts):

@@ -35,7 +35,7 @@ def run(stage: Stage) -> None:
         path = f"figures/{key}.png"
         stage.write_file(path, picture)
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
-    warnings = input_warnings(stage)
+    warnings = input_warnings(stage.inputs.values())
     stage.write_file("report.html", with_warnings(pages.html(facts, rows), warnings).encode())
     stage.write_file("report.md", (pages.markdown(facts) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
     stage.write_file("summary.txt", pages.summary(facts).encode())
