@@ -110,8 +110,59 @@ def _chain(root: Path, graph: Graph) -> Iterator[str]:
 def _gates(root: Path, graph: Graph) -> Iterator[str]:
     gates: dict[str, Any] = graph.params.get("gates") or {}
     # A cell's gate is made by the matrix of check-cell.
-    wanted = {f"{cells[name]}/{CELLS}" if name in cells else f"${{item.{name}}}.json" for name in names}
-    for path in sorted(f"reports/warnings/{each}" for each in wanted):
+    wanted = {
+        f"{dataset}-{stage}": (dataset, stage)
+        for stage, takers in graph.chain.items()
+        for dataset in takers
+        if dataset not in graph.cells
+    }
+    for name, (dataset, stage) in wanted.items():
+        if gates.get(name) != {"dataset": dataset, "boundary": stage}:
+            yield f"params.yaml: gates.{name} is missing or does not say dataset {dataset}, boundary {stage}"
+    for name in sorted(set(gates) - set(wanted)):
+        yield f"params.yaml: gates.{name} is of no stage of the chain"
+
+
+def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
+    for stage, entry in pipeline.items():
+        body = entry.get("do", entry)
+        deps = [str(dep) for dep in body.get("deps", [])]
+        declared = [root / dep for dep in deps if dep.startswith(("components/", "flows/"))]
+        if stage not in NOT_STAGES:
+            matrix = next((name for name, (of, _) in MATRICES.items() if of == stage), "")
+            dataset = f"{matrix}/{CELLS}/${{item.set}}-${{item.network}}" if matrix else "${key}"
+            settings = [f"${{item.set}}.{stage}.training", f"${{item.set}}.{stage}.networks.${{item.network}}"]
+            if f"data/{dataset}/{stage}" not in body.get("outs", []):
+                yield f"dvc.yaml: {stage} does not give out data/{dataset}/{stage}"
+            if body.get("cmd") != f"hearsight run {stage} --dataset {dataset}":
+                yield f"dvc.yaml: {stage} is not run by 'hearsight run {stage} --dataset {dataset}'"
+            for name in settings if matrix else [f"${{key}}.{stage}"]:
+                if name not in body.get("params", []):
+                    yield f"dvc.yaml: {stage} does not depend on the parameters {name}"
+            yield from _cell_inputs(stage, deps, MATRICES[matrix][1]) if matrix else _inputs(graph, stage, deps)
+            if stage in SHOW_WARNINGS:
+                yield from _warnings(graph, stage, deps)
+        if "meta" not in body:
+            yield f"dvc.yaml: {stage} has no meta for the flows"
+        for path in reached_files(root, f"components.{stage.partition('-')[0]}"):
+            if not any(path == code or code in path.parents for code in declared):
+                if path.parent == root / "components":
+                    continue  # the package's own docstring
+                yield f"dvc.yaml: {stage} imports {path.relative_to(root)} but does not depend on it"
+
+
+def _cell_inputs(stage: str, deps: list[str], reads: str) -> Iterator[str]:
+    if f"data/${{item.set}}/{reads}/manifest.json" not in deps:
+        yield f"dvc.yaml: {stage} does not depend on its input '{reads}'"
+    if f"reports/gates/${{item.set}}/{reads}.json" not in deps:
+        yield f"dvc.yaml: {stage} does not wait for the gate of its input"
+
+
+def _warnings(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
+    cells = {cell.name: cell.matrix for cell in graph.cells.values()}
+    names = {name for wired in graph.chain.get(stage, {}).values() for name in wired or {}}
+    shown = {f"{cells[name]}/{CELLS}" if name in cells else f"${{item.{name}}}.json" for name in names}
+    for path in sorted(f"reports/warnings/{each}" for each in shown):
         if path not in deps:
             yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on {path}"
 

@@ -34,8 +34,6 @@ def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Pa
     inputs["train"] = with_file(tmp_path, "train", row("train", key="a", kind="dual_encoder"), "models/a/history.csv", history)
     evaluated = with_file(tmp_path, "evaluate", row("evaluate", key="a"), "scores.json", json.dumps(scores()))
     inputs |= {"input": evaluated, "compare": evaluated}
-        tmp_path, "evaluate", row("evaluate", key="a"), "scores.json", json.dumps(scores())
-    )
     lines = [leave_warning(inputs[name]) for name in ("synthesize", "crawl")]
     stage = make_stage(tmp_path, "report", params=report.Params(examples=1), inputs=inputs)
     stage.root = tmp_path
