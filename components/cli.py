@@ -60,7 +60,9 @@ def check(stage: Annotated[str, typer.Argument(help="The stage whose output to c
     root = find_root()
     load_graph(root).require(stage, dataset)
     gate = check_boundary(root, dataset, stage)
-    print_line({"checked": f"{dataset}/{stage}", "expectations": gate.expectations, "gate": str(gate.path)})
+    for line in gate.warning_lines():
+        typer.echo(line, err=True)
+    print_line(gate.summary())
 
 
 @app.command()
@@ -175,6 +177,7 @@ def lineage(
 def show(dataset: Dataset = "english") -> None:
     """Print a finished run: what was lost and kept, its figures or scores, and where to look."""
     from components.core.boundary import Boundary
+    from components.core.check_warnings import ABOUT, read_warnings, upstream
     from components.core.graph import find_root, load_graph
 
     root = find_root()
@@ -190,6 +193,11 @@ def show(dataset: Dataset = "english") -> None:
     graph.require(last, dataset)
     report = Boundary(graph.output(last, dataset))
     typer.echo(report.file("summary.txt").read_text())
+    if warnings := read_warnings(root, upstream(graph, dataset)):
+        typer.echo(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
+        for warning in warnings:
+            typer.echo(f"  {warning.text}")
+        typer.echo("")
     typer.echo("where to look")
     for what, place in (
         (page.partition(".")[0], report.path / page),

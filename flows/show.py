@@ -10,19 +10,28 @@ from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
+from components.core.check_warnings import read_warnings
 from components.core.digests import sha256_file
 from components.core.tracking import experiment_name, run_name
 from flows.graph import StageTask
 
 
 def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
-    """A page for one stage: what it left, its Data Docs page, its MLflow run; and why it failed, if it did."""
+    """Leave the page of one stage as an artefact."""
+    text = stage_page(stage, root, failed)
+    create_markdown_artifact(text, key=artifact_key(f"stage-{stage.address}"), description=stage.address)
+
+
+def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
+    """A page for one stage: what it left, its warnings, its Data Docs page, its MLflow run; and why it failed, if it did."""
     verb, name = stage.verb
     lines = [f"## {stage.address}", f"`{stage.command}`", ""]
     if failed:
         lines += ["**Failed.**", "", f"> {failed}", ""]
     if page := re.search(r"reports/data_docs/\S+\.html", failed):
         lines.append(f"- Data Docs: [{page[0]}]({(root / page[0]).resolve().as_uri()})")
+    if verb == "check":
+        lines += [f"- **Warning:** {warning.text}" for warning in read_warnings(root, [f"{stage.dataset}/{name}"])]
     if verb == "check" and not failed:
         page_path = root / "reports" / "data_docs" / stage.dataset / name / "index.html"
         lines.append(f"- Data Docs: [{page_path.relative_to(root)}]({page_path.resolve().as_uri()})")
@@ -32,7 +41,7 @@ def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
         lines.append(
             f"- MLflow: {run_link(experiment_name(stage.dataset), run_name(stage.dataset, name, sha256_file(manifest)))}"
         )
-    create_markdown_artifact("\n".join(lines), key=artifact_key(f"stage-{stage.address}"), description=stage.address)
+    return "\n".join(lines)
 
 
 def counts(manifest: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from flows.server import LOOPBACK, prefect_server, served
@@ -61,10 +62,15 @@ def index(root: Path) -> str:
         items = (f'<li><a href="/{html.escape(place)}">{html.escape(place)}</a></li>' for place in places)
         return f"<ul>{''.join(items)}</ul>" if places else "<p>None yet: run <code>dvc repro</code>.</p>"
 
+    checked = sorted(path.relative_to(root / "reports" / "warnings") for path in root.glob("reports/warnings/**/*.json"))
+    items = "".join(
+        f"<li>{html.escape(each.text)}</li>" for each in read_warnings(root, (str(p.with_suffix("")) for p in checked))
+    )
+    warnings = f"<h2>Warnings of the checks</h2><ul>{items}</ul>" if items else ""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hearsight: reports and checks</title>'
         "<style>body{font:1rem/1.5 system-ui;max-width:45rem;margin:2rem auto;padding:0 1rem}</style>"
-        f"<h1>Hearsight</h1><h2>Reports</h2>{links(reports)}<h2>Checks (Data Docs)</h2>{links(docs)}</html>"
+        f"<h1>Hearsight</h1><h2>Reports</h2>{links(reports)}{warnings}<h2>Checks (Data Docs)</h2>{links(docs)}</html>"
     )
 
 

@@ -48,6 +48,7 @@ def run(stage: Stage) -> None:
     from components.analyze.facts import gather
     from components.analyze.figures import draw_all
     from components.analyze.tables import all_tables
+    from components.core.check_warnings import input_warnings, with_warnings
     from components.core.digests import sha256_bytes
     from components.core.errors import HearsightError
 
@@ -62,7 +63,7 @@ def run(stage: Stage) -> None:
             return None
 
     figures = list(draw_all(facts, read, stage.params.seed))
-    whole = page.html(facts, figures, stage.params).encode()
+    whole = with_warnings(page.html(facts, figures, stage.params), input_warnings(stage.inputs.values())).encode()
     rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(whole)}]
     stage.write_file(PAGE, whole)
     for figure in figures:

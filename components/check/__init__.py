@@ -6,12 +6,13 @@ rules that choose records (those are the stages' own and leave ledger rows). A c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.check.failures import as_error
 from components.check.integrity import inspect
 from components.core.boundary import Boundary
+from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
 from components.core.digests import sha256_file
 from components.core.files import publish_bytes
 from components.core.gate import gate_bytes, gate_path
@@ -29,11 +30,26 @@ class Gate:
     passed: list[str]
     path: Path
     docs: Path
+    warnings: list[CheckWarning] = field(default_factory=list)
+    """Expectations of severity ``warning`` that were not met."""
 
     @property
     def expectations(self) -> int:
         """How many expectations were met."""
         return len(self.passed)
+
+    def summary(self) -> dict[str, str | int]:
+        """Return the facts that ``hearsight check`` prints."""
+        facts: dict[str, str | int] = {
+            "checked": self.boundary,
+            "expectations": self.expectations,
+            "warnings": len(self.warnings),
+        }
+        return facts | {"gate": str(self.path)}
+
+    def warning_lines(self) -> list[str]:
+        """Return a line for standard error for each warning."""
+        return [f"hearsight: warning: {warning.text}; see {self.docs}" for warning in self.warnings]
 
 
 def docs_folder(root: Path, dataset: str, stage: str) -> Path:
@@ -42,7 +58,7 @@ def docs_folder(root: Path, dataset: str, stage: str) -> Path:
 
 
 def check(root: Path, dataset: str, stage: str) -> Gate:
-    """Check ``data/<dataset>/<stage>`` and write its gate.
+    """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
 
     First every file against the manifest, then each shard against its Arrow schema, then
     ``expectations/<stage>.json``. A gate left by an earlier check is removed before anything else, so a failure or
@@ -53,20 +69,26 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     """
     gate, docs = gate_path(root, dataset, stage), docs_folder(root, dataset, stage)
     gate.unlink(missing_ok=True)
+    warnings_path(root, dataset, stage).unlink(missing_ok=True)
     boundary = Boundary(root / "data" / dataset / stage)
     manifest = boundary.manifest
     if failures := inspect(boundary, stage):
         raise as_error(failures, root, docs / "integrity.html", boundary, suite=None)
 
     # Only now the slow import: damaged files are told at once.
+    from components.check.pages import build
     from components.check.suites import load_suite, validate
     from components.check.tables import tables
 
     suite_path = root / "expectations" / f"{stage}.json"
     suite = load_suite(suite_path, stage)
-    passed, failed = validate(suite, suite_path, tables(boundary, suite), docs, boundary.name)
-    if failed:
+    results = validate(suite, suite_path, tables(boundary, suite))
+    build(docs, boundary.name, results)
+    judged = [each for result in results for each in result.judged]
+    warnings = [each.failure.as_warning(boundary.name) for each in judged if each.failure and each.is_warning]
+    publish_bytes(warnings_path(root, dataset, stage), warnings_bytes(boundary.name, warnings))
+    if failed := [each.failure for each in judged if each.failure and not each.is_warning]:
         raise as_error(failed, root, docs / f"{failed[0].table}.html", boundary, suite=suite_path)
-    result = Gate(boundary.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html")
+    passed = [each.name for each in judged if not each.failure]
     publish_bytes(gate, gate_bytes(boundary))
-    return result
+    return Gate(boundary.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)

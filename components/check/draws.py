@@ -12,15 +12,16 @@ is that of the two together: twice the smaller (Bonferroni).
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from components.core.boundary import Boundary
-from components.core.draws import draw
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import pyarrow as pa
 
@@ -29,6 +30,8 @@ FEWEST = 5.0
 """Utterances expected in a bin, below which the chi-square distribution is no approximation and the test is left out."""
 EDGE = 0.02275
 """The probability of what is clipped on one side, at 2 sd."""
+COLUMNS = ["key", "language", "origin", "voice", "rate", "pitch", "gain", "level"]
+"""Of an utterance: what the tests need."""
 BINS = [0.0, EDGE, *(tenth / 10 for tenth in range(1, 10)), 1.0 - EDGE, 1.0]
 
 
@@ -37,24 +40,27 @@ def draws_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataFr
 
     ``outside`` counts values that no clipped draw has. Below the lower edge a gain may be: a clip too loud is turned down.
     """
+    import numpy as np
     import pandas as pd
 
     said, rows = json.loads(boundary.file(FILE).read_bytes()), _rows(shards)
-    keys = [row["key"] for row in rows]
-    found = []
+    keys, number = rows["key"].tolist(), len(rows)
+    found: list[tuple[str, str, int, int, float, float]] = []
     for name, asked in sorted(said["parameters"].items()):
-        if asked["sd"] == 0.0 or not rows:
-            others = sum(row[name] != asked["mean"] for row in rows)
-            found.append((name, "equal", len(rows), others, 0.0, float(others == 0)))
+        values = rows[name].to_numpy(float)
+        if asked["sd"] == 0.0 or not number:
+            others = int(np.count_nonzero(rows[name].to_numpy() != asked["mean"]))
+            found.append((name, "equal", number, others, 0.0, float(others == 0)))
             continue
-        points = probabilities([row[name] for row in rows], [f"{key} {name}" for key in keys], **asked)
+        points = probabilities(values, [f"{key} {name}" for key in keys], **asked)
         most, slack = asked["clip"] * asked["sd"], 10.0 ** -asked["decimals"]
         low = float("-inf") if name == "gain" else asked["mean"] - most - slack
-        outside = sum(not low <= row[name] <= asked["mean"] + most + slack for row in rows)
-        found.append((name, "Kolmogorov-Smirnov, chi-square", len(rows), outside, *_normal(points)))
+        outside = int(np.count_nonzero(~((low <= values) & (values <= asked["mean"] + most + slack))))
+        found.append((name, "Kolmogorov-Smirnov, chi-square", number, outside, *_normal(points)))
     for language, voices in sorted(said["voices"].items()):
-        counts = Counter(row["voice"] for row in rows if row["language"] == language)
-        found.append((f"voice {language}", "chi-square", counts.total(), 0, *_uniform([counts[voice] for voice in voices])))
+        counts = rows.loc[rows["language"] == language, "voice"].value_counts().reindex(voices, fill_value=0)
+        total = int((rows["language"] == language).sum())
+        found.append((f"voice {language}", "chi-square", total, 0, *_uniform([int(count) for count in counts])))
     table = pd.DataFrame(found, columns=["parameter", "test", "utterances", "outside", "statistic", "p"])
     table.insert(0, "file", "shards")
     return table
@@ -73,15 +79,14 @@ def voices_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataF
 
     said, rows = json.loads(boundary.file(FILE).read_bytes()), _rows(shards)
     listed = {(language, voice) for language, voices in said["voices"].items() for voice in voices}
-    levels: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        levels.setdefault((row["language"], row["voice"]), []).append(row["level"] - row["gain"])
-    totals = Counter(row["language"] for row in rows)
-    means = {key: float(np.mean(values)) for key, values in levels.items()}
+    own_levels = (rows["level"].astype(float) - rows["gain"].astype(float)).groupby([rows["language"], rows["voice"]])
+    means = {key: float(mean) for key, mean in own_levels.mean().items()}
+    spoken = {key: int(number) for key, number in own_levels.size().items()}
+    totals = Counter(rows["language"].tolist())
     middle = float(np.mean(list(means.values()))) if means else 0.0
     found = []
-    for language, voice in sorted(listed | set(levels)):
-        key, number, total = (language, voice), len(levels.get((language, voice), [])), totals[language]
+    for language, voice in sorted(listed | set(means)):
+        key, number, total = (language, voice), spoken.get((language, voice), 0), totals[language]
         among = len(said["voices"].get(language, []))
         p = float(binomtest(number, total, 1.0 / among).pvalue) if total and among else 1.0
         own = means.get(key, middle)
@@ -94,31 +99,35 @@ def voices_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataF
 
 
 def probabilities(
-    values: Sequence[float], keys: Sequence[str], *, mean: float, sd: float, clip: float, decimals: int
-) -> list[float]:
+    values: Sequence[float] | np.ndarray, keys: Sequence[str], *, mean: float, sd: float, clip: float, decimals: int
+) -> np.ndarray:
     """A point in 0..1 for each value: uniform if the values are N(``mean``, ``sd``²), clipped at ``clip`` sd and rounded.
 
     A value out of the clip gets a point that no draw would give, 0 or 1.
     """
+    import numpy as np
     from scipy.special import ndtr
 
     half = 0.5 * 10.0**-decimals
     low, high = mean - clip * sd, mean + clip * sd
-    points = []
-    for held, key in zip(values, keys, strict=True):
-        # Records hold single precision: .8 comes back as .80000001, which lies beside the edge's step and not on it.
-        value = round(held, decimals)
-        if not low - half <= value <= high + half:
-            points.append(float(value > mean))
-            continue
-        # As the draws are rounded: the edge's step is wherever the edge is rounded to.
-        start = 0.0 if value <= round(low, decimals) else float(ndtr((value - half - mean) / sd))
-        end = 1.0 if value >= round(high, decimals) else float(ndtr((value + half - mean) / sd))
-        points.append(start + (end - start) * draw("check", key).random())
-    return points
+    # Records hold single precision: .8 comes back as .80000001, which lies beside the edge's step and not on it.
+    held = np.round(np.asarray(values, float), decimals)
+    # As the draws are rounded: the edge's step is wherever the edge is rounded to.
+    start = np.where(held <= round(low, decimals), 0.0, ndtr((held - half - mean) / sd))
+    end = np.where(held >= round(high, decimals), 1.0, ndtr((held + half - mean) / sd))
+    inside = (low - half <= held) & (held <= high + half)
+    return np.where(inside, start + (end - start) * _shares(keys), held > mean)
 
 
-def _normal(points: Sequence[float]) -> tuple[float, float]:
+def _shares(keys: Sequence[str]) -> np.ndarray:
+    """A number in 0..1 for each key, uniform over keys: eight bytes of its digest."""
+    import numpy as np
+
+    digests = b"".join(hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys)
+    return np.frombuffer(digests, "<u8") / 2.0**64
+
+
+def _normal(points: np.ndarray) -> tuple[float, float]:
     """Kolmogorov and Smirnov's statistic of points that should be uniform on 0..1, and the p of both tests."""
     import numpy as np
     from scipy.stats import chisquare, kstest
@@ -141,7 +150,10 @@ def _uniform(counts: Sequence[int]) -> tuple[float, float]:
     return float(outcome.statistic), float(outcome.pvalue)
 
 
-def _rows(shards: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
-    names = ["key", "language", "origin", "voice", "rate", "pitch", "gain", "level"]
-    every = [row for table in shards.values() for row in table.select(names).to_pylist()]
-    return [row for row in every if row["origin"] == "synthetic"]
+def _rows(shards: Mapping[str, pa.Table]) -> pd.DataFrame:
+    """The synthetic utterances, of the columns that the tests need."""
+    import pandas as pd
+
+    frames = [table.select(COLUMNS).to_pandas() for table in shards.values()]
+    every = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+    return every[every["origin"] == "synthetic"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.core.boundary import Boundary
+from components.core.check_warnings import CheckWarning
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.places import address, named
@@ -30,6 +31,10 @@ class Failure:
     """What was found against what was asked for."""
     why: str = ""
     table: str = "integrity"
+
+    def as_warning(self, boundary: str) -> CheckWarning:
+        """Return the same as a warning of ``boundary``."""
+        return CheckWarning(boundary, self.table, self.column, self.expectation, self.detail, self.why)
 
 
 def quote(values: Sequence[object]) -> str:

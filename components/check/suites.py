@@ -1,15 +1,16 @@
-"""A suite of clean data run by Great Expectations in an ephemeral context, and its Data Docs.
+"""A suite run by Great Expectations in an ephemeral context.
 
-``expectations/<stage>.json`` holds types, arguments and a ``why`` each, and no generated ids. The context lives in
-memory: nothing of Great Expectations' own bookkeeping is written but the static site.
+``expectations/<stage>.json`` holds types, arguments and a ``why`` each, and no generated ids. An entry with
+``"severity": "warning"`` (Great Expectations' own field) does not fail the gate. The context lives in memory;
+nothing is put into its stores.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,9 @@ from components.core.errors import HearsightError
 if TYPE_CHECKING:
     import pandas as pd
 
-REDIRECT = '<!doctype html><meta charset=utf-8><meta http-equiv=refresh content="0; url={page}"><a href="{page}">{page}</a>\n'
 NAMING = ("file", "key")
 """Columns by which a bad row is told: where it lies, and what ``hearsight explain`` takes."""
+SEVERITIES = ("critical", "warning")
 KEEP_OUT = frozenset({"type", "why"})
 """Keys of an entry that are not arguments of the expectation; ``why`` becomes its note in Data Docs."""
 
@@ -42,6 +43,12 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
                     raise HearsightError(
                         f"{table}[{number}] has no {missing[0]}", where=path, mend="say what is expected, and why"
                     )
+                if entry.get("severity", "critical") not in SEVERITIES:
+                    raise HearsightError(
+                        f"{table}[{number}] has severity '{entry['severity']}'",
+                        where=path,
+                        mend="write 'warning', or leave it out",
+                    )
     except FileNotFoundError:
         raise HearsightError(
             "is missing", where=path, mend="every boundary has a suite: write one, or restore it with git"
@@ -51,13 +58,39 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
     return suite
 
 
-def validate(
-    suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame], docs: Path, name: str
-) -> tuple[list[str], list[Failure]]:
-    """Hold each table to its expectations and build the site.
+@dataclass(frozen=True)
+class Judged:
+    """One entry of a suite and what came of it."""
 
-    Returns:
-        What passed (as ``table.expectation(columns)``) and what failed, in the suite's order.
+    table: str
+    entry: Mapping[str, Any]
+    failure: Failure | None
+    """None when it was met."""
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it is only a warning when it is not met."""
+        return self.entry.get("severity") == "warning"
+
+    @property
+    def name(self) -> str:
+        """``table.expectation(columns)``."""
+        return f"{self.table}.{self.entry['type']}({columns_of(self.entry)})"
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """The entries of one table, in the suite's order, and Great Expectations' own result to draw."""
+
+    table: str
+    judged: list[Judged]
+    outcome: Any
+
+
+def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame]) -> list[TableResult]:
+    """Hold each table to its expectations.
+
+    Only what is not met is run again for the rows that do not meet it: listing rows is the dear part of a validation.
 
     Raises:
         HearsightError: the suite itself is at fault: an unknown expectation, argument or column.
@@ -67,33 +100,44 @@ def validate(
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False, "metric_calculations": False}  # type: ignore[assignment]
-    context.variables.data_docs_sites = {}
-    source = context.data_sources.add_pandas(name.replace("/", " "))
-    passed: list[str] = []
-    failed: list[Failure] = []
-    for table, entries in suite["tables"].items():
-        expectations = [_expectation(entry, f"{table}[{number}]", path) for number, entry in enumerate(entries)]
-        batch = source.add_dataframe_asset(table).add_batch_definition_whole_dataframe("whole")
-        definition = gx.ValidationDefinition(
-            name=table, data=batch, suite=context.suites.add(gx.ExpectationSuite(name=table, expectations=expectations))
-        )
-        outcome = context.validation_definitions.add(definition).run(
-            batch_parameters={"dataframe": tables[table]},
-            result_format={
-                "result_format": "COMPLETE",
-                "unexpected_index_column_names": [c for c in NAMING if c in tables[table]],
-            },
-        )
-        # Results come grouped by column: put them back into the suite's order.
-        results: dict[Any, Any] = {getattr(result.expectation_config, "id", None): result for result in outcome.results}
-        for entry, expectation in zip(entries, expectations, strict=True):
-            result = results[expectation.id]
-            if result.success:
-                passed.append(f"{table}.{entry['type']}({_columns(entry)})")
-            else:
-                failed.append(_failure(table, entry, result, tables[table], path))
-    _build_docs(context, docs, list(suite["tables"]))
-    return passed, failed
+    asset = context.data_sources.add_pandas("boundary").add_dataframe_asset("table")
+    batch = asset.add_batch_definition_whole_dataframe("whole")
+    return [_validate_table(table, entries, path, batch, tables[table]) for table, entries in suite["tables"].items()]
+
+
+def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path, batch: Any, frame: pd.DataFrame) -> TableResult:
+    # GX's own Validator rather than a ValidationDefinition: nothing has to be kept in the context's stores.
+    from great_expectations.validator.v1_validator import Validator
+
+    validator = Validator(batch, {"result_format": "BASIC"}, {"dataframe": frame})
+    outcome = validator.validate_expectation_suite(_suite(table, entries, range(len(entries)), path))
+    places = {result.expectation_config.id: place for place, result in enumerate(outcome.results)}
+    unmet = [number for number in range(len(entries)) if not outcome.results[places[str(number)]].success]
+    if unmet:
+        for number in unmet:
+            _require_run(table, entries[number], outcome.results[places[str(number)]], path)
+        named = [column for column in NAMING if column in frame]
+        validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": named}
+        for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
+            outcome.results[places[result.expectation_config.id]] = result
+    judged = []
+    for number, entry in enumerate(entries):
+        result = outcome.results[places[str(number)]]
+        judged.append(Judged(table, entry, None if result.success else _failure(table, entry, result, frame)))
+    return TableResult(table, judged, outcome)
+
+
+def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[int], path: Path) -> Any:
+    """Entries as a suite of Great Expectations, each with its number as id: results come back in another order."""
+    import great_expectations as gx
+
+    chosen = list(numbers)
+    suite = gx.ExpectationSuite(
+        name=table, expectations=[_expectation(entries[number], f"{table}[{number}]", path) for number in chosen]
+    )
+    for number, expectation in zip(chosen, suite.expectations, strict=True):
+        expectation.id = str(number)
+    return suite
 
 
 def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
@@ -101,8 +145,13 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
     from great_expectations.compatibility.pydantic import ValidationError
 
     kind = "".join(part.capitalize() for part in entry["type"].split("_"))
+    given = {key: value for key, value in entry.items() if key not in KEEP_OUT}
+    if entry.get("severity") == "warning":
+        # Data Docs shows no severity, but a description in place of the generated sentence.
+        said = f"Warning, does not fail the gate: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
+        given["description"] = said.replace("$", "$$")
     try:
-        return getattr(known, kind)(notes=entry["why"], **{k: v for k, v in entry.items() if k not in KEEP_OUT})
+        return getattr(known, kind)(notes=entry["why"], **given)
     except AttributeError:
         raise HearsightError(f"{where}: there is no expectation '{entry['type']}'", where=path, mend="mend its type") from None
     except (ValidationError, TypeError, ValueError) as error:
@@ -111,22 +160,27 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
         ) from None
 
 
-def _columns(entry: Mapping[str, Any]) -> str:
+def columns_of(entry: Mapping[str, Any]) -> str:
+    """Return the columns an entry is about, with commas between; empty for a whole table."""
     names = [entry[key] for key in ("column", "column_A", "column_B") if key in entry]
     return ", ".join([*names, *entry.get("column_list", [])])
 
 
-def _arguments(entry: Mapping[str, Any]) -> str:
-    skipped = KEEP_OUT | {"column", "column_A", "column_B", "column_list"}
+def arguments_of(entry: Mapping[str, Any]) -> str:
+    """Return an entry's arguments as text, without its columns."""
+    skipped = KEEP_OUT | {"severity", "column", "column_A", "column_B", "column_list"}
     return ", ".join(f"{key} {json.dumps(value)}" for key, value in entry.items() if key not in skipped)
 
 
-def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame, path: Path) -> Failure:
+def _require_run(table: str, entry: Mapping[str, Any], result: Any, path: Path) -> None:
     for info in _exceptions(result.exception_info):
         raise HearsightError(f"{entry['type']} cannot be run on {table}: {info}", where=path, mend="mend its column or arguments")
+
+
+def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame) -> Failure:
     rows = result.result.get("unexpected_index_list") or []
     files = list(dict.fromkeys(row["file"] for row in rows))
-    column = _columns(entry)
+    column = columns_of(entry)
     if rows:
         values = [_value(row, column) for row in rows]
         spread = f" in {len(files)} files" if len(files) > 1 else ""
@@ -134,7 +188,7 @@ def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFr
         detail = f"{len(rows)} of {len(frame)} rows{spread}: {quote(values)}{first}"
     else:
         detail = f"found {quote([result.result.get('observed_value')])}"
-    if asked := _arguments(entry):
+    if asked := arguments_of(entry):
         detail += f" (asked: {asked})"
     return Failure(files[0] if files else _whole(table, frame), column, entry["type"], detail, entry["why"], table)
 
@@ -155,28 +209,3 @@ def _exceptions(info: Mapping[str, Any] | None) -> list[str]:
     """Great Expectations nests this by metric when a metric failed, and not otherwise."""
     nested = [info] if info and "raised_exception" in info else [v for v in (info or {}).values() if isinstance(v, Mapping)]
     return [" ".join(str(item["exception_message"]).split()) for item in nested if item.get("raised_exception")]
-
-
-def _build_docs(context: Any, docs: Path, names: list[str]) -> None:
-    """Build the site beside the old one and change them over; ``<table>.html`` leads to each table's result page.
-
-    Great Expectations puts the time into a result page's path; the pages that lead there have a path one can print.
-    """
-    fresh = docs.parent / f".{docs.name}.{os.getpid()}.tmp"
-    shutil.rmtree(fresh, ignore_errors=True)
-    backend = {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(fresh.resolve())}
-    site = {
-        "class_name": "SiteBuilder",
-        "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
-        "store_backend": backend,
-    }
-    try:
-        context.add_data_docs_site("boundary", site)
-        context.build_data_docs(site_names=["boundary"])
-        for name in names:
-            page = next((fresh / "validations" / name).rglob("*.html")).relative_to(fresh).as_posix()
-            (fresh / f"{name}.html").write_text(REDIRECT.format(page=page), encoding="utf-8")
-        shutil.rmtree(docs, ignore_errors=True)
-        fresh.replace(docs)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)

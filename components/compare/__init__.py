@@ -49,6 +49,7 @@ def run(stage: Stage) -> None:
     from components.compare.inputs import open_inputs
     from components.compare.jobs import score_all, write_all
     from components.compare.learnt import read_learnt
+    from components.core.check_warnings import input_warnings, with_warnings
 
     check(stage)
     sets, models = open_inputs(stage)
@@ -56,7 +57,8 @@ def run(stage: Stage) -> None:
     scored, constants = score_all(stage, sets, models, captions)
     facts = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
     tables.write_records(stage, sets, models, scored)
-    stage.write_file(PAGE, page.html(facts, page.thumbnails(stage, sets, facts)).encode())
+    whole = with_warnings(page.html(facts, page.thumbnails(stage, sets, facts)), input_warnings(stage.inputs.values()))
+    stage.write_file(PAGE, whole.encode())
     stage.write_file(MARKDOWN, tables.markdown(facts).encode())
     stage.write_file(SUMMARY, tables.summary(facts).encode())
     stage.write_file("scores.json", tables.scores_json(facts).encode())

@@ -18,6 +18,8 @@ from components.core.graph import NOT_STAGES, Graph, load_graph
 from components.core.places import CELLS, MATRICES, named
 from components.core.records import BOUNDARIES
 
+SHOW_WARNINGS = ("compare", "evaluate", "report", "analyze")
+"""Stages whose page shows the warnings of its inputs."""
 SHARED = frozenset(
     {
         "audio",
@@ -138,6 +140,8 @@ def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]
                 if name not in body.get("params", []):
                     yield f"dvc.yaml: {stage} does not depend on the parameters {name}"
             yield from _cell_inputs(stage, deps, MATRICES[matrix][1]) if matrix else _inputs(graph, stage, deps)
+            if stage in SHOW_WARNINGS:
+                yield from _warnings(graph, stage, deps)
         if "meta" not in body:
             yield f"dvc.yaml: {stage} has no meta for the flows"
         for path in reached_files(root, f"components.{stage.partition('-')[0]}"):
@@ -152,6 +156,15 @@ def _cell_inputs(stage: str, deps: list[str], reads: str) -> Iterator[str]:
         yield f"dvc.yaml: {stage} does not depend on its input '{reads}'"
     if f"reports/gates/${{item.set}}/{reads}.json" not in deps:
         yield f"dvc.yaml: {stage} does not wait for the gate of its input"
+
+
+def _warnings(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
+    cells = {cell.name: cell.matrix for cell in graph.cells.values()}
+    names = {name for wired in graph.chain.get(stage, {}).values() for name in wired or {}}
+    shown = {f"{cells[name]}/{CELLS}" if name in cells else f"${{item.{name}}}.json" for name in names}
+    for path in sorted(f"reports/warnings/{each}" for each in shown):
+        if path not in deps:
+            yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on {path}"
 
 
 def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:

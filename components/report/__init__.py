@@ -24,6 +24,7 @@ def run(stage: Stage) -> None:
     """Write report.html, report.md, summary.txt, the figures, and the funnel as a DVC plot."""
     import pyarrow as pa
 
+    from components.core.check_warnings import input_warnings, with_warnings
     from components.core.digests import sha256_file
     from components.report import figures, pages
     from components.report.facts import gather
@@ -34,8 +35,9 @@ def run(stage: Stage) -> None:
         path = f"figures/{key}.png"
         stage.write_file(path, picture)
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
-    stage.write_file("report.html", pages.html(facts, rows).encode())
-    stage.write_file("report.md", pages.markdown(facts).encode())
+    warnings = input_warnings(stage.inputs.values())
+    stage.write_file("report.html", with_warnings(pages.html(facts, rows), warnings).encode())
+    stage.write_file("report.md", (pages.markdown(facts) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
     stage.write_file("summary.txt", pages.summary(facts).encode())
     stage.export("funnel.csv", pages.funnel_csv(facts).encode())
     stage.export("pass_rates.csv", pages.steps_csv(facts).encode())

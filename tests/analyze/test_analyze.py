@@ -15,7 +15,7 @@ from components.cli import app
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from tests.analyze.support import PARAMS, SAID, inputs, key
-from tests.support import PROJECT, make_boundary, make_stage, row
+from tests.support import PROJECT, leave_warning, make_boundary, make_stage, row
 
 
 def analyze(root, given: dict[str, Boundary], params: Params = PARAMS):
@@ -63,7 +63,12 @@ def whole(tmp_path_factory):
     root = tmp_path_factory.mktemp("whole")
     given = inputs(root, totals=b"date,total\n2023-02-01,40\n2024-02-01,60\n")
     given["compare"] = make_boundary(root / "other", "split", [[row("split", key="e", caption="a dog runs on grass")]])
+    leave_warning(given["input"])
     return given, *analyze(root, given)
+
+
+def test_a_warning_of_an_input_is_on_the_page_once(whole):
+    assert whole[1].file("analysis.html").read_text().count("found &lt;0.7&gt;") == 1
 
 
 def table(exported: dict[str, bytes], name: str) -> list[dict[str, str]]:
@@ -130,7 +135,9 @@ def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(whole, tmp_p
         shutil.copy(PROJECT / name, tmp_path / name)
     shutil.copytree(found.path, tmp_path / "data" / "portuguese" / "analyze")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
+    line = leave_warning(Boundary(tmp_path / "data" / "portuguese" / "crawl"))
     shown = CliRunner().invoke(app, ["show", "--dataset", "portuguese"])
+    assert line in shown.output
     assert shown.exit_code == 0, shown.output
     assert "portuguese: 14 posts collected, 6 left, of 3 owners" in shown.output and "analysis.html" in shown.output
 

@@ -38,7 +38,7 @@ from tests.compare.world import (
     squares,
     world,
 )
-from tests.support import PROJECT, make_stage
+from tests.support import PROJECT, leave_warning, make_stage
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -60,7 +60,13 @@ def compared(root: Path, inputs: dict[str, Boundary], params: compare.Params = P
 def whole(networks: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Boundary], Any]:
     root = tmp_path_factory.mktemp("whole")
     inputs = world(root)
+    leave_warning(inputs["input"])
     return root, inputs, compared(root, inputs)
+
+
+def test_a_warning_of_an_input_is_on_the_page_once(whole):
+    page = whole[2][0].file("compare.html").read_text()
+    assert page.count("found &lt;0.7&gt;") == 1
 
 
 def test_every_model_is_tried_on_every_test_picture_once(whole):
@@ -171,7 +177,9 @@ def test_show_prints_the_summary_and_where_the_page_is(whole, tmp_path, monkeypa
         shutil.copy(PROJECT / name, tmp_path / name)
     shutil.copytree(boundary.path, tmp_path / "data" / "captioners" / "compare")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
+    line = leave_warning(Boundary(tmp_path / "data" / "english" / "prepare"))
     shown = CliRunner().invoke(app, ["show", "--dataset", "captioners"])
+    assert line in shown.output
     assert shown.exit_code == 0, shown.output
     assert "CIDEr-D on english (4 pictures, 5 references)" in shown.output and "compare.html" in shown.output
 

@@ -113,3 +113,14 @@ def test_a_cell_that_does_not_wait_for_its_sets_gate_is_named(copy):
 
     edit(copy / "dvc.yaml", forget)
     assert "dvc.yaml: caption does not wait for the gate of its input" in problems(copy)
+
+
+@pytest.mark.parametrize("stage, left_out", [("report", "${item.listen}.json"), ("compare", "captioners/cells")])
+def test_a_page_that_does_not_depend_on_the_warnings_it_shows_is_named(copy, stage, left_out):
+    def without(content):
+        body = content["stages"][stage]
+        body = body.get("do", body)
+        body["deps"].remove(f"reports/warnings/{left_out}")
+
+    edit(copy / "dvc.yaml", without)
+    assert any(f"does not depend on reports/warnings/{left_out}" in line for line in problems(copy))

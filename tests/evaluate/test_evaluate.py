@@ -14,7 +14,7 @@ from components.check import check
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from tests.evaluate.world import evaluation, pretrained, spoken_set, tuned
-from tests.support import PROJECT, make_boundary
+from tests.support import PROJECT, leave_warning, make_boundary
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,9 @@ def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, Boundary]
 def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_again_in_the_same(
     tmp_path: Path, spoken: dict[str, Boundary], start: Boundary, models: Boundary
 ) -> None:
+    leave_warning(spoken["speech"])
     first = evaluation(tmp_path / "first", spoken, start)
+    assert Boundary(first.out).file("retrieval.html").read_text().count("found &lt;0.7&gt;") == 1
     rows = Boundary(first.out).table().to_pylist()
     asked = {row["key"] for row in rows if row["way"] == "speech_to_image"}
     assert asked == {f"k{place}.{number}" for place in (5, 6, 7, 8) for number in (0, 1)}

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from components.core.boundary import Boundary
 from components.core.errors import HearsightError
-from flows.graph import read_tasks, seconds
+from flows.graph import StageTask, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
 from flows.serve import read_schedules
+from flows.show import stage_page
 from tests.flows.conftest import Make
+from tests.support import leave_warning
 
 PROJECT = Path(__file__).resolve().parents[2]
 FORK = """
@@ -67,6 +70,13 @@ def test_meta_that_makes_no_sense_is_named(make_project: Make, meta: dict[str, o
         read_tasks(root)
     assert said in str(caught.value)
     assert "c.meta" in str(caught.value)
+
+
+@pytest.mark.parametrize("failed", ["", "it does not hold"])
+def test_the_artefact_of_a_check_shows_its_warnings(tmp_path: Path, failed: str) -> None:
+    line = leave_warning(Boundary(tmp_path / "data" / "english" / "listen"))
+    stage = StageTask("check@english-listen", "hearsight check listen --dataset english", ())
+    assert f"**Warning:** {line}" in stage_page(stage, tmp_path, failed)
 
 
 def test_times_are_read_with_their_units() -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from components.core.boundary import Boundary
 from flows.ui import Pages
+from tests.support import leave_warning
 
 
 @pytest.fixture
@@ -62,6 +64,14 @@ def test_nothing_else_of_the_project_is_served(site, place):
     with pytest.raises(urllib.error.HTTPError) as refused:
         get(f"{site}/{place}")
     assert refused.value.code == 404
+
+
+def test_the_index_shows_the_warnings_of_every_check(site, tmp_path):
+    assert "Warnings" not in get(f"{site}/")
+    leave_warning(Boundary(tmp_path / "data" / "english" / "listen"))
+    leave_warning(Boundary(tmp_path / "data" / "captioners" / "cells" / "english-t2t8x8" / "caption"))
+    page = get(f"{site}/")
+    assert "english/listen: by_voice" in page and "captioners/cells/english-t2t8x8/caption: by_voice" in page
 
 
 def test_the_index_of_a_project_without_a_run_says_what_to_do(tmp_path):

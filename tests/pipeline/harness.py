@@ -18,6 +18,7 @@ import psutil
 import yaml
 
 from components.core.boundary import Boundary
+from components.core.check_warnings import warnings_bytes, warnings_path
 from components.core.gate import gate_bytes, gate_path
 from tests.support import PROJECT
 
@@ -66,6 +67,9 @@ class Project:
         gate = gate_path(self.root, "english", stage)
         gate.parent.mkdir(parents=True, exist_ok=True)
         gate.write_bytes(gate_bytes(Boundary(self.root / "data" / "english" / stage)))
+        warnings = warnings_path(self.root, "english", stage)
+        warnings.parent.mkdir(parents=True, exist_ok=True)
+        warnings.write_bytes(warnings_bytes(f"english/{stage}", []))
 
     def manifest(self, stage: str) -> bytes:
         return (self.root / "data" / "english" / stage / "manifest.json").read_bytes()
