@@ -69,9 +69,10 @@ ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the repo
 
 # One resolution: what the demo needs, then the rest within it. torch anew each time: its name without +cpu, kept from the last
 # lock, would stand for the build with CUDA.
+EXTRAS = --extra asr --extra voices-gpl
 COMPILE = $(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade-package torch pyproject.toml
 lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requirements-dev.lock (tests and lint as well) again
-	$(COMPILE) --extra asr -o requirements.lock
+	$(COMPILE) $(EXTRAS) -o requirements.lock
 	$(COMPILE) --extra dev --constraints requirements.lock -o requirements-dev.lock
 	sed -i -E 's/^(torch==[0-9.]+)[+].*/\1/' requirements.lock requirements-dev.lock
 
