@@ -4,22 +4,44 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+# torch for the GPU that is here, or else for the processor alone (the index's own build brings 3 GB of CUDA); not where
+# packages come from an index or a folder of the user's.
+ifeq ($(strip $(UV_FIND_LINKS)$(PIP_INDEX_URL)$(UV_INDEX_URL)$(UV_DEFAULT_INDEX)$(UV_TORCH_BACKEND)),)
+export UV_TORCH_BACKEND := auto
+endif
+# uv's cache if there is one; else one in .venv, linked into the environment and then removed: 0.1 GB, and no copy in the home.
+CACHE := $(or $(UV_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/uv)
+ifeq ($(shell test -d '$(CACHE)' && echo there),)
+export UV_CACHE_DIR := $(CURDIR)/.venv/.cache
+DROP_CACHE = @rm -rf .venv/.cache
+endif
+UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
 export DVC_NO_ANALYTICS := 1
+# Without cached bytecode every command compiles its imports anew: 5 s of CPU for Great Expectations alone.
+unexport PYTHONDONTWRITEBYTECODE
 # As many workers as cores; one core needs none. Groups and their order: tests/groups.py.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
-.PHONY: help setup data demo test test-slow lint flow ui lock clean
+.PHONY: help setup data demo test test-slow lint flow ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/.ready ## make the environment in .venv from the lock, and fetch the dictionary and voices (20 MB)
-.venv/.ready: requirements.lock pyproject.toml
+setup: .venv/.ready ## make the environment in .venv from requirements.lock, and fetch the dictionary and voices (20 MB)
+.venv/.ready: requirements.lock pyproject.toml infra/trim.py
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet uv==0.13.8
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --requirements requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
-	@hearsight data --dictionary --voices || echo "without its dictionary 'hearsight try' cannot work, nor the voices of flite; all else can, and 'make data' tries again"
+	$(BIN)/python -m pip install --quiet --no-cache-dir uv==0.13.8
+	$(UV) --requirements requirements.lock
+	$(UV) --no-deps --no-build-isolation --editable .
+	$(BIN)/python infra/trim.py
+	$(DROP_CACHE)
+	@hearsight data --dictionary --voices || echo "warning: not all was fetched; 'hearsight doctor' says what is lost, and 'make data' tries again"
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready requirements-dev.lock
+	$(UV) --requirements requirements-dev.lock
+	$(BIN)/python infra/trim.py
+	$(DROP_CACHE)
 	@touch $@
 
 data: setup ## fetch the sample's packages of real pages and pictures (a second call fetches nothing)
@@ -32,13 +54,13 @@ demo: data ## run the whole pipeline on the sample web, and say where to look
 	@hearsight show --dataset captioners
 	@hearsight show --dataset stamps
 
-test: setup ## run the tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
+test: .venv/.ready-dev ## run the tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
 	pytest $(SHARED)
 
-test-slow: setup ## run the slow tests as well (kills on the sample, schedules)
+test-slow: .venv/.ready-dev ## run the slow tests as well (kills on the sample, schedules)
 	pytest $(SHARED) -m "slow or not slow"
 
-lint: setup ## style, types and import rules
+lint: .venv/.ready-dev ## style, types and import rules
 	ruff check . && ruff format --check . && mypy && lint-imports
 
 flow: data ## run the pipeline as a Prefect flow, with no server at hand
@@ -47,10 +69,17 @@ flow: data ## run the pipeline as a Prefect flow, with no server at hand
 ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the reports with their Data Docs
 	python -m flows.ui
 
-# torch anew each time: its name without +cpu, kept from the last lock, would stand for the build with CUDA.
-lock: setup ## resolve pyproject.toml into requirements.lock again
-	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --extra dev --upgrade-package torch pyproject.toml -o requirements.lock
-	sed -i 's/+cpu$$//' requirements.lock
+# One resolution: what the demo needs, then the rest within it. torch anew each time: its name without +cpu, kept from the last
+# lock, would stand for the build with CUDA.
+EXTRAS = --extra asr --extra voices-gpl
+COMPILE = $(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade-package torch pyproject.toml
+lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requirements-dev.lock (tests and lint as well) again
+	$(COMPILE) $(EXTRAS) -o requirements.lock
+	$(COMPILE) --extra dev --constraints requirements.lock -o requirements-dev.lock
+	sed -i -E 's/^(torch==[0-9.]+)[+].*/\1/' requirements.lock requirements-dev.lock
+
+bare: ## build a bare Debian 12 in a folder and run both commands there (root, debootstrap, 12 GB; CASES="root-demo")
+	$(PYTHON) infra/bare/run.py $(CASES)
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)
 	rm -rf data/english data/cleaned data/captioners data/paper data/portuguese data/stamps data/stamps_synthetic data/spoken reports .hearsight .dvc/cache .dvc/tmp mlflow.db mlartifacts

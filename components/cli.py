@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from components.core.printing import print_line, print_table
+from components.doctor.commands import app as doctor_app
 from components.scoring_commands import app as scoring_app
 from components.search_commands import app as search_app
 from components.takedown.commands import app as takedown
@@ -30,6 +31,7 @@ snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web that th
 app.add_typer(snapshots, name="snapshot")
 app.add_typer(takedown, name="takedown")
 app.add_typer(voices_app)
+app.add_typer(doctor_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
 knowledge = typer.Typer(no_args_is_help=True, help="What named entities are: a local index of Wikidata, and single questions.")

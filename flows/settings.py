@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+PORTS = {"mlflow": 5000, "prefect": 4200, "pages": 8010}
+"""Ports of loopback that ``python -m flows.ui`` listens on, by the option that changes each."""
+
 
 def prepare(root: Path) -> None:
     """No telemetry; and with no server at hand, one of the run's own whose data lie in the project.

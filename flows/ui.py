@@ -16,7 +16,7 @@ from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from flows.server import LOOPBACK, prefect_server, served
-from flows.settings import prepare
+from flows.settings import PORTS, prepare
 
 SHOWN = ("reports", "data/*/report", "data/*/analyze", "data/*/listen", "data/*/compare")
 """What is served of the project; nothing else of it is."""
@@ -93,9 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m flows.ui", description="MLflow, Prefect, reports and Data Docs in a browser."
     )
-    parser.add_argument("--mlflow", type=int, default=5000, metavar="PORT")
-    parser.add_argument("--prefect", type=int, default=4200, metavar="PORT")
-    parser.add_argument("--pages", type=int, default=8010, metavar="PORT")
+    for name, port in PORTS.items():
+        parser.add_argument(f"--{name}", type=int, default=port, metavar="PORT")
     chosen = parser.parse_args(arguments)
     try:
         root = find_root()

@@ -53,10 +53,12 @@ def test_every_imported_package_is_declared():
     assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"])) == {}
 
 
-def test_the_lock_is_whole_pinned_and_names_no_host_and_no_gpu_build():
-    lines = (PROJECT / "requirements.lock").read_text().split()
-    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+def test_the_locks_are_whole_pinned_and_consistent_and_name_no_host_and_no_gpu_build():
+    demo, dev = ((PROJECT / name).read_text().split() for name in ("requirements.lock", "requirements-dev.lock"))
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in dev)
+    assert set(demo) < set(dev), "the demo has another version than the tests"
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    locked = requirements(lines)
-    assert requirements(project["dependencies"]) | requirements(project["optional-dependencies"]["dev"]) <= locked
+    extras, locked = project["optional-dependencies"], requirements(dev)
+    assert requirements([*project["dependencies"], *extras["asr"], *extras["voices-gpl"]]) <= requirements(demo)
+    assert requirements([line for extra in extras.values() for line in extra]) - {project["name"]} <= locked
     assert not [name for name in locked if name.startswith(("nvidia-", "cuda-", "triton"))]
