@@ -41,7 +41,7 @@ def build(root: Path) -> None:
     root.mkdir(parents=True)
     log = root.with_name(f"{root.name}.log")
     mirror = os.environ.get("DEBIAN_MIRROR") or _mirror() or MIRROR
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root), mirror]
+    command = ["debootstrap", "--variant=minbase", SUITE, str(root), mirror]
     with log.open("wb") as out:
         if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False).returncode != 0:
             raise SystemExit(f"bare: debootstrap failed; see {log}")
@@ -49,10 +49,17 @@ def build(root: Path) -> None:
     with mounted(root):
         for command in (
             ["apt-get", "update", "--quiet"],
+            # Not by debootstrap, which does not know that another package provides python3.11-distutils.
+            ["apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *PACKAGES],
             ["useradd", "--uid", str(UID), "--create-home", USER],
         ):
             with log.open("ab") as out:
-                done = subprocess.run(inside(root, command, {}), stdout=out, stderr=subprocess.STDOUT, check=False)
+                done = subprocess.run(
+                    inside(root, command, {"DEBIAN_FRONTEND": "noninteractive"}),
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                )
             if done.returncode != 0:
                 raise SystemExit(f"bare: {' '.join(command)} failed; see {log}")
 

@@ -89,7 +89,9 @@ def test_a_process_dies_with_a_named_ancestor_behind_a_shell(tmp_path):
         "print(os.getpid(), flush=True)\ntime.sleep(60)\n"
     )
     script = tmp_path / "dvc"
-    script.write_text(f"import subprocess\nsubprocess.run(['sh', '-c', '{sys.executable} {child}; true'])\n")
+    script.write_text(
+        f"import subprocess\nsubprocess.run(['sh', '-c', '\"$0\" \"$1\"; true', {sys.executable!r}, {str(child)!r}])\n"
+    )
     ancestor = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     child_pid = int(ancestor.stdout.readline())
     os.kill(ancestor.pid, signal.SIGKILL)

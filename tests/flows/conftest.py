@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -39,7 +40,7 @@ def make_project(tmp_path: Path) -> Make:
             code = codes.get(name, f"import os; open('{name}.txt', 'w').write(os.environ.get('HEARSIGHT_FLOW_RUN', ''))")
             (tmp_path / f"{name}.py").write_text(code)
             stages[name] = {
-                "cmd": f"{sys.executable} {name}.py",
+                "cmd": f"{shlex.quote(sys.executable)} {name}.py",
                 "deps": [f"{name}.py", *([f"{source}.txt"] if source else [])],
                 "outs": [f"{name}.txt"],
                 "meta": (meta or {}).get(name, {}),
