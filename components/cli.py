@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from components.cache_commands import app as cache
 from components.core.printing import print_line, print_table
 from components.scoring_commands import app as scoring_app
 from components.search_commands import app as search_app
@@ -29,6 +30,7 @@ app = typer.Typer(
 snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web that the crawl makes records of.")
 app.add_typer(snapshots, name="snapshot")
 app.add_typer(takedown, name="takedown")
+app.add_typer(cache, name="cache")
 app.add_typer(voices_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
