@@ -34,7 +34,9 @@ app.add_typer(cache, name="cache")
 app.add_typer(voices_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
-knowledge = typer.Typer(no_args_is_help=True, help="The hypernyms of named entities: build a local index of Wikidata, ask single questions.")
+knowledge = typer.Typer(
+    no_args_is_help=True, help="The hypernyms of named entities: build a local index of Wikidata, ask single questions."
+)
 app.add_typer(knowledge, name="knowledge")
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml:chain.")]
 
@@ -87,9 +89,14 @@ def try_(
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="The dataset whose parameters apply. Default: paper; with --posts: portuguese.")
     ] = "",
-    explain_all: Annotated[bool, typer.Option("--explain-all", help="Report every rule, also those after the one that drops.")] = False,
+    explain_all: Annotated[
+        bool, typer.Option("--explain-all", help="Report every rule, also those after the one that drops.")
+    ] = False,
     posts: Annotated[
-        bool, typer.Option("--posts", help="Read captions of posts, each a JSON string; print the description in each, or why there is none.")
+        bool,
+        typer.Option(
+            "--posts", help="Read captions of posts, each a JSON string; print the description in each, or why there is none."
+        ),
     ] = False,
 ) -> None:
     """Read one alt-text a line from standard input; print the verdict, the caption and the steps between, one JSON object a line."""
@@ -212,7 +219,8 @@ def release(
         list[str] | None, typer.Option("--subset", help="Posts: NAME=N, a subset drawn from N collected posts. Repeatable.")
     ] = None,
     key_file: Annotated[
-        Path | None, typer.Option("--key-file", help="Posts: the file with the key that hashes users. Default: HEARSIGHT_RELEASE_KEY.")
+        Path | None,
+        typer.Option("--key-file", help="Posts: the file with the key that hashes users. Default: HEARSIGHT_RELEASE_KEY."),
     ] = None,
     mask_mentions: Annotated[
         bool, typer.Option("--mask-mentions", help="Posts: mask every account that captions mention, not only those of the set.")
@@ -238,11 +246,14 @@ def release(
 @app.command()
 def calibrate(
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts.")
+        str,
+        typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts."),
     ] = "english",
     rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
     alts: Annotated[str, typer.Option("--alts", help="Alt-texts, one a line: a file, or - for standard input.")] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path("reports/calibration"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
+        "reports/calibration"
+    ),
 ) -> None:
     """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
     from components.calibrate import calibrate as sweep
@@ -254,7 +265,9 @@ def calibrate(
 @app.command()
 def data(
     serve: Annotated[bool, typer.Option("--serve", help="Afterwards serve the sample web on loopback until Ctrl-C.")] = False,
-    dictionary: Annotated[bool, typer.Option("--dictionary", help="Fetch only the dictionary, which `hearsight try` needs.")] = False,
+    dictionary: Annotated[
+        bool, typer.Option("--dictionary", help="Fetch only the dictionary, which `hearsight try` needs.")
+    ] = False,
     voices: Annotated[bool, typer.Option("--voices", help="Fetch only the speech engines.")] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""

@@ -23,7 +23,9 @@ def add(
     url: Url = "",
     host: Host = "",
     owner: Owner = "",
-    reason: Annotated[str, typer.Option("--reason", help="The reason, stored as readable text: do not name what is removed.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="The reason, stored as readable text: do not name what is removed.")
+    ] = "",
 ) -> None:
     """List a URL, host or owner as a hash; the next run drops it."""
     from components.core.errors import HearsightError
