@@ -99,7 +99,7 @@ def try_(
         ),
     ] = False,
 ) -> None:
-    """Read one alt-text a line from standard input; print the verdict, the caption and the steps between, one JSON object a line."""
+    """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line."""
     from components.core.graph import find_root
 
     if posts:

@@ -14,8 +14,8 @@ from components.cli import app
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 HEADER = """# The commands
 
-Written by `make docs` from the help texts; edit those. Every command prints JSON lines when its output is not a terminal. An error
-that a user can correct is one line on standard error and exit code 2.
+Written by `make docs` from the help texts; edit those. Every command prints JSON lines when its output is not a terminal. An
+error that a user can correct is one line on standard error and exit code 2.
 """
 
 

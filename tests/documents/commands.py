@@ -101,7 +101,9 @@ TESTED = {
     r"hearsight try|hearsight try --dataset .*": "tests/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight try --posts": "tests/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight pairs.*": "tests/crawl/test_archives.py::test_pairs_prints_json_lines_of_anything_and_fails_at_the_end",
-    r"hearsight takedown (add|purge|scan).*": "tests/takedown/test_end_to_end.py::test_the_command_line_proves_it_with_its_exit_code",
+    r"hearsight takedown (add|purge|scan).*": (
+        "tests/takedown/test_end_to_end.py::test_the_command_line_proves_it_with_its_exit_code"
+    ),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
     r"hearsight calibrate.*": "tests/calibrate/test_calibrate.py::test_lines_on_standard_input_become_a_page_and_rates",
     r"hearsight release --dataset english.*": (
@@ -121,14 +123,16 @@ TESTED = {
     r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_is_what_the_help_texts_say",
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
     r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_agree_and_nothing_private_is_left",
-    r"mlflow models serve .*": "tests/index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter",
+    r"mlflow models serve .*": (
+        "tests/index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
+    ),
     r"echo .*": "tests/documents/test_commands.py::test_the_transcript_in_the_readme_is_what_try_prints",
     r"hearsight lineage.*": "tests/lineage/test_lineage.py::test_the_walk_goes_from_the_model_to_the_snapshot",
 }
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test|test-slow|test-all|setup|lint|bare|experiments)": "the machine: whole runs, made before a release (CONTRIBUTING.md)",
+    r"make (demo|test|test-slow|test-all|setup|lint|bare|experiments)": "long: whole runs, made before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"pytest -m slow .*|pytest tests/.*": "long: tests themselves",
     r"pip install .*": "network: an additional package",
