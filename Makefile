@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # As many workers as cores; one core needs none. Groups and their order: tests/groups.py.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
-.PHONY: help setup data demo test test-slow lint flow ui lock bare clean
+.PHONY: help setup data demo test test-slow lint docs flow ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ flow: data ## run the pipeline as a Prefect flow, with no server at hand
 
 ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the reports with their Data Docs
 	python -m flows.ui
+
+docs: setup ## write docs/cli.md from the help texts of the commands
+	python -m components.cli_reference
 
 # One resolution: what the demo needs, then the rest within it. torch anew each time: its name without +cpu, kept from the last
 # lock, would stand for the build with CUDA.

@@ -1,6 +1,6 @@
-"""``hearsight``: the one face of it all. Each verb is a thin cover over a library function.
+"""``hearsight``: the command line. Each command is a thin cover over a library function.
 
-Nothing heavy is imported before a verb needs it, so ``--help`` is quick. Errors a person can mend are one line on
+Nothing heavy is imported before a command needs it, so ``--help`` is quick. Errors a user can correct are one line on
 standard error and exit code 2; when standard output is not a terminal, results are JSON lines.
 """
 
@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from components.cache_commands import app as cache
 from components.core.printing import print_line, print_table
 from components.doctor.commands import app as doctor_app
 from components.scoring_commands import app as scoring_app
@@ -27,16 +28,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Turn web pages into described, spoken, de-duplicated image sets, and train and compare models on them.",
 )
-snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web that the crawl makes records of.")
+snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web, from which the crawl makes its records.")
 app.add_typer(snapshots, name="snapshot")
 app.add_typer(takedown, name="takedown")
+app.add_typer(cache, name="cache")
 app.add_typer(voices_app)
 app.add_typer(doctor_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
-knowledge = typer.Typer(no_args_is_help=True, help="What named entities are: a local index of Wikidata, and single questions.")
+knowledge = typer.Typer(
+    no_args_is_help=True, help="The hypernyms of named entities: build a local index of Wikidata, ask single questions."
+)
 app.add_typer(knowledge, name="knowledge")
-Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]
+Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml:chain.")]
 
 
 @app.command()
@@ -53,7 +57,7 @@ def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], data
 
 @app.command()
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
-    """Hold a stage's output to its manifest, its schema and its expectations."""
+    """Check a stage's output against its manifest, its schema and its expectations."""
     from components.check import check as check_boundary
     from components.core.graph import find_root, load_graph
     from components.core.process import die_with_ancestor
@@ -77,7 +81,7 @@ def retry(
         ),
     ] = "timeout,connection,http_5xx",
 ) -> None:
-    """Ask again for the failed answers of a complete snapshot, and for nothing else; complete it anew."""
+    """Request the failed answers of a complete snapshot again, and nothing else, and complete it anew."""
     from components.core.graph import find_root
     from components.crawl.retry import retry as retry_failed
 
@@ -87,14 +91,19 @@ def retry(
 @app.command("try")
 def try_(
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Whose parameters; without it paper, and portuguese with --posts.")
+        str, typer.Option("--dataset", "-d", help="The dataset whose parameters apply. Default: paper; with --posts: portuguese.")
     ] = "",
-    explain_all: Annotated[bool, typer.Option("--explain-all", help="What every rule finds, also after a drop.")] = False,
+    explain_all: Annotated[
+        bool, typer.Option("--explain-all", help="Report every rule, also those after the one that drops.")
+    ] = False,
     posts: Annotated[
-        bool, typer.Option("--posts", help="Lines are posts' captions, each a JSON string: the description in each, or why none.")
+        bool,
+        typer.Option(
+            "--posts", help="Read captions of posts, each a JSON string; print the description in each, or why there is none."
+        ),
     ] = False,
 ) -> None:
-    """Read one alt-text a line from standard input: what the text rules and the rewriting make of it, one JSON object a line."""
+    """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line."""
     from components.core.graph import find_root
 
     if posts:
@@ -125,12 +134,12 @@ def _try_posts(dataset: str) -> None:
 @app.command()
 def cost(
     dataset: Dataset = "english",
-    language: Annotated[str, typer.Option(help="As if filter.providers.language were this: embedded or google.")] = "",
-    vision: Annotated[str, typer.Option(help="As if filter.providers.vision were this: embedded or google.")] = "",
-    stage: Annotated[str, typer.Option(help="The stage that would run: filter or synthesize.")] = "filter",
-    voices: Annotated[str, typer.Option(help="As if synthesize.voices were these, with commas between.")] = "",
+    language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
+    vision: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
+    stage: Annotated[str, typer.Option(help="The stage to estimate: filter or synthesize.")] = "filter",
+    voices: Annotated[str, typer.Option(help="Assume these voices, separated by commas. Default: the parameter's.")] = "",
 ) -> None:
-    """Say what a run of the filter or of synthesize would ask of paid providers at most, and for how much; asks nothing."""
+    """Estimate what a run of filter or synthesize would request from paid providers at most, and the price. Requests nothing."""
     from components.core.errors import HearsightError
     from components.core.graph import find_root
 
@@ -151,7 +160,7 @@ def cost(
 def explain(
     what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")],
 ) -> None:
-    """Tell a record's life through the stages, from the ledger."""
+    """Print what each stage decided about a record, from the ledger."""
     from components.core.explain import explain as explain_record
     from components.core.graph import find_root, load_graph
 
@@ -168,7 +177,7 @@ def explain(
 def lineage(
     target: Annotated[str, typer.Argument(help="A registered model (name@alias or name/version), a weights file, or dvc.lock.")],
 ) -> None:
-    """Walk from a model to the pages it came from, by digests; refuse when one does not match."""
+    """Trace a model back to the pages it was made from, verifying digests; fail when one does not match."""
     from components.core.graph import find_root
     from components.core.lineage import lineage as walk
 
@@ -177,7 +186,7 @@ def lineage(
 
 @app.command()
 def show(dataset: Dataset = "english") -> None:
-    """Print a finished run: what was lost and kept, its figures or scores, and where to look."""
+    """Print the results of a finished run: records kept and dropped, scores, and where its pages are."""
     from components.core.boundary import Boundary
     from components.core.check_warnings import ABOUT, read_warnings, upstream
     from components.core.graph import find_root, load_graph
@@ -213,21 +222,21 @@ def show(dataset: Dataset = "english") -> None:
 
 @app.command()
 def release(
-    out: Annotated[Path, typer.Option("--out", "-o", help="A folder that is not there yet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, which must not exist.")],
     dataset: Dataset = "english",
-    licence: Annotated[str, typer.Option("--licence", help="What the captions are licensed under, for the README.")] = "",
+    licence: Annotated[str, typer.Option("--licence", help="The captions' licence, for the README.")] = "",
     subsets: Annotated[
-        list[str] | None, typer.Option("--subset", help="Posts: NAME=N, drawn from N collected posts; again for another.")
+        list[str] | None, typer.Option("--subset", help="Posts: NAME=N, a subset drawn from N collected posts. Repeatable.")
     ] = None,
     key_file: Annotated[
-        Path | None, typer.Option("--key-file", help="Posts: the key users are hashed under; without, HEARSIGHT_RELEASE_KEY.")
+        Path | None,
+        typer.Option("--key-file", help="Posts: the file with the key that hashes users. Default: HEARSIGHT_RELEASE_KEY."),
     ] = None,
     mask_mentions: Annotated[
-        bool, typer.Option("--mask-mentions", help="Posts: mask every account captions mention, not only the set's own.")
+        bool, typer.Option("--mask-mentions", help="Posts: mask every account that captions mention, not only those of the set.")
     ] = False,
 ) -> None:
-    """Write a finished dataset as files for others: pages as TSV with labels, posts as dataset.json with pictures "
-    "and a datasheet."""
+    """Write a finished dataset as files for others: captions of pages as TSV with labels; posts as dataset.json with pictures."""
     from components.core.graph import find_root
     from components.release import release as write_release
     from components.release.subsets import parse_subsets
@@ -247,13 +256,16 @@ def release(
 @app.command()
 def calibrate(
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Whose settings, and whose candidates unless --alts is given.")
+        str,
+        typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts."),
     ] = "english",
-    rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep; again for another. All without.")] = None,
+    rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
     alts: Annotated[str, typer.Option("--alts", help="Alt-texts, one a line: a file, or - for standard input.")] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where index.html and rates.tsv go.")] = Path("reports/calibration"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
+        "reports/calibration"
+    ),
 ) -> None:
-    """Sweep the text rules' thresholds: pass rates and sample alt-texts on both sides of each value, as a page."""
+    """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
     from components.calibrate import calibrate as sweep
     from components.core.graph import find_root
 
@@ -262,9 +274,11 @@ def calibrate(
 
 @app.command()
 def data(
-    serve: Annotated[bool, typer.Option("--serve", help="Then serve the sample web on loopback until Ctrl-C.")] = False,
-    dictionary: Annotated[bool, typer.Option("--dictionary", help="Only the dictionary, which `hearsight try` needs.")] = False,
-    voices: Annotated[bool, typer.Option("--voices", help="Only the speech engine flite.")] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Afterwards serve the sample web on loopback until Ctrl-C.")] = False,
+    dictionary: Annotated[
+        bool, typer.Option("--dictionary", help="Fetch only the dictionary, which `hearsight try` needs.")
+    ] = False,
+    voices: Annotated[bool, typer.Option("--voices", help="Fetch only the speech engine flite.")] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
     from components.core.graph import find_root
@@ -284,9 +298,9 @@ def data(
 @snapshots.command("next")
 def snapshot_next(
     dataset: Dataset = "english",
-    day: Annotated[str, typer.Option("--day", help="The day it is named after, as 2026-11-21; today (UTC) without.")] = "",
+    day: Annotated[str, typer.Option("--day", help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
 ) -> None:
-    """Move params.yaml on to a new snapshot that stands on the last one: the next crawl asks only for what changed."""
+    """Set a new snapshot, based on the last one, in params.yaml: the next crawl requests only what changed."""
     from datetime import UTC, date, datetime
 
     from components.core.errors import HearsightError
@@ -303,10 +317,10 @@ def snapshot_next(
 @app.command()
 def pairs(
     what: Annotated[list[str], typer.Argument(help="HTML, WARC or WAT: files, addresses (http, s3), or - for standard input.")],
-    base: Annotated[str, typer.Option(help="The address an HTML file's relative ones go by.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Also images without alt-text or address.")] = False,
+    base: Annotated[str, typer.Option(help="The base address of an HTML file's relative addresses.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Print images without alt-text or address, too.")] = False,
 ) -> None:
-    """Print page, image address and alt-text as JSON lines; what cannot be read is a line on standard error and exit code 2."""
+    """Print page, image address and alt-text as JSON lines. Unreadable input: a line on standard error, and exit code 2."""
     from components.core.errors import HearsightError
     from components.core.progress import progress
     from components.crawl.archives.anything import as_pairs, pairs_in
@@ -334,10 +348,10 @@ def knowledge_index(
     dump: Annotated[Path, typer.Argument(help="Wikidata's JSON dump: latest-all.json, .gz or .bz2.")],
     out: Annotated[Path, typer.Option("--out", help="The folder of the index.")],
     min_sitelinks: Annotated[
-        int, typer.Option("--min-sitelinks", min=0, help="Items with fewer pages in Wikipedias and their sisters are left out.")
+        int, typer.Option("--min-sitelinks", min=0, help="Leave out items with fewer pages in Wikipedia and its sister projects.")
     ] = 1,
 ) -> None:
-    """Make the local index of Wikidata that `hypernymize.knowledge: [wikidata_index]` asks."""
+    """Build the local index of Wikidata that `hypernymize.knowledge: [wikidata_index]` reads."""
     from components.providers.wikidata.build import build_index
 
     about = build_index(dump, out, min_sitelinks)
@@ -348,11 +362,11 @@ def knowledge_index(
 
 @knowledge.command("ask")
 def knowledge_ask(
-    name: Annotated[str, typer.Argument(help="A named entity, as a caption has it.")],
+    name: Annotated[str, typer.Argument(help="A named entity, as written in a caption.")],
     kind: Annotated[str, typer.Argument(help="Its type: PERSON, GPE, LOC, FAC, ORG, EVENT, WORK_OF_ART, PRODUCT, LAW.")],
     dataset: Dataset = "english",
 ) -> None:
-    """Ask the sources of a dataset's params, in order, for the hypernym of one name."""
+    """Look up the hypernym of one name in the dataset's knowledge sources, in order."""
     from components.core.graph import find_root
     from components.providers.knowledge_setup import ask_once
 

@@ -22,13 +22,13 @@ Candidates = Annotated[Path, typer.Option("--candidates", help='COCO results: [{
 def score(
     references: Annotated[Path, typer.Option("--references", help='COCO annotations: {"images", "annotations"}.')],
     candidates: Candidates,
-    meteor: Annotated[str, typer.Option("--meteor", help="meteor-1.5.jar; without: pycocoevalcap's. `off`: none.")] = "",
+    meteor: Annotated[str, typer.Option("--meteor", help="The file meteor-1.5.jar, or `off`. Default: pycocoevalcap's.")] = "",
     spice: Annotated[str, typer.Option("--spice", help="The folder of spice-1.0.jar, with CoreNLP in its lib/.")] = "",
     java: Annotated[str, typer.Option("--java", help="The Java program.")] = "java",
-    language: Annotated[str, typer.Option("--language", help="The captions', ISO 639-1.")] = "en",
+    language: Annotated[str, typer.Option("--language", help="The captions' language (ISO 639-1).")] = "en",
     subset: Annotated[bool, typer.Option("--subset", help="Score only the images that have a candidate.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the JSON here, with every image's scores.")] = None,
-    per_item: Annotated[bool, typer.Option("--per-item", help="On a terminal too, every image's scores.")] = False,
+    per_item: Annotated[bool, typer.Option("--per-item", help="Print every image's scores on a terminal, too.")] = False,
 ) -> None:
     """Score captions against references by every metric: one JSON object, or on a terminal a table."""
     from components.core.errors import HearsightError
@@ -78,9 +78,9 @@ def _rounded(value: object) -> object:
 def submission(
     candidates: Candidates,
     split: Annotated[str, typer.Option("--split", help="val2014 or test2014.")],
-    algorithm: Annotated[str, typer.Option("--algorithm", help="The name in the files' names.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder; run once a split, into the same.")],
-    images: Annotated[Path | None, typer.Option("--images", help="The split's image ids, to hold the captions to.")] = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", help="The algorithm's name, part of the files' names.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write; the same for both splits.")],
+    images: Annotated[Path | None, typer.Option("--images", help="The split's image ids, to check the captions against.")] = None,
 ) -> None:
     """Write the results file of one split for COCO's caption server, and the zip to upload."""
     from components.submission import write_submission

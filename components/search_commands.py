@@ -26,20 +26,20 @@ def search(
     index: Annotated[
         str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")
     ] = "stamps",
-    k: Annotated[int, typer.Option("-k", help="How many of each kind.")] = 5,
+    k: Annotated[int, typer.Option("-k", help="The number of results of each kind.")] = 5,
     kind: Annotated[Literal["image", "speech", "both"], typer.Option("--kind", help="What to find.")] = "both",
-    language: Annotated[str, typer.Option("--language", help="Only what has a caption in it: ISO 639-1.")] = "",
-    split: Annotated[str, typer.Option("--split", help="Only of this side: train, validation or test.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON lines on a terminal, too.")] = False,
+    language: Annotated[str, typer.Option("--language", help="Only results with a caption in this language (ISO 639-1).")] = "",
+    split: Annotated[str, typer.Option("--split", help="Only results of this split: train, validation or test.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write the results here as a page with pictures and players.")
+        Path | None, typer.Option("--page", help="Write the results to this file as a page with pictures and players.")
     ] = None,
     encoder_weights: Annotated[
         Path | None,
-        typer.Option("--encoder-weights", help="Of the frozen image encoder, where prepare was given a file of them."),
+        typer.Option("--encoder-weights", help="The weights of the frozen image encoder, if prepare was given a file of them."),
     ] = None,
 ) -> None:
-    """Find the pictures and the spoken captions nearest to a sound or a picture; the model hears and sees, and reads nothing."""
+    """Find the pictures and the spoken captions nearest to a sound or a picture. Captions are not compared."""
     from components.core.errors import HearsightError
     from components.index.queries import read_query
     from components.index.searcher import KINDS, Searcher

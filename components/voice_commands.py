@@ -44,7 +44,7 @@ def say(
     pitch: Annotated[float, typer.Option("--pitch", min=-24.0, max=24.0, help="Semitones up.")] = 0.0,
     gain: Annotated[float, typer.Option("--gain", min=-60.0, max=60.0, help="dB.")] = 0.0,
 ) -> None:
-    """Say one text into a FLAC file, as the synthesize stage would: made speakable, shaped, trimmed, never clipped."""
+    """Speak one text into a FLAC file, as the stage synthesize does: made speakable, shaped, trimmed, never clipped."""
     from dataclasses import asdict
 
     from components.core.errors import HearsightError

@@ -5,36 +5,39 @@ from __future__ import annotations
 import argparse
 import html
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
-from components.core.graph import find_root
+from components.core.graph import Graph, find_root, load_graph
 from flows.server import LOOPBACK, prefect_server, served
 from flows.settings import PORTS, prepare
 
-SHOWN = ("reports", "data/*/report", "data/*/analyze", "data/*/listen", "data/*/compare")
-"""What is served of the project; nothing else of it is."""
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+HEAD = 4096
+"""Bytes of a page in which its title is looked for."""
 
 
 class Pages(SimpleHTTPRequestHandler):
-    """The reports and the Data Docs, and a page that lists them."""
+    """Serve the stages' pages and the folder ``reports``, and an index of them at ``/``."""
 
-    def __init__(self, *given: object, root: Path) -> None:
-        self.root = root
-        super().__init__(*given, directory=str(root))  # type: ignore[arg-type]
+    def __init__(self, *given: object, graph: Graph) -> None:
+        self.graph = graph
+        super().__init__(*given, directory=str(graph.root))  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        """A file of what is shown, or the list."""
+        """Send a file that may be shown, or the index."""
         if self.path.split("?")[0] != "/":
             super().do_GET()
             return
-        body = index(self.root).encode()
+        body = index(self.graph).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -42,25 +45,38 @@ class Pages(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def translate_path(self, path: str) -> str:
-        """Nothing outside ``SHOWN``."""
+        """The file of a URL; one that does not exist for all that is outside the shown folders."""
         place = Path(super().translate_path(path)).resolve()
-        shown = (folder.resolve() for pattern in SHOWN for folder in self.root.glob(pattern))
+        shown = (folder.resolve() for folder in shown_folders(self.graph))
         return str(place) if any(place.is_relative_to(folder) for folder in shown) else os.devnull + "/none"
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: a page of Data Docs is some fifty requests."""
 
 
-def index(root: Path) -> str:
-    """The page that lists every report and every boundary's Data Docs."""
-    pages = ("report/report.html", "analyze/analysis.html", "listen/listen.html", "compare/compare.html")
-    reports = sorted(path for page in pages for path in root.glob(f"data/*/{page}"))
+def stage_pages(graph: Graph) -> list[Path]:
+    """The HTML pages at the top of the stages' outputs, by dataset and stage in the order of the graph."""
+    outputs = (graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset))
+    return [page for output in outputs for page in sorted(output.glob("*.html"))]
+
+
+def shown_folders(graph: Graph) -> list[Path]:
+    """The folders that are served: those of the pages, with the pictures and recordings in them, and ``reports``."""
+    return [graph.root / "reports", *dict.fromkeys(page.parent for page in stage_pages(graph))]
+
+
+def index(graph: Graph) -> str:
+    """Return the HTML page that links every stage's page, every page of ``reports``, and every boundary's Data Docs."""
+    root = graph.root
     docs = sorted(path for depth in ("*/*", "*/cells/*/*") for path in root.glob(f"reports/data_docs/{depth}/index.html"))
+    reports = [path for path in sorted(root.glob("reports/*/index.html")) if path.parent.name != "data_docs"]
 
     def links(pages: list[Path]) -> str:
-        places = [str(page.relative_to(root)) for page in pages]
-        items = (f'<li><a href="/{html.escape(place)}">{html.escape(place)}</a></li>' for place in places)
-        return f"<ul>{''.join(items)}</ul>" if places else "<p>None yet: run <code>dvc repro</code>.</p>"
+        items = (
+            f'<li><a href="/{quote(place)}">{html.escape(_title(page) or place)}</a> <small>{html.escape(place)}</small></li>'
+            for page, place in ((page, page.relative_to(root).as_posix()) for page in pages)
+        )
+        return f"<ul>{''.join(items)}</ul>" if pages else "<p>None yet: run <code>dvc repro</code>.</p>"
 
     checked = sorted(path.relative_to(root / "reports" / "warnings") for path in root.glob("reports/warnings/**/*.json"))
     items = "".join(
@@ -69,9 +85,19 @@ def index(root: Path) -> str:
     warnings = f"<h2>Warnings of the checks</h2><ul>{items}</ul>" if items else ""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hearsight: reports and checks</title>'
-        "<style>body{font:1rem/1.5 system-ui;max-width:45rem;margin:2rem auto;padding:0 1rem}</style>"
-        f"<h1>Hearsight</h1><h2>Reports</h2>{links(reports)}{warnings}<h2>Checks (Data Docs)</h2>{links(docs)}</html>"
+        "<style>body{font:1rem/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}small{color:#555}</style>"
+        f"<h1>Hearsight</h1><h2>Reports</h2>{links(stage_pages(graph) + reports)}{warnings}"
+        f"<h2>Checks (Data Docs)</h2>{links(docs)}</html>"
     )
+
+
+def _title(page: Path) -> str:
+    """The title of a page that a stage wrote; empty for Data Docs, which all have the same."""
+    if "data_docs" in page.parts:
+        return ""
+    with page.open("rb") as handle:
+        found = TITLE.search(handle.read(HEAD).decode("utf-8", "replace"))
+    return html.unescape(" ".join(found[1].split())) if found else ""
 
 
 @contextmanager
@@ -98,12 +124,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         root = find_root()
+        graph = load_graph(root)
         prepare(root)
         with ExitStack() as stack:
             mlflow = stack.enter_context(mlflow_server(root, chosen.mlflow))
             api = stack.enter_context(prefect_server(root, chosen.prefect))
             try:
-                pages = stack.enter_context(ThreadingHTTPServer((LOOPBACK, chosen.pages), partial(Pages, root=root)))
+                pages = stack.enter_context(ThreadingHTTPServer((LOOPBACK, chosen.pages), partial(Pages, graph=graph)))
             except OSError as error:
                 raise HearsightError(f"port {chosen.pages}: {error.strerror}", mend="choose another with --pages") from None
             print(f"experiments and models (MLflow)  {mlflow}", flush=True)

@@ -10,6 +10,7 @@ TOGETHER = {
     # One uninterrupted run of the chain, `whole`.
     "tests/pipeline/test_kill.py": "whole",
     "tests/pipeline/test_repro.py": "whole",
+    "tests/pipeline/test_documented_commands.py": "whole",
     # One Prefect server.
     "tests/flows/test_pipeline.py": "server",
     "tests/flows/test_snapshots.py": "server",

@@ -13,6 +13,7 @@ import fcntl
 import io
 import json
 import sqlite3
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -28,6 +29,9 @@ PATIENCE = 120
 """Seconds a worker waits for another's transaction."""
 BATCH = 64
 """Results held before they are committed: what a kill can cost. An annotator with an attribute ``held`` states its own."""
+
+REPAIR = "run `hearsight cache repair`, which finds what is damaged and keeps the rest"
+"""How to mend a damaged file of results."""
 
 
 @runtime_checkable
@@ -79,8 +83,8 @@ class Kept(Protocol):
 class Shelf(Protocol):
     """One annotator's encoded results, opened."""
 
-    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes]]:
-        """What there is of ``keys``, with its bytes."""
+    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
+        """What there is of ``keys``: key, bytes and their stored CRC-32."""
 
     def has(self, keys: Sequence[str]) -> Iterable[str]:
         """Those of ``keys`` that there is something of."""
@@ -113,10 +117,11 @@ class AnnotationStore:
         paid = isinstance(annotator, PaidAnnotator)
         size = 1 if paid else getattr(annotator, "held", BATCH)
         with _told(path), _open_shelf(path) as shelf:
-            found = {key: decode(blob) for key, blob in shelf.read(list(payloads))}
+            # A damaged result that costs nothing but time is computed again, and replaced; one that was paid for is not.
+            found = {key: decode(blob) for key, blob in _sound(shelf, list(payloads), path, skip=not paid)}
             missing = {key: payload for key, payload in payloads.items() if key not in found}
             if isinstance(annotator, PaidAnnotator):
-                results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in shelf.read([key])], path)
+                results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in _sound(shelf, [key], path)], path)
             else:
                 results = _computed(annotator, missing)
             rows: list[tuple[str, bytes, int]] = []
@@ -140,7 +145,7 @@ class AnnotationStore:
         """The results that there are for ``keys``; nothing is computed. Errors as for :meth:`annotate`."""
         decode, path = CODECS[kept.codec][1], self._path(kept)
         with _told(path), _open_shelf(path) as shelf:
-            return {key: decode(blob) for key, blob in shelf.read(list(dict.fromkeys(keys)))}
+            return {key: decode(blob) for key, blob in _sound(shelf, list(dict.fromkeys(keys)), path)}
 
     def missing(self, kept: Kept, keys: Sequence[str]) -> list[str]:
         """Those of ``keys`` that there is no result for, in order; no result is read. Errors as for :meth:`annotate`."""
@@ -169,6 +174,21 @@ class AnnotationStore:
             self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
 
 
+def _sound(shelf: Shelf, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
+    """The results whose bytes match their checksum.
+
+    Raises:
+        HearsightError: one does not, unless ``skip`` leaves such out.
+    """
+    for key, blob, crc in shelf.read(keys):
+        if isinstance(blob, bytes) and zlib.crc32(blob) == crc:
+            yield key, blob
+        elif skip:
+            print(f"hearsight: warning: {path}: the cached result {key} is damaged and computed again", file=sys.stderr)
+        else:
+            raise HearsightError(f"the cached result {key} is damaged", where=path, mend=REPAIR)
+
+
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """What goes wrong with the file at ``path``, as one line a person can mend it by."""
@@ -177,7 +197,8 @@ def _told(path: Path) -> Iterator[None]:
     except OSError as error:
         raise disk_error(error, path) from error
     except sqlite3.Error as error:
-        mend = "free some disk space" if "full" in str(error) else "remove that file: its results will be computed again"
+        known = {"full": "free some disk space", "locked": "another process holds it: run the command again when that has ended"}
+        mend = next((cure for word, cure in known.items() if word in str(error)), REPAIR)
         raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
 
 
@@ -240,7 +261,7 @@ def sqlite_shelf(path: Path) -> Iterator[Shelf]:
     """The results in the SQLite file at ``path``, which is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(_open(path)) as base:
-        yield _SqliteShelf(base, path)
+        yield _SqliteShelf(base)
 
 
 _open_shelf: Callable[[Path], AbstractContextManager[Shelf]] = sqlite_shelf
@@ -253,11 +274,13 @@ def use_shelf(opener: Callable[[Path], AbstractContextManager[Shelf]]) -> None:
 
 
 class _SqliteShelf:
-    def __init__(self, base: sqlite3.Connection, path: Path) -> None:
-        self.base, self.path = base, path
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self.base = base
 
-    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        return _read(self.base, self.path, list(keys))
+    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes, int]]:
+        for chunk in _chunks(list(keys), 500):
+            marks = ",".join("?" * len(chunk))
+            yield from self.base.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk)
 
     def has(self, keys: Sequence[str]) -> Iterator[str]:
         for chunk in _chunks(list(keys), 500):
@@ -283,17 +306,6 @@ def _open(path: Path) -> sqlite3.Connection:
             "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
         )
     return base
-
-
-def _read(base: sqlite3.Connection, path: Path, keys: list[str]) -> Iterator[tuple[str, bytes]]:
-    for chunk in _chunks(keys, 500):
-        marks = ",".join("?" * len(chunk))
-        for key, blob, crc in base.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk):
-            if zlib.crc32(blob) != crc:
-                raise HearsightError(
-                    f"the cached result {key} is damaged", where=path, mend="remove that file: it will be computed again"
-                )
-            yield key, blob
 
 
 def _chunks(items: list[str], size: int) -> Iterable[list[str]]:

@@ -112,7 +112,7 @@ class Keeper:
         return attempt(partial(_write, path, lasting), rows)
 
 
-def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes]]:
+def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
     with sqlite_shelf(path) as shelf:
         return list(shelf.read(keys))
 
@@ -137,7 +137,7 @@ class _KeptShelf:
     def __init__(self, keeper: Any, path: Path) -> None:
         self.keeper, self.path = keeper, path
 
-    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes]]:
+    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
         # In pieces: one answer has to fit into the shared memory of a node.
         for start in range(0, len(keys), BATCH):
             yield from _answer(self.keeper.read.remote(self.path, list(keys[start : start + BATCH])))

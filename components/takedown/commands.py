@@ -8,10 +8,10 @@ import typer
 
 from components.core.printing import print_line, print_table
 
-app = typer.Typer(no_args_is_help=True, help="Give up what somebody asked us to, everywhere, and prove it.")
-Url = Annotated[str, typer.Option("--url", help="One page or picture.")]
-Host = Annotated[str, typer.Option("--host", help="A host with its subdomains.")]
-Owner = Annotated[str, typer.Option("--owner", help="Whoever published it.")]
+app = typer.Typer(no_args_is_help=True, help="Remove what somebody asked to have removed, everywhere, and prove it.")
+Url = Annotated[str, typer.Option("--url", help="The address of a page or picture.")]
+Host = Annotated[str, typer.Option("--host", help="A host and its subdomains.")]
+Owner = Annotated[str, typer.Option("--owner", help="An account that published something.")]
 
 
 def _given(url: str, host: str, owner: str) -> list[tuple[str, str]]:
@@ -23,7 +23,9 @@ def add(
     url: Url = "",
     host: Host = "",
     owner: Owner = "",
-    reason: Annotated[str, typer.Option("--reason", help="Written in plain: name nothing in it.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="The reason, stored as readable text: do not name what is removed.")
+    ] = "",
 ) -> None:
     """List a URL, host or owner as a hash; the next run drops it."""
     from components.core.errors import HearsightError
@@ -54,8 +56,8 @@ def list_entries() -> None:
 
 
 @app.command()
-def purge(yes: Annotated[bool, typer.Option("--yes", help="Do it; without, only say what would go.")] = False) -> None:
-    """Remove what older runs left: caches, DVC's objects and remotes, MLflow's artefacts."""
+def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this option, only list it.")] = False) -> None:
+    """Remove what older runs left in caches, DVC's objects and remotes, and MLflow's artefacts."""
     from components.core.graph import find_root
     from components.takedown.purge import purge as purge_older
 
@@ -70,7 +72,7 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Do it; without, only 
 
 @app.command()
 def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
-    """Look into every file for what is listed (or for a plain value): exit 0 when nothing is left, else 2."""
+    """Search every file for what is listed, or for a given value: exit code 0 when nothing is left, else 2."""
     from components.core.errors import HearsightError
     from components.core.graph import find_root
     from components.takedown.scan import scan as look_everywhere

@@ -1,4 +1,4 @@
-"""The pages `make ui` serves: the reports and the Data Docs, and nothing else of the project."""
+"""The pages `make ui` serves: those that stages write, the reports and the Data Docs, and nothing else of the project."""
 
 from __future__ import annotations
 
@@ -13,22 +13,41 @@ from pathlib import Path
 import pytest
 
 from components.core.boundary import Boundary
-from flows.ui import Pages
-from tests.support import leave_warning
+from components.core.graph import Graph, load_graph
+from flows.ui import Pages, index
+from tests.support import PROJECT, leave_warning
+
+PAGES = {
+    "data/english/report/report.html": "<title>English &amp; more</title>the report",
+    "data/portuguese/analyze/analysis.html": "the analysis",
+    "data/stamps/listen/listen.html": "what is heard",
+    "data/captioners/compare/compare.html": "the captioners",
+    "data/stamps/evaluate/retrieval.html": "the scores",
+    "data/stamps/index/neighbours.html": '<img src="pictures/1.jpg">',
+    "reports/calibration/index.html": "the thresholds",
+    "reports/data_docs/english/crawl/index.html": "the docs",
+}
+"""One page of each kind that the project's own graph has."""
+
+
+def graph_of(root: Path) -> Graph:
+    """The project's own graph, its outputs below ``root``."""
+    return Graph(root, (own := load_graph(PROJECT)).stages, own.params)
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[str]:
     for place, text in {
-        "data/english/report/report.html": "the report",
+        **PAGES,
+        "data/stamps/index/pictures/1.jpg": "a picture",
         "data/english/crawl/manifest.json": "{}",
-        "reports/data_docs/english/crawl/index.html": "the docs",
+        "data/nobody/report/report.html": "of no dataset of the graph",
         "secret.txt": "a secret",
     }.items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(text)
     (tmp_path / "reports" / "way-out").symlink_to(tmp_path / "secret.txt")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Pages, root=tmp_path)) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Pages, graph=graph_of(tmp_path))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -39,14 +58,17 @@ def get(url: str) -> str:
         return answer.read().decode()
 
 
-def test_the_index_lists_every_report_and_every_boundarys_docs_and_its_links_open(site):
+def test_the_index_lists_every_page_and_every_boundarys_docs_and_its_links_open(site):
     page = get(f"{site}/")
-    for place, text in (
-        ("data/english/report/report.html", "the report"),
-        ("reports/data_docs/english/crawl/index.html", "the docs"),
-    ):
+    assert page.count("<a href") == len(PAGES)
+    for place, text in PAGES.items():
         assert f'href="/{place}"' in page
         assert get(f"{site}/{place}") == text
+    assert ">English &amp; more</a>" in page
+
+
+def test_the_pictures_of_a_page_are_served(site):
+    assert get(f"{site}/data/stamps/index/pictures/1.jpg") == "a picture"
 
 
 @pytest.mark.parametrize(
@@ -54,6 +76,7 @@ def test_the_index_lists_every_report_and_every_boundarys_docs_and_its_links_ope
     [
         "secret.txt",
         "data/english/crawl/manifest.json",
+        "data/nobody/report/report.html",
         "reports/../secret.txt",
         "reports/way-out",
         "data/",
@@ -75,6 +98,4 @@ def test_the_index_shows_the_warnings_of_every_check(site, tmp_path):
 
 
 def test_the_index_of_a_project_without_a_run_says_what_to_do(tmp_path):
-    from flows.ui import index
-
-    assert "dvc repro" in index(tmp_path)
+    assert "dvc repro" in index(graph_of(tmp_path))

@@ -1,0 +1,148 @@
+"""Every command in README.md, CONTRIBUTING.md, infra/README.md and docs/, and what executes it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support import PROJECT
+
+PAGES = ("README.md", "CONTRIBUTING.md", "infra/README.md", "docs/*.md")
+GENERATED = "docs/cli.md"
+PROGRAMS = (
+    "hearsight", "make", "dvc", "python", "pytest", "pip", "mlflow", "prefect", "ray", "podman", "curl", "jq", "zcat", "echo",
+    "arecord",
+)  # fmt: skip
+INLINE = re.compile(r"`((?:hearsight|make|dvc|python -m|pytest|pip|mlflow|prefect|ray|podman)(?: [^`]+))`")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as a page states it."""
+
+    text: str
+    """One command of a pipe, without its comment and its redirections."""
+    page: str
+    block: bool
+    """In a block of commands, so complete; not in a sentence, which may name a command without its arguments."""
+
+    @property
+    def words(self) -> list[str]:
+        """Its words, as a shell splits them."""
+        return shlex.split(self.text, comments=True)
+
+
+def documented() -> list[Command]:
+    """Every command of every page, each text of a page once."""
+    found: dict[tuple[str, str], Command] = {}
+    for pattern in PAGES:
+        for path in sorted(PROJECT.glob(pattern)):
+            page = path.relative_to(PROJECT).as_posix()
+            if page != GENERATED:
+                for command in _of_page(path, page):
+                    found.setdefault((command.text, page), command)
+    return list(found.values())
+
+
+def _of_page(path: Path, page: str) -> Iterator[Command]:
+    text = path.read_text(encoding="utf-8")
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        if language in ("", "sh", "bash"):
+            for line in block.replace("\\\n", " ").splitlines():
+                yield from (Command(each, page, True) for each in _of_line(line))
+    for inline in INLINE.findall(re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)):
+        yield from (Command(each, page, False) for each in _of_line(inline))
+
+
+def _of_line(line: str) -> Iterator[str]:
+    """The commands of a line: without a prompt, a comment, redirections and variables set before them."""
+    words = _words(line.removeprefix("$ "))
+    part: list[str] = []
+    for word in [*words, "|"]:
+        if word in ("|", "&&"):
+            while part and re.fullmatch(r"[A-Z_]+=.*", part[0]):
+                part = part[1:]
+            part = part[: next((at for at, each in enumerate(part) if each in ("<", ">")), len(part))]
+            if part and part[0] in PROGRAMS:
+                yield shlex.join(part)
+            part = []
+        else:
+            part.append(word)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line, comments=True)
+    except ValueError:  # a drawing or a sentence
+        return []
+
+
+TESTED = {
+    r"hearsight (show|explain)( .*)?": "tests/pipeline/test_documented_commands.py::test_show_names_pages_that_exist",
+    r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
+        "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
+    ),
+    r"dvc repro|dvc repro (analyze|compare|caption|index|evaluate)@.*|hearsight (run|check) .*": (
+        "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
+    ),
+    r"hearsight snapshot next( .*)?": "tests/crawl/test_daily_snapshots.py::test_the_command_says_what_it_did",
+    r"hearsight retry( .*)?": "tests/crawl/test_retry.py::test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run",
+    r"hearsight cost .*--vision google": (
+        "tests/filter/test_google_stage.py::test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line"
+    ),
+    r"hearsight cost --stage synthesize .*": (
+        "tests/providers/test_google_voices.py::test_on_the_command_line_the_cost_needs_no_credentials_and_a_lack_is_one_line"
+    ),
+    r"hearsight say .*": "tests/voices/test_commands.py::test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed",
+    r"hearsight voices": "tests/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
+    r"hearsight try|hearsight try --dataset .*": "tests/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
+    r"hearsight try --posts": "tests/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
+    r"hearsight pairs.*": "tests/crawl/test_archives.py::test_pairs_prints_json_lines_of_anything_and_fails_at_the_end",
+    r"hearsight takedown (add|purge|scan).*": (
+        "tests/takedown/test_end_to_end.py::test_the_command_line_proves_it_with_its_exit_code"
+    ),
+    r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
+    r"hearsight calibrate.*": "tests/calibrate/test_calibrate.py::test_lines_on_standard_input_become_a_page_and_rates",
+    r"hearsight release --dataset english.*": (
+        "tests/release/test_release.py::test_the_command_tells_what_it_wrote_and_refuses_in_one_line"
+    ),
+    r"hearsight release --dataset portuguese.*": "tests/release/test_posts.py::test_the_command_writes_and_refuses_in_one_line",
+    r"hearsight score.*": "tests/scoring/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json",
+    r"hearsight submission.*": "tests/scoring/test_scoring.py::test_a_submission_is_written_a_split_at_a_time_into_one_zip",
+    r"hearsight search.*": "tests/index/test_search.py::test_a_recording_and_a_picture_find_themselves_and_both_kinds",
+    r"hearsight knowledge index.*": "tests/providers/test_wikidata_index.py::test_every_form_of_the_dump_makes_the_same_index",
+    r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",
+    r"hearsight data( .*)?|make data": "tests/crawl/test_sample.py::test_a_second_call_fetches_nothing",
+    r"hearsight cache repair.*": "tests/core/test_repair.py::test_sound_stores_have_nothing_to_repair",
+    r"make ui": "tests/flows/test_ui.py::test_the_index_lists_every_page_and_every_boundarys_docs_and_its_links_open",
+    r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_does_everything_once_and_ends_clean",
+    r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_fires_and_leaves_the_stages_done",
+    r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_is_what_the_help_texts_say",
+    r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
+    r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_agree_and_nothing_private_is_left",
+    r"mlflow models serve .*": (
+        "tests/index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
+    ),
+    r"echo .*": "tests/documents/test_commands.py::test_the_transcript_in_the_readme_is_what_try_prints",
+    r"hearsight lineage.*": "tests/lineage/test_lineage.py::test_the_walk_goes_from_the_model_to_the_snapshot",
+}
+"""Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
+
+NOT_TESTED = {
+    r"make (demo|test|test-slow|test-all|setup|lint|bare|experiments)": "long: whole runs, made before a release",
+    r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
+    r"pytest -m slow .*|pytest tests/.*": "long: tests themselves",
+    r"pip install .*": "network: an additional package",
+    r"(podman|ray|prefect) .*": "a cluster or a server",
+    r"curl .*": "a server",
+    r"(jq|zcat|arecord) .*": "other programs, which make the input",
+    r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
+    r"dvc exp apply": "the machine: takes over an experiment",
+    r"mlflow gc": "a server: named as what removes deleted runs",
+    r"dvc repro .*(facc|archive|<dataset>).*": "own data: a dataset the reader adds",
+    r"dvc repro (-f|--force) -s (hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
+}
+"""Pattern of a whole command → why no test executes it."""
