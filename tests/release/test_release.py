@@ -276,7 +276,7 @@ def test_the_command_tells_what_it_wrote_and_refuses_in_one_line(tmp_path: Path)
     environment = {**os.environ, "HEARSIGHT_ROOT": str(root)}
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command, *words], capture_output=True, text=True, env=environment, timeout=100)
+        return subprocess.run([*command, *words], capture_output=True, text=True, env=environment, timeout=900)
 
     first = call()
     assert first.returncode == 0 and json.loads(first.stdout)["train"] == 2

@@ -121,7 +121,7 @@ def two_machines(tmp_path: Path) -> None:
     for process in crew:
         process.start()
     for process in crew:
-        process.join(timeout=240)
+        process.join(timeout=900)
     ended = [process.exitcode for process in crew]
     for process in crew:
         process.kill()

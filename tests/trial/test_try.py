@@ -32,7 +32,7 @@ def trial() -> Iterator[Trial]:
 def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
     command = [str(Path(sys.executable).with_name("hearsight")), "try", *words]
     environment = {**os.environ, "HEARSIGHT_WORDNET": str(EXTRACT)}
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=120, env=environment)
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
 
 
 def test_each_line_gives_one_json_object_in_order() -> None:

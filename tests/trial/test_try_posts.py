@@ -24,7 +24,7 @@ def trial() -> PostTrial:
 
 def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
     command = [str(Path(sys.executable).with_name("hearsight")), "try", "--posts", *words]
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=120)
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=900)
 
 
 def test_each_line_gives_one_json_object_in_order() -> None:

@@ -15,7 +15,7 @@ import pytest
 from components.providers.voices import hosts
 from components.providers.voices.failures import EngineDown
 from components.providers.voices.hosts import Failed, Host, Keeper
-from tests.support import PROJECT
+from tests.support import PROJECT, until
 
 ODD = "tests.voices.odd_engines:"
 
@@ -28,7 +28,7 @@ def odd(request):
 
 
 def gone(pid: int) -> bool:
-    for _ in range(100):
+    for _ in range(6000):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 return True
@@ -157,8 +157,10 @@ def test_hosts_die_with_their_parent_even_in_the_middle_of_a_text(engine):
     )
     parent = subprocess.Popen([sys.executable, "-c", program], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
-    time.sleep(0.5)
-    forks = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    if engine == "Forgetful":
+        until(children.read_text)
+    forks = [int(child) for child in children.read_text().split()]
     assert len(forks) == (engine == "Forgetful")
     parent.kill()
     parent.wait()
