@@ -36,7 +36,7 @@ from tests.crawl.archived import archive_web
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.pipeline.harness import sample_params
-from tests.support import PROJECT, make_stage, until
+from tests.support import HANG, PROJECT, make_stage, until
 
 SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
 
@@ -65,12 +65,19 @@ def cluster() -> Iterator[Any]:
         from ray.cluster_utils import Cluster
 
         head = SMALL | {"include_dashboard": False, "include_log_monitor": False, "ray_client_server_port": free_port()}
-        made = Cluster(initialize_head=True, head_node_args=head)
+        for left in (2, 1, 0):
+            try:
+                made = Cluster(initialize_head=True, head_node_args=head)
+                break
+            except Exception as error:
+                # Ray gives a node 30 s to start and has no setting for it; a machine that does other work needs more.
+                if "timed out during startup" not in str(error) or not left:
+                    raise
         try:
             made.client = f"ray://127.0.0.1:{head['ray_client_server_port']}"
             # Addresses of their own, as machines have: the driver's node is the head, never one that a test removes.
             made.spare = [made.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"}) for part in (2, 3)]
-            made.wait_for_nodes()
+            made.wait_for_nodes(timeout=HANG)
             yield made
         finally:
             made.shutdown()

@@ -27,7 +27,7 @@ def trained(world: Path, folder: Path, held: int = 100) -> tuple[bytes, list[dic
     return save(recipe.network.state_dict()) + save(recipe.best["weights"]), recipe.history
 
 
-@pytest.mark.parametrize(("epoch", "step"), [(2, 1), (0, 0)])
+@pytest.mark.parametrize(("epoch", "step"), [(2, 1), pytest.param(0, 0, marks=pytest.mark.slow)])
 def test_a_run_killed_inside_an_epoch_ends_with_the_same_bytes(tmp_path: Path, epoch: int, step: int) -> None:
     straight = trained(tmp_path / "world", tmp_path / "straight")
     # An interpreter of its own: a process forked here would take over what other tests left.

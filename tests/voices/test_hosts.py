@@ -22,7 +22,7 @@ ODD = "tests.voices.odd_engines:"
 
 @pytest.fixture(params=["Obedient", "Forgetful"])
 def odd(request):
-    keeper = Keeper(ODD + request.param, seconds=1.5, seconds_per_character=0.0, give_up=3)
+    keeper = Keeper(ODD + request.param, seconds=4.0, seconds_per_character=0.0, give_up=3)
     yield keeper
     keeper.close()
 
@@ -56,8 +56,8 @@ def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(
 @pytest.mark.parametrize(
     ("text", "reason", "detail"),
     [
-        ("hang", "hang", "gave no answer in 1.5 s"),
-        ("spin", "hang", "gave no answer in 1.5 s"),
+        ("hang", "hang", "gave no answer in 4 s"),
+        ("spin", "hang", "gave no answer in 4 s"),
         ("segfault", "crash", "was killed by SIGSEGV"),
         ("kill", "crash", "was killed by SIGKILL"),
         ("exit", "crash", "ended with exit code 3"),
