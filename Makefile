@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # As many workers as cores; one core needs none. Groups and their order: tests/groups.py.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
-.PHONY: help setup data demo test test-slow lint docs flow ui lock bare clean
+.PHONY: help setup data demo test test-all lint docs flow ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,11 +54,11 @@ demo: data ## run the whole pipeline on the sample web, and say where to look
 	@hearsight show --dataset captioners
 	@hearsight show --dataset stamps
 
-test: .venv/.ready-dev ## run the tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
+test: .venv/.ready-dev ## run the quick tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
 	pytest $(SHARED)
 
-test-slow: .venv/.ready-dev ## run the slow tests as well (kills on the sample, schedules)
-	pytest $(SHARED) -m "slow or not slow"
+test-all: .venv/.ready-dev ## run every test, every kill point and all drawn examples (an hour or more on two cores)
+	HEARSIGHT_TESTS=thorough pytest $(SHARED) -m "slow or not slow"
 
 lint: .venv/.ready-dev ## style, types and import rules
 	ruff check . && ruff format --check . && mypy && lint-imports

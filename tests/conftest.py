@@ -10,14 +10,17 @@ from hypothesis import settings
 
 from components.core.runner import limit_threads
 from tests.groups import group, weight
+from tests.support import THOROUGH
 
 # As a stage's runner does, before anything numeric is imported: a process forked from one whose threads have computed together
 # waits for them for ever.
 limit_threads()
 
-# No test is about time: a machine that does other work as well must not fail one.
-settings.register_profile("hearsight", deadline=None)
-settings.load_profile("hearsight")
+# `make test` draws the same few examples each time; `make test-all` draws many, and others in each run.
+# Neither has a deadline: a test must not fail because the machine is busy.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("thorough", deadline=None)
+settings.load_profile("thorough" if THOROUGH else "quick")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -36,7 +39,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Groups(config, log)
 
 
+def draw_fewer_examples(test: Any) -> None:
+    """Cut the ``max_examples`` that a property test sets for itself to a quarter: a profile does not reach those."""
+    own = test._hypothesis_internal_use_settings  # Hypothesis has no public name for it.
+    if own is not None and own.max_examples > settings.default.max_examples:
+        test._hypothesis_internal_use_settings = settings(own, max_examples=max(25, own.max_examples // 4), derandomize=True)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not THOROUGH:
+        tests = {item.function for item in items if isinstance(item, pytest.Function)}
+        for test in tests:
+            if getattr(test, "is_hypothesis_test", False):
+                draw_fewer_examples(test)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: -weight(group(item.nodeid)))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,28 @@ import pyarrow as pa
 
 from components.core.boundary import Boundary
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
-from components.core.engine import LocalEngine
+from components.core.engine import Engine, LocalEngine, attempt
 from components.core.ledger import kept, ledger_table
 from components.core.records import BOUNDARIES
 from components.core.stage import Stage
 
 PROJECT = Path(__file__).resolve().parent.parent
+
+THOROUGH = os.environ.get("HEARSIGHT_TESTS") == "thorough"
+"""Whether `make test-all` runs: every kill point and all examples, where `make test` takes a sample."""
+
+HANG = 300.0
+"""Seconds after which something that a test waits for is taken for hung; many times what a slow machine needs."""
+
+
+def until(come: Callable[[], Any], within: float = HANG) -> Any:
+    """Wait for ``come`` to return something true, and return it; fails after ``within`` seconds."""
+    deadline = time.monotonic() + within
+    while not (found := come()):
+        assert time.monotonic() < deadline, f"it did not come within {within:.0f} s"
+        time.sleep(0.02)
+    return found
+
 
 FILLERS: dict[Any, Any] = {pa.string(): "", pa.int32(): 1, pa.int64(): 1, pa.float32(): 0.0, pa.float64(): 0.0}
 
@@ -38,13 +57,42 @@ def leave_warning(boundary: Boundary) -> str:
     return warning.text
 
 
+class InlineEngine:
+    """Runs the work items in this process, one after the other.
+
+    A forked worker loads its models again in every step of every run; this process loads them once for all tests.
+    Tests of workers pass :data:`WORKERS`.
+    """
+
+    name = "local"
+
+    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        for index, item in enumerate(items):
+            good, result = attempt(work, item)
+            if not good:
+                raise result
+            yield index, result
+
+
+WORKERS = LocalEngine(2)
+"""The engine of real runs, with two worker processes."""
+
+
 def make_stage(
-    root: Path, stage: str, dataset: str = "english", params: Any = None, inputs: dict[str, Boundary] | None = None
+    root: Path,
+    stage: str,
+    dataset: str = "english",
+    params: Any = None,
+    inputs: dict[str, Boundary] | None = None,
+    engine: Engine | None = None,
 ) -> Stage:
-    """A Stage as the runner would hand it over, under a root of the test's own."""
+    """A Stage as the runner would hand it over, under a root of the test's own; it runs in this process unless told otherwise."""
     out = root / "data" / dataset / stage
     out.mkdir(parents=True, exist_ok=True)
-    return Stage(stage, dataset, params, PROJECT, inputs or {}, out, LocalEngine(2), state=root / ".hearsight")
+    return Stage(stage, dataset, params, PROJECT, inputs or {}, out, engine or InlineEngine(), state=root / ".hearsight")
 
 
 def make_boundary(

@@ -28,6 +28,7 @@ from components.filter.boilerplate import load_boilerplate
 from components.filter.cascade import TEXT_GROUPS, failures, subject_of
 from components.filter.rules import groups
 from components.trial import learn
+from tests import command
 from tests.filter.subjects import PAPER
 from tests.support import PROJECT, make_boundary, make_stage, row
 
@@ -196,14 +197,19 @@ def test_a_rule_that_cannot_be_swept_is_one_clear_line() -> None:
         chosen(["image_side"])
 
 
-def hearsight(root: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """The command in a project of the test's own, with the project's code and settings."""
+def project(root: Path) -> dict[str, str]:
+    """Make a project of the test's own, with the project's code and settings; the environment of its commands."""
     root.mkdir()
     for name in ("dvc.yaml", "params.yaml", "components"):
         (root / name).symlink_to(PROJECT / name)
-    command = [str(Path(sys.executable).with_name("hearsight")), "calibrate", *words]
-    environment = {**os.environ, "HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": str(root)}
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=200, env=environment)
+    return {"HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": str(root)}
+
+
+def hearsight(root: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The installed command in a project of the test's own."""
+    started = [str(Path(sys.executable).with_name("hearsight")), "calibrate", *words]
+    environment = os.environ | project(root)
+    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
 
 
 def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None:
@@ -221,7 +227,8 @@ def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("words", [("--alts", "no/such/file"), ("--alts", "-"), ("--rule", "nonsense"), ("--dataset", "nobody")])
 def test_what_cannot_be_swept_is_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...]) -> None:
-    done = hearsight(tmp_path / "p", *words, "--out", str(tmp_path / "out"))
+    environment = project(tmp_path / "p")
+    done = command.hearsight("calibrate", *words, "--out", str(tmp_path / "out"), **environment)
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.strip().splitlines()[-1].startswith(b"hearsight: ")
     assert not (tmp_path / "out").exists()
 

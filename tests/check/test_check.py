@@ -21,7 +21,12 @@ from tests.check.corruptions import CORRUPTIONS, UNIQUE, put
 SUITES = Path(__file__).resolve().parents[2] / "expectations"
 
 
-CASES = [pytest.param(stage, *case, id=f"{stage}-{case[2]}") for stage, cases in CORRUPTIONS.items() for case in cases]
+CASES = [
+    pytest.param(stage, *case, id=f"{stage}-{case[2]}", marks=[pytest.mark.slow] if number else [])
+    for stage, cases in CORRUPTIONS.items()
+    for number, case in enumerate(cases)
+]
+"""`make test` takes one of each boundary."""
 
 
 @pytest.fixture

@@ -28,12 +28,12 @@ def where_am_i() -> str:
 def slowly(work: Callable[[Any], Any], marks: Path, victim: str, item: Any) -> Any:
     """``work(item)`` after a second, leaving a mark named after the node at its beginning and its end.
 
-    On the node that is going to be killed it waits longer: a busy machine takes a while to kill it.
+    On the node that is going to be killed it waits until it is.
     """
     node = where_am_i()
     name = f"{node}-{uuid.uuid4().hex[:8]}"
     (marks / f"{name}.begun").touch()
-    time.sleep(20.0 if node == victim else 1.0)
+    time.sleep(600.0 if node == victim else 1.0)
     result = work(item)
     (marks / f"{name}.ended").touch()
     return result

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from tests.crawl.archived import archive_web
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.pipeline.harness import sample_params
-from tests.support import PROJECT, make_stage
+from tests.support import HANG, PROJECT, make_stage, until
 
 SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
 
@@ -65,12 +65,19 @@ def cluster() -> Iterator[Any]:
         from ray.cluster_utils import Cluster
 
         head = SMALL | {"include_dashboard": False, "include_log_monitor": False, "ray_client_server_port": free_port()}
-        made = Cluster(initialize_head=True, head_node_args=head)
+        for left in (2, 1, 0):
+            try:
+                made = Cluster(initialize_head=True, head_node_args=head)
+                break
+            except Exception as error:
+                # Ray gives a node 30 s to start and has no setting for it; a machine that does other work needs more.
+                if "timed out during startup" not in str(error) or not left:
+                    raise
         try:
             made.client = f"ray://127.0.0.1:{head['ray_client_server_port']}"
             # Addresses of their own, as machines have: the driver's node is the head, never one that a test removes.
             made.spare = [made.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"}) for part in (2, 3)]
-            made.wait_for_nodes()
+            made.wait_for_nodes(timeout=HANG)
             yield made
         finally:
             made.shutdown()
@@ -80,14 +87,6 @@ def cluster() -> Iterator[Any]:
 def driver(cluster: Any, root: Path, items: int, address: str = "") -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.core.ray_work", address or cluster.address, str(root), str(items)]
     return subprocess.Popen(command, cwd=PROJECT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def until(what: Callable[[], Any], within: float = 40.0) -> Any:
-    deadline = time.monotonic() + within
-    while not (seen := what()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert seen, "it never came"
-    return seen
 
 
 def refusal(engine: RayEngine, lock: Path, folders: list[Path]) -> str:
@@ -181,6 +180,7 @@ class TestOpened:
         assert len(again) == 100 and computed == {}
         assert len(list(tmp_path.glob("*.sqlite"))) == 1
 
+    @pytest.mark.slow
     def test_annotations_of_megabytes_pass_in_pieces(self, engine, tmp_path):
         for _ in range(2):
             for _, found in engine.run(partial(ray_work.sing, tmp_path), [0, 1]):
@@ -205,6 +205,7 @@ def test_after_kill_9_of_the_driver_no_task_of_it_writes_any_more(cluster, tmp_p
     assert len(ray_work.beats(tmp_path)) < 5, "a queued task of the dead driver was begun"
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_every_task(cluster, tmp_path, request):
     engine = RayEngine(cluster.address)
     # What a shell starts in the background ignores interrupts, the tests there too.
@@ -238,7 +239,7 @@ def test_more_cores_than_any_node_has_is_refused(cluster, tmp_path):
 def test_a_client_from_outside_works_too_and_its_tasks_end_with_it(cluster, tmp_path):
     run = driver(cluster, tmp_path, 3, cluster.client)
     try:
-        until(lambda: ray_work.beats(tmp_path), within=90)
+        until(lambda: ray_work.beats(tmp_path))
     finally:
         run.kill()
         run.communicate()
@@ -305,10 +306,8 @@ def test_a_cluster_of_this_machine_alone_listens_on_loopback_only(tmp_path):
         ("ray://127.0.0.1:{port}", "nothing answers"),
     ],
 )
-def test_an_address_without_a_cluster_is_one_quick_line(tmp_path, address, message):
-    began = time.monotonic()
+def test_an_address_without_a_cluster_is_one_line(tmp_path, address, message):
     assert message in refusal(RayEngine(address.format(port=free_port())), tmp_path / "lock", [tmp_path])
-    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from components.core.cache import ShardCache, machine
 from components.core.errors import HearsightError
 from components.core.fence import Fence
 from components.core.process import sole_writer
+from tests.support import HANG
 
 WORKER = """
     import base64, pickle, sys, time
@@ -54,7 +55,7 @@ def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tm
         with late, sole_writer(tmp_path / "lock", "it"):
             raise AssertionError
         # Killed -9 a second from now, it lets the waiting writer in.
-        monkeypatch.setattr(process, "LOCK_PATIENCE", 20.0)
+        monkeypatch.setattr(process, "LOCK_PATIENCE", HANG)
         began = time.monotonic()
         subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {running.pid}"])
         with sole_writer(tmp_path / "lock", "it"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -25,6 +25,7 @@ from components.core.engine_ray_node import Keeper, kept_shelf
 from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
 from components.core.process import sole_writer
+from tests.support import until
 
 
 def python(code: str, *args: object) -> subprocess.Popen[str]:
@@ -38,11 +39,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(pid: int, within: float = 5.0) -> bool:
-    deadline = time.monotonic() + within
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not alive(pid)
+def gone(pid: int) -> bool:
+    return until(lambda: not alive(pid))
 
 
 RUNNER = """
@@ -89,9 +87,8 @@ def test_a_process_dies_with_a_named_ancestor_behind_a_shell(tmp_path):
         "print(os.getpid(), flush=True)\ntime.sleep(60)\n"
     )
     script = tmp_path / "dvc"
-    script.write_text(
-        f"import subprocess\nsubprocess.run(['sh', '-c', '\"$0\" \"$1\"; true', {sys.executable!r}, {str(child)!r}])\n"
-    )
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(child))}; true"
+    script.write_text(f"import subprocess\nsubprocess.run(['sh', '-c', {command!r}])\n")
     ancestor = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     child_pid = int(ancestor.stdout.readline())
     os.kill(ancestor.pid, signal.SIGKILL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,10 @@ from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.stage import Job, ShardOut, Task
-from tests.support import make_boundary, make_stage, row
+from tests import support
+from tests.support import WORKERS, make_boundary, row
+
+make_stage = partial(support.make_stage, engine=WORKERS)
 
 
 def keep_long(table: pa.Table, task: Task) -> ShardOut:

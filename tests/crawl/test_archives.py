@@ -374,7 +374,7 @@ def test_a_broken_transfer_from_s3_goes_on_where_it_broke(bucket):
 
 def hearsight(*words, stdin=b""):
     return subprocess.run(
-        [sys.executable, "-m", "components.cli", "pairs", *map(str, words)], input=stdin, capture_output=True, timeout=120
+        [sys.executable, "-m", "components.cli", "pairs", *map(str, words)], input=stdin, capture_output=True, timeout=900
     )
 
 

@@ -73,7 +73,7 @@ def test_the_command_says_what_it_did(root):
     def hearsight(*words: str) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, "HEARSIGHT_ROOT": str(root)}
         command = [sys.executable, "-m", "components.cli", "snapshot", "next", *words]
-        return subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=900, check=False)
 
     done = hearsight("--day", "2026-11-21")
     assert done.returncode == 0 and json.loads(done.stdout)["snapshot"] == "sample-1-2026-11-21"

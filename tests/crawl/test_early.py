@@ -297,9 +297,7 @@ def test_every_hostile_answer_ends_as_a_row_with_its_class_and_the_run_goes_on(t
     alts = {path: f"a picture of {path[1:]}" for path in HOSTILE}
     with RawWeb({path: script for path, (script, _) in HOSTILE.items()}) as web:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        began = time.monotonic()
         rows, digest, parent = crawl(tmp_path, web, "hostile", alts)
-        assert time.monotonic() - began < 300
         # 400 MB of zeros came in each of two bodies: had one been unpacked whole, it would show here (KiB).
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
         assert {path: row["rule"] for path, row in rows.items() if row["rule"] not in HOSTILE[path][1]} == {}

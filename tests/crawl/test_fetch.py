@@ -19,6 +19,7 @@ from components.crawl.web.fetch import Fetcher, spread
 from components.crawl.web.robots import Rules
 from components.crawl.web.store import FetchStore
 from tests.crawl.conftest import fetch_settings
+from tests.support import HANG
 
 HTML = b"<!doctype html><p>x"
 
@@ -114,7 +115,7 @@ def test_failures_that_may_pass_are_retried_and_others_are_not(tmp_path):
 
 def test_a_host_that_does_not_answer_times_out(tmp_path):
     outcomes, _ = run(
-        tmp_path, {"a.sample": Scripted(slow=[Reply(200, HTML, delay=2.0)])}, ["http://a.sample/slow"], timeout=0.3, retries=0
+        tmp_path, {"a.sample": Scripted(slow=[Reply(200, HTML, delay=6.0)])}, ["http://a.sample/slow"], timeout=2.0, retries=0
     )
     assert outcomes["http://a.sample/slow"].rule == "timeout"
 
@@ -167,30 +168,34 @@ def test_a_name_that_resolves_into_a_private_network_is_refused(tmp_path, monkey
 
 
 def test_a_delay_between_requests_is_kept(tmp_path):
-    site = Scripted(robots_txt=[Reply(200, b"User-agent: *\nCrawl-delay: 0.2\n")])
-    run(tmp_path, {"a.sample": site}, [f"http://a.sample/{number}" for number in range(4)], delay=0.05)
+    site = Scripted(robots_txt=[Reply(200, b"User-agent: *\nCrawl-delay: 1.0\n")])
+    run(tmp_path, {"a.sample": site}, [f"http://a.sample/{number}" for number in range(3)], delay=0.05)
     starts = [moment for moment, target in site.times if target != "/robots.txt"]
-    assert all(later - earlier > 0.15 for earlier, later in itertools.pairwise(starts))
+    assert all(later - earlier > 0.3 for earlier, later in itertools.pairwise(starts))
 
 
 def test_no_more_requests_than_allowed_are_in_flight_to_a_host(tmp_path):
     class Counting(Site):
         now = most = 0
         lock = threading.Lock()
+        three = threading.Barrier(3, timeout=HANG)
 
         def __init__(self):
             pass
 
         def answer(self, target):
+            if target == "/robots.txt":
+                return Reply(404)
             with self.lock:
                 Counting.now += 1
                 Counting.most = max(Counting.most, Counting.now)
+            Counting.three.wait()  # Fewer at once would break it.
             time.sleep(0.02)
             with self.lock:
                 Counting.now -= 1
             return Reply(404)
 
-    run(tmp_path, {"a.sample": Counting()}, [f"http://a.sample/{number}" for number in range(20)], per_host=3)
+    run(tmp_path, {"a.sample": Counting()}, [f"http://a.sample/{number}" for number in range(21)], per_host=3)
     assert Counting.most == 3
 
 

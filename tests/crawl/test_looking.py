@@ -16,6 +16,20 @@ from components.crawl.looking import LookAhead
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry
 from tests.crawl.fixture_web import picture
+from tests.support import WORKERS
+
+
+@pytest.fixture
+def stage(stage):
+    """Makes the crawl stage with workers to look ahead."""
+
+    def make(**changes):
+        job = stage(**changes)
+        job.engine = WORKERS
+        return job
+
+    return make
+
 
 PICTURES = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue")]
 

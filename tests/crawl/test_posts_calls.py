@@ -17,6 +17,7 @@ from components.crawl.web.api import Api, until_reset
 from components.crawl.web.store import FetchStore
 from tests.crawl.social import SERVER, Answer
 from tests.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.support import HANG
 
 TOKEN = "s3cret+token/of=ours"
 DATE = {"Date": "Sat, 21 Nov 2026 10:00:00 GMT"}
@@ -153,21 +154,22 @@ def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_pat
         social.person(f"p{at}")
         for number in range(4):
             social.post(f"p{at}", at * 10 + number)
-    held, real = threading.Event(), social.answer
+    held, killed, real = threading.Event(), threading.Event(), social.answer
 
     def slow(url, headers):
         if "/106/statuses" in url and not held.is_set():
             held.set()
-            time.sleep(1.0)
+            killed.wait(HANG)
         return real(url, headers)
 
     social.answer = slow
     process = get_context("fork").Process(target=_collect, args=(tmp_path, social.proxy))
     process.start()
-    assert held.wait(20)
+    assert held.wait(HANG)
     time.sleep(0.2)
     process.kill()
     process.join()
+    killed.set()
     assert process.exitcode == -signal.SIGKILL
     before = social.asked()
     for _ in range(100):  # the workers it forked die with it, and only then is its lock free

@@ -22,7 +22,7 @@ from components.crawl.web.warc import Entry
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import picture
 from tests.crawl.raw_web import RawWeb, head, plain
-from tests.support import PROJECT, make_stage
+from tests.support import HANG, PROJECT, make_stage
 
 GOOD = picture(("red", "house", "on a green field"))
 OTHER = picture(("blue", "fish", "in the snow at night"))
@@ -163,12 +163,21 @@ retry_snapshot(make_stage(root, "crawl", params=fixture_params(**params)), ["con
 """
 
 
-@pytest.mark.parametrize("moment", ["0", "1", "3", "before the end", "after the end"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param("0", marks=pytest.mark.slow),
+        "1",
+        pytest.param("3", marks=pytest.mark.slow),
+        pytest.param("before the end", marks=pytest.mark.slow),
+        "after the end",
+    ],
+)
 def test_a_retry_killed_at_any_moment_either_was_or_was_not(tmp_path, web, moment):
     was = crawl(tmp_path, web)
     shutil.copytree(tmp_path / "data", tmp_path / "whole/data")
     script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), moment]
-    assert subprocess.run(script, cwd=PROJECT, timeout=60, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert subprocess.run(script, cwd=PROJECT, timeout=HANG, check=False, capture_output=True).returncode == -signal.SIGKILL
     now = crawl(tmp_path, web)
     if moment != "after the end":
         assert now == was
@@ -205,7 +214,7 @@ def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_pat
     complete.write_text(json.dumps(content))
     was = crawl(tmp_path, web)
     script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), "1"]
-    assert subprocess.run(script, cwd=PROJECT, timeout=60, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert subprocess.run(script, cwd=PROJECT, timeout=HANG, check=False, capture_output=True).returncode == -signal.SIGKILL
     assert crawl(tmp_path, web) == was
     assert retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["http_5xx"])["answered"] == 2
 
@@ -257,7 +266,7 @@ def test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run(tmp_pa
         return subprocess.run(
             command,
             cwd=tmp_path,
-            timeout=120,
+            timeout=HANG,
             check=False,
             capture_output=True,
             text=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import shutil
-import time
 
 import pytest
 from hypothesis import given
@@ -68,9 +67,8 @@ def test_what_is_broken_gives_what_stood_before_it():
     ids=["billion laughs", "a file of this machine"],
 )
 def test_no_entity_is_expanded(entities):
-    start = time.monotonic()
     found = read_sitemap(f"<!DOCTYPE urlset [{entities}]><urlset><url><loc>{A}/&i;</loc></url></urlset>".encode(), A)
-    assert not found.pages and found.problem == "has a document type" and time.monotonic() - start < 60
+    assert not found.pages and found.problem == "has a document type"
 
 
 def test_a_bomb_and_a_flood_end_at_their_limits(monkeypatch):

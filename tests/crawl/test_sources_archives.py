@@ -25,7 +25,7 @@ from tests.crawl.archived import archive_web, record_at, web_pages, write_warc, 
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.pipeline.harness import Project, make_project, sample_params
-from tests.support import PROJECT
+from tests.support import HANG, PROJECT
 
 SOURCE = {"source": "archives", "seeds": [], "hosts": []}
 
@@ -230,8 +230,8 @@ def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
         if moment():
             children = family.children(recursive=True)
             process.send_signal(signal.SIGKILL)
-            process.wait(timeout=60)
-            psutil.wait_procs(children, timeout=20)
+            process.wait(timeout=HANG)
+            psutil.wait_procs(children, timeout=HANG)
             assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
             return True
         time.sleep(0.002)
@@ -248,7 +248,7 @@ def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget
     raise AssertionError("the moment never came")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_killed_while_reading_fetching_and_writing_it_ends_with_the_same_manifest(tmp_path):
     whole = archived_project(tmp_path / "whole")
     whole.run("hearsight", "run", "crawl")

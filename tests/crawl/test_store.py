@@ -89,7 +89,7 @@ for url in URLS[:5]:
     store.add(Entry(url, 200), body(url), [], "OK")
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "s")], cwd=PROJECT, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "s")], cwd=PROJECT, timeout=900, check=False)
     assert done.returncode == -9
     assert good(tmp_path / "s") == sorted(URLS[:5])
 

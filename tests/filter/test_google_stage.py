@@ -204,7 +204,7 @@ def test_a_provider_that_there_is_not_is_named(project: Path) -> None:
 def command(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     surroundings: dict[str, Any] = {**os.environ, "HEARSIGHT_ROOT": str(root), "HEARSIGHT_TRACKING": "off", **environment}
     program = [str(Path(sys.executable).parent / "hearsight"), *words]
-    return subprocess.run(program, cwd=root, env=surroundings, capture_output=True, text=True, timeout=120)
+    return subprocess.run(program, cwd=root, env=surroundings, capture_output=True, text=True, timeout=900)
 
 
 def test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line(project: Path, google: FakeGoogle) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.pipeline.harness import init_repository
 
 Make = Callable[..., Path]
 
@@ -22,7 +23,7 @@ def prefect_server() -> Iterator[None]:
     )
     from prefect.testing.utilities import prefect_test_harness
 
-    with prefect_test_harness(server_startup_timeout=120):
+    with prefect_test_harness(server_startup_timeout=600):
         yield
 
 
@@ -31,10 +32,9 @@ def make_project(tmp_path: Path) -> Make:
     """A project of stages a → b, a → c; a stage's code can be given as ``a="…"``, its meta as ``meta={"a": {…}}``."""
 
     def make(meta: dict[str, dict[str, object]] | None = None, **codes: str) -> Path:
-        env = {**os.environ, "DVC_NO_ANALYTICS": "1"}
-        for command in (["git", "init", "-q"], [sys.executable, "-m", "dvc", "init", "-q"]):
-            subprocess.run(command, cwd=tmp_path, check=True, env=env)
-        subprocess.run([sys.executable, "-m", "dvc", "config", "core.check_update", "false"], cwd=tmp_path, check=True, env=env)
+        init_repository(tmp_path)
+        with (tmp_path / ".dvc" / "config").open("a") as config:
+            config.write("[core]\n    check_update = false\n")
         stages = {}
         for name, source in (("a", ""), ("b", "a"), ("c", "a")):
             code = codes.get(name, f"import os; open('{name}.txt', 'w').write(os.environ.get('HEARSIGHT_FLOW_RUN', ''))")

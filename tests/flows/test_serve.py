@@ -30,7 +30,7 @@ def test_a_schedule_fires_and_leaves_the_stages_done(make_project: Make) -> None
         [sys.executable, "-m", "flows.serve", "--port", str(port)], cwd=root, env=env, stdout=log, stderr=log
     )
     try:
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 600
         while not (root / "b.txt").is_file():
             assert process.poll() is None, (root / "serve.log").read_text()
             assert time.monotonic() < deadline, (root / "serve.log").read_text()

@@ -11,6 +11,7 @@ from tests.flows.conftest import Make
 from tests.support import PROJECT
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_a_flow_moves_on_to_the_days_snapshot_before_anything_runs(make_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     from flows.flow import StageFailed, pipeline

@@ -54,7 +54,7 @@ def site(tmp_path: Path) -> Iterator[str]:
 
 
 def get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=300) as answer:
         return answer.read().decode()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -31,7 +32,9 @@ WORDS = "import sys\nfor line in sys.stdin: print('what?\\n' * (4 if line.starts
 def program(folder: Path, name: str, code: str) -> str:
     """A program that stands where Java would and does what a failing one does."""
     path = folder / name
-    path.write_text(f"#!{sys.executable}\n{code}\n")
+    (folder / f"{name}.py").write_text(code)
+    # Not the interpreter itself in the first line: its path may hold a space.
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(folder / name))}.py "$@"\n')
     path.chmod(0o755)
     return str(path)
 

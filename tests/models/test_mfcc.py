@@ -97,8 +97,16 @@ CHOICES = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["speech", "noise", "faint noise", "silence", "click", "tone", "square", "offset"])
-@pytest.mark.parametrize("chosen", CHOICES, ids=lambda chosen: str(CHOICES.index(chosen)))
+KINDS = ["speech", "noise", "faint noise", "silence", "click", "tone", "square", "offset"]
+"""All of them at the default settings, speech at all settings; the other pairs are left to `make test-all`."""
+PAIRS = [
+    pytest.param(chosen, kind, id=f"{number}-{kind}", marks=[pytest.mark.slow] if number and kind != "speech" else [])
+    for number, chosen in enumerate(CHOICES)
+    for kind in KINDS
+]
+
+
+@pytest.mark.parametrize(("chosen", "kind"), PAIRS)
 def test_mfccs_are_librosas_at_equal_settings(chosen: MfccSettings, kind: str) -> None:
     samples = clip(kind, 33_333)
     expected = theirs(samples, chosen)

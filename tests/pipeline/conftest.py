@@ -1,9 +1,8 @@
-"""One uninterrupted run of the whole chain over the fixture web, which several tests look at."""
+"""One finished project: the whole chain over the fixture web, which several tests look at."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.crawl.conftest import fixture_params as crawl_params
 from tests.crawl.fixture_web import build_fixture_web
-from tests.pipeline.harness import Project, make_project, sample_params, uninterrupted
+from tests.pipeline.harness import Project, finish_in_process, make_project, sample_params
 
 PAGES = 40
 
@@ -27,6 +26,9 @@ def small_params() -> dict[str, Any]:
     english["synthesize"].update(utterances=1, voices=["nanotts-en-us", "flite-kal16"])
     english["prepare"].update(views=1)
     english["train"].update(seeds=[0])
+    english["train"]["towers"].update(embedding=16, channels=16)
+    english["train"]["model"]["clips"].update(frames=100)
+    english["evaluate"].update(resamples=20)
     # Enough epochs that a kill finds the run inside one: each takes a moment.
     english["train"]["model"]["optimisation"]["epochs"] = 60
     return params
@@ -39,16 +41,9 @@ def add_web(root: Path) -> None:
         page.write_text(re.sub(r'alt="([^"]+)"', r'alt="\1 on an envelope"', page.read_text()))
 
 
-@dataclass(frozen=True)
-class Whole:
-    """The finished project and how long each stage took, in seconds."""
-
-    project: Project
-    took: dict[str, float]
-
-
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    """Every stage and every check run once under dvc, with nothing in the way."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project in which every stage and every check has run once, committed to DVC."""
     project = make_project(tmp_path_factory.mktemp("whole") / "project", small_params(), add_web)
-    return Whole(project, uninterrupted(project, checks=True))
+    finish_in_process(project)
+    return project

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 import yaml
 
 from components.core.boundary import Boundary
 from components.core.check_warnings import warnings_bytes, warnings_path
 from components.core.gate import gate_bytes, gate_path
-from tests.support import PROJECT
+from tests.support import HANG, PROJECT, InlineEngine
 
 ENVIRONMENT = {
     **os.environ,
@@ -136,23 +137,58 @@ def make_project(root: Path, params: dict[str, Any], extra: Callable[[Path], Non
         shutil.copy(PROJECT / name, root / name)
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     extra(root)
-    quiet = {"cwd": root, "check": True, "capture_output": True, "env": ENVIRONMENT}
-    subprocess.run(["git", "init", "-q"], **quiet)  # type: ignore[call-overload]
-    subprocess.run(["dvc", "init", "-q"], **quiet)  # type: ignore[call-overload]
+    init_repository(root)
     return Project(root)
 
 
-def uninterrupted(project: Project, *, checks: bool) -> dict[str, float]:
-    """Run every stage once under dvc, with its check or an open gate; returns the seconds each stage took."""
+def init_repository(root: Path) -> None:
+    """Make ``root`` a git and DVC repository; in this process, because each start of the command costs seconds."""
+    from dvc.repo import Repo
+
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    Repo.init(str(root)).close()
+
+
+def commit(project: Project, *targets: str) -> None:
+    """Tell DVC that the outputs there are, of every stage or of ``targets``, are what their stages made."""
+    from dvc.repo import Repo
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(project.root)
+        with Repo(str(project.root)) as repo:
+            for target in targets or (None,):
+                repo.commit(target, force=True)
+
+
+def finish_in_process(project: Project, *, checks: bool = True) -> None:
+    """Run every stage once with its check, or with an open gate, in this process, and commit all to DVC.
+
+    The outputs are those of `dvc repro`, which starts two processes for each stage and loads the models in each.
+    """
+    from components.check import check
+    from components.core import runner
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HEARSIGHT_TRACKING", "HEARSIGHT_WORDNET"):
+            patch.setenv(name, ENVIRONMENT[name])
+        patch.setattr(runner, "make_engine", lambda *_: InlineEngine())
+        for stage in project.stages:
+            runner.run_stage(project.root, stage, "english")
+            if checks:
+                check(project.root, "english", stage)
+            else:
+                project.open_gate(stage)
+    commit(project)
+
+
+def uninterrupted(project: Project) -> dict[str, float]:
+    """Run every stage once under dvc, each followed by an open gate; returns the seconds each stage took."""
     took = {}
     for stage in project.stages:
         start = time.monotonic()
         project.run("dvc", "repro", "--single-item", f"{stage}@english")
         took[stage] = time.monotonic() - start
-        if checks:
-            project.run("dvc", "repro", "--single-item", f"check@english-{stage}")
-        else:
-            project.open_gate(stage)
+        project.open_gate(stage)
     return took
 
 
@@ -198,8 +234,8 @@ def kill_at(project: Project, stage: str, target: str, moment: Moment, patience:
                 continue
             struck = True
             if target != "worker":
-                process.wait(timeout=60)
-                _, left = psutil.wait_procs(everyone, timeout=10)
+                process.wait(timeout=HANG)
+                _, left = psutil.wait_procs(everyone, timeout=HANG)
                 assert not [p for p in left if p.is_running() and p.status() != psutil.STATUS_ZOMBIE], "orphans outlived the kill"
             break
         time.sleep(0.005)

@@ -18,20 +18,14 @@ import pytest
 from components.check import check
 from tests.check.boundaries import make
 from tests.check.corruptions import CORRUPTIONS
-from tests.pipeline.harness import ENVIRONMENT, Project, make_project, sample_params
-
-# The first test waits for a project in which every stage has run: minutes, and more where others work on the machine.
-pytestmark = pytest.mark.timeout(1800)
+from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
 
 CHAINED = {stage: cases for stage, cases in CORRUPTIONS.items() if any(sample_params()["chain"].get(stage, {}))}
 """Of the stages that the fixture's chain takes; suites of the others are held to theirs in ``tests/check``."""
-UNDER_DVC = [
-    pytest.param(stage, number, marks=[pytest.mark.slow] if number else [], id=f"{stage}-{number}")
-    for stage, cases in CHAINED.items()
-    for number in range(len(cases))
-]
-UNDER_PREFECT = [
-    pytest.param(stage, number, marks=[] if (stage, number) == ("split", 1) else [pytest.mark.slow], id=f"{stage}-{number}")
+QUICK = (("crawl", 0), ("split", 1), ("train", 0))
+"""Taken by `make test`: the chain's beginning, a middle stage, and one whose files are not shards alone."""
+CASES = [
+    pytest.param(stage, number, marks=[] if (stage, number) in QUICK else [pytest.mark.slow], id=f"{stage}-{number}")
     for stage, cases in CHAINED.items()
     for number in range(len(cases))
 ]
@@ -57,7 +51,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("{}\n")
-    assert call(project, "dvc", "commit", "--force", "--quiet")[0] == 0
+    commit(project)
     code, said = call(project, "dvc", "status")
     assert (code, "up to date" in said) == (0, True), said
     return project
@@ -67,13 +61,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def corrupted(project: Project, stage: str, number: int) -> Iterator[None]:
     """One stage wrote a corrupted output; afterwards it is right again."""
     make(project.root, stage, CORRUPTIONS[stage][number][0])
-    assert call(project, "dvc", "commit", "--force", "--quiet", f"{stage}@english")[0] == 0
+    commit(project, f"{stage}@english")
     try:
         yield
     finally:
         make(project.root, stage)
         check(project.root, "english", stage)
-        assert call(project, "dvc", "commit", "--force", "--quiet", f"{stage}@english", f"check@english-{stage}")[0] == 0
+        commit(project, f"{stage}@english", f"check@english-{stage}")
 
 
 def assert_named(project: Project, stage: str, number: int, said: str) -> None:
@@ -86,7 +80,7 @@ def assert_named(project: Project, stage: str, number: int, said: str) -> None:
     assert page and (project.root / page[1]).is_file()
 
 
-@pytest.mark.parametrize(("stage", "number"), UNDER_DVC)
+@pytest.mark.parametrize(("stage", "number"), CASES)
 def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
     with corrupted(finished, stage, number):
         code, said = call(finished, "dvc", "repro")
@@ -95,7 +89,8 @@ def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, 
     assert_named(finished, stage, number, said)
 
 
-@pytest.mark.parametrize(("stage", "number"), UNDER_PREFECT)
+@pytest.mark.slow  # `flows.pipeline` starts a Prefect server of its own.
+@pytest.mark.parametrize(("stage", "number"), CASES)
 def test_the_flow_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
     with corrupted(finished, stage, number):
         code, said = call(finished, sys.executable, "-m", "flows.pipeline")

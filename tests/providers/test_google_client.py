@@ -366,7 +366,7 @@ def test_processes_that_want_the_same_pay_for_it_once(google: FakeGoogle, tmp_pa
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(120)
+        worker.join(900)
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
     assert sorted(google.texts()) == sorted(texts(24))
 

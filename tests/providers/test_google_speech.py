@@ -35,6 +35,7 @@ from tests.providers.fake_google import (
     error,
 )  # fmt: skip
 from tests.providers.fake_speech import pcm, wav
+from tests.support import HANG, until
 
 QUICK = Asking(at_once=4, timeout=5.0, retries=3, backoff=0.01)
 VOICE = "en-US-Wavenet-C"
@@ -270,7 +271,7 @@ def test_processes_that_want_the_same_buy_it_once(google: FakeGoogle, tmp_path: 
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(120)
+        worker.join(900)
     assert [worker.exitcode for worker in workers] == [0, 0]
     assert sorted(google.spoken()) == sorted(wish.text for wish in wishes(24).values())
 
@@ -279,14 +280,11 @@ def test_what_was_answered_before_a_kill_is_not_bought_again(google: FakeGoogle,
     google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05 if number < 10 else 30)
     worker = multiprocessing.get_context("spawn").Process(target=_annotate, args=(tmp_path, 1))
     worker.start()
-    while len(google.requests) < 14:
-        time.sleep(0.02)
+    until(lambda: len(google.requests) >= 14)
     # Ten are answered and stored, four on their way when the process dies.
-    deadline = time.monotonic() + 10
-    while len(AnnotationStore(tmp_path).known(speech(), list(wishes(24)))) < 10 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(lambda: len(AnnotationStore(tmp_path).known(speech(), list(wishes(24)))) >= 10)
     os.kill(worker.pid or 0, signal.SIGKILL)
-    worker.join(10)
+    worker.join(HANG)
     answered = set(google.spoken()[:10])
     google.script, google.requests = (lambda number, path, body: None), []
     _annotate(tmp_path, 1)

@@ -176,7 +176,7 @@ def test_on_the_command_line_the_cost_needs_no_credentials_and_a_lack_is_one_lin
     def command(*words: str) -> subprocess.CompletedProcess[str]:
         surroundings = {**os.environ, "HEARSIGHT_ROOT": str(project), "GOOGLE_API_KEY": "", "NO_GCE_CHECK": "true"}
         program = [str(Path(sys.executable).parent / "hearsight"), "cost", *words]
-        return subprocess.run(program, cwd=project, env=surroundings, capture_output=True, text=True, timeout=120)
+        return subprocess.run(program, cwd=project, env=surroundings, capture_output=True, text=True, timeout=900)
 
     done = command("--stage", "synthesize", "--voices", "google-wavenet-a, nanotts-en-us")
     line, total = [json.loads(line) for line in done.stdout.splitlines()]

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ from components.providers.wikidata.index import WikidataIndex
 from components.providers.wikidata.table import Table, TableWriter, name_key
 from tests.providers import wikidata_dump as fixture
 from tests.providers.dictionary import extract
-from tests.support import PROJECT
+from tests.support import PROJECT, until
 
 
 def opened(folder: Path) -> WikidataIndex:
@@ -146,9 +145,7 @@ def test_a_killed_build_leaves_the_earlier_index_and_the_next_build_clears_up(tm
     with (tmp_path / "endless.json").open("wb") as feed:
         feed.writelines(fixture.lines()[:-1] * 200)
         feed.flush()
-        until = time.monotonic() + 60
-        while not (tmp_path / "index" / ".building").is_dir() and time.monotonic() < until:
-            time.sleep(0.05)
+        until((tmp_path / "index" / ".building").is_dir)
         child.send_signal(signal.SIGKILL)
         child.wait()
     assert (tmp_path / "index" / ".building").is_dir()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import re
 import subprocess
-import sys
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -29,6 +27,7 @@ from components.release.publisher import Publisher
 from components.release.questions import QUESTIONS
 from components.release.subsets import SAMPLE, drawn, parse_subsets, sample
 from components.takedown.listing import add
+from tests.command import hearsight
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, project, with_author
@@ -344,18 +343,17 @@ def test_a_sample_takes_as_many_owners_as_it_can(users: list[int], seed: int) ->
 
 def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
-    command = [str(Path(sys.executable).with_name("hearsight")), "release", "--dataset", "posts", "--out", str(tmp_path / "out")]
 
-    def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        known = {**os.environ, "HEARSIGHT_ROOT": str(root), **environment}
-        return subprocess.run([*command, *words], capture_output=True, text=True, env=known, timeout=100)
+    def call(*words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+        where = ("--dataset", "posts", "--out", str(tmp_path / "out"))
+        return hearsight("release", *where, *words, HEARSIGHT_ROOT=str(root), **environment)
 
     refused = call(**{VARIABLE: ""})
-    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "secrets.token_hex" in refused.stderr
+    assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1 and b"secrets.token_hex" in refused.stderr
     done = call("--subset", "half=12", "--licence", "CC0")
     told = json.loads(done.stdout)
     assert done.returncode == 0 and told["train"] == 12 and set(told["subsets"]) == {"half"} and "contact" in told["not_stated"]
-    assert KEY not in done.stdout + done.stderr
+    assert KEY.encode() not in done.stdout + done.stderr
 
 
 def mask(text: str, owner: str = "", owners: tuple[str, ...] = OWNERS, **options: Any) -> str:

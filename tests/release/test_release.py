@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from components.metrics.tokens import tokenize
 from components.release import release
 from components.release.files import Facts, label_cells
 from components.release.publish import publish_folder
+from tests.command import hearsight
 from tests.crawl.conftest import fixture_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.support import PROJECT, make_stage, row
@@ -272,14 +271,12 @@ def test_settings_that_made_it_come_with_it(tmp_path: Path) -> None:
 
 def test_the_command_tells_what_it_wrote_and_refuses_in_one_line(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
-    command = [str(Path(sys.executable).with_name("hearsight")), "release", "--out", str(tmp_path / "out")]
-    environment = {**os.environ, "HEARSIGHT_ROOT": str(root)}
 
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command, *words], capture_output=True, text=True, env=environment, timeout=100)
+    def call(*words: str) -> subprocess.CompletedProcess[bytes]:
+        return hearsight("release", "--out", str(tmp_path / "out"), *words, HEARSIGHT_ROOT=str(root))
 
     first = call()
     assert first.returncode == 0 and json.loads(first.stdout)["train"] == 2
     again = call("--licence", "another")
-    assert again.returncode == 2 and again.stdout == "" and "README.md would differ" in again.stderr.splitlines()[-1]
-    assert call("--dataset", "nobody").stderr.count("\n") == 1
+    assert again.returncode == 2 and again.stdout == b"" and b"README.md would differ" in again.stderr.splitlines()[-1]
+    assert call("--dataset", "nobody").stderr.count(b"\n") == 1

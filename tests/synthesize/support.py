@@ -10,6 +10,7 @@ import pytest
 
 from components import synthesize
 from components.core.boundary import Boundary
+from components.core.engine import Engine
 from components.core.runner import clear
 from components.core.stage import Stage
 from components.providers.voices.speaking import speak
@@ -44,14 +45,14 @@ def split_of(root: Path, *shards: list[dict[str, Any]]) -> Boundary:
     return make_boundary(root, "split", shards)
 
 
-def stage_over(root: Path, split: Boundary, **changed: Any) -> Stage:
+def stage_over(root: Path, split: Boundary, engine: Engine | None = None, **changed: Any) -> Stage:
     """The stage as the runner hands it over; what ``root`` has in its caches counts."""
-    return make_stage(root, "synthesize", params=params(**changed), inputs={"input": split})
+    return make_stage(root, "synthesize", params=params(**changed), inputs={"input": split}, engine=engine)
 
 
-def run_over(root: Path, split: Boundary, **changed: Any) -> Boundary:
+def run_over(root: Path, split: Boundary, engine: Engine | None = None, **changed: Any) -> Boundary:
     """The finished output."""
-    stage = stage_over(root, split, **changed)
+    stage = stage_over(root, split, engine, **changed)
     clear(stage.out)
     synthesize.run(stage)
     stage.finish()

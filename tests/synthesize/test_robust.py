@@ -8,17 +8,17 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from components.core.errors import HearsightError
 from components.providers.voices.failures import EngineFailure
 from components.providers.voices.speaking import speak
 from components.synthesize import speech
-from tests.support import PROJECT
+from tests.support import HANG, PROJECT, until
 from tests.synthesize.support import CAPTIONS, VOICES, Asked, asked, records, run_over, split_of
 
 __all__ = ["asked"]
@@ -105,15 +105,16 @@ def test_an_engine_that_is_broken_ends_the_run_in_one_line_and_what_was_spoken_i
 SLOW = """
 import sys, time
 from pathlib import Path
+from tests.support import WORKERS
 from tests.synthesize.support import CAPTIONS, Asked, records, run_over, split_of
 from components.core.boundary import Boundary
 from components.synthesize import speech
 asked = Asked(Path(sys.argv[1]) / "asked.txt")
 def slowly(text, voice):
-    time.sleep(0.05)
+    time.sleep(0.2)
     return asked.speak(text, voice)
 speech.speak = slowly
-run_over(Path(sys.argv[1]) / "out", Boundary(Path(sys.argv[1]) / "data" / "english" / "split"))
+run_over(Path(sys.argv[1]) / "out", Boundary(Path(sys.argv[1]) / "data" / "english" / "split"), WORKERS)
 """
 
 
@@ -122,11 +123,11 @@ def test_a_killed_run_loses_no_more_than_the_utterance_each_worker_held(tmp_path
     for _ in range(2):
         runner = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], cwd=PROJECT)
         least = len(asked.path.read_text().splitlines()) + 9
-        while len(asked.path.read_text().splitlines()) < least and runner.poll() is None:
-            time.sleep(0.01)
+        until(lambda: len(asked.path.read_text().splitlines()) >= least or runner.poll() is not None)  # noqa: B023
+        workers = psutil.Process(runner.pid).children(recursive=True)
         os.kill(runner.pid, signal.SIGKILL)
         runner.wait()
-        time.sleep(0.3)  # The workers die with it.
+        psutil.wait_procs(workers, timeout=HANG)  # They die with it.
     assert 18 <= len(asked.path.read_text().splitlines()) < 60
     found = run_over(tmp_path / "out", split)
     assert found.table().num_rows == 60
@@ -157,7 +158,7 @@ print(len(log.lines()))
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
-@pytest.mark.parametrize("size", ["300k", "1400k"])
+@pytest.mark.parametrize("size", ["300k", pytest.param("1400k", marks=pytest.mark.slow)])
 def test_a_full_disk_is_one_line_and_what_was_spoken_is_not_spoken_again(tmp_path: Path, size: str) -> None:
     home = tmp_path / "full"
     home.mkdir()

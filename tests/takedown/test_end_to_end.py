@@ -25,6 +25,7 @@ from tests.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.lineage.conftest import finish, train_rows, weights
 from tests.pipeline.conftest import small_params
 from tests.pipeline.harness import ENVIRONMENT, Project, make_project
+from tests.support import InlineEngine
 
 GONE, STAYS = HOSTS
 STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
@@ -56,15 +57,16 @@ def run_chain(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Crawl under `dvc repro`; the rest as it would run it, in this process, and committed: the same versions, sooner."""
     from dvc.repo import Repo
 
-    from components.core.runner import run_stage
+    from components.core import runner
 
     project.run("dvc", "repro", "--single-item", "crawl@english")
     project.open_gate("crawl")
     with monkeypatch.context() as patch:
         patch.setenv("HEARSIGHT_TRACKING", "off")
         patch.setenv("HEARSIGHT_WORDNET", ENVIRONMENT["HEARSIGHT_WORDNET"])
+        patch.setattr(runner, "make_engine", lambda *_: InlineEngine())
         for stage in STAGES[1:]:
-            run_stage(project.root, stage, "english")
+            runner.run_stage(project.root, stage, "english")
             project.open_gate(stage)
         patch.chdir(project.root)
         with Repo(str(project.root)) as repo:

@@ -100,6 +100,7 @@ def rank(number: int, port: int, job: Path, seen: Path) -> None:
     main(job)
 
 
+@pytest.mark.slow
 def test_two_machines_hold_the_same_weights_and_the_stage_publishes_what_they_trained(tmp_path: Path) -> None:
     apart("two_machines", tmp_path)
 
@@ -121,7 +122,7 @@ def two_machines(tmp_path: Path) -> None:
     for process in crew:
         process.start()
     for process in crew:
-        process.join(timeout=240)
+        process.join(timeout=900)
     ended = [process.exitcode for process in crew]
     for process in crew:
         process.kill()

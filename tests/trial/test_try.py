@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.trial import Trial, read_lines, text_of
+from tests import command
 from tests.support import PROJECT
 
 KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold"}
@@ -30,9 +31,9 @@ def trial() -> Iterator[Trial]:
 
 
 def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
-    command = [str(Path(sys.executable).with_name("hearsight")), "try", *words]
+    started = [str(Path(sys.executable).with_name("hearsight")), "try", *words]
     environment = {**os.environ, "HEARSIGHT_WORDNET": str(EXTRACT)}
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=120, env=environment)
+    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
 
 
 def test_each_line_gives_one_json_object_in_order() -> None:
@@ -50,12 +51,12 @@ def test_each_line_gives_one_json_object_in_order() -> None:
 
 
 def test_no_lines_give_no_lines() -> None:
-    done = hearsight(stdin=b"")
+    done = command.hearsight("try", stdin=b"", HEARSIGHT_WORDNET=str(EXTRACT))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_an_unknown_dataset_is_one_line() -> None:
-    done = hearsight("--dataset", "nonsense", stdin=b"A dog\n")
+    done = command.hearsight("try", "--dataset", "nonsense", stdin=b"A dog\n", HEARSIGHT_WORDNET=str(EXTRACT))
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"nonsense" in done.stderr
 
 

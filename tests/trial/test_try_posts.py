@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.trial_posts import PostTrial, printed, text_of
+from tests import command
 from tests.support import PROJECT
 
 KEYS = {"raw", "description", "reason", "steps"}
@@ -23,8 +24,8 @@ def trial() -> PostTrial:
 
 
 def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
-    command = [str(Path(sys.executable).with_name("hearsight")), "try", "--posts", *words]
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=PROJECT, timeout=120)
+    started = [str(Path(sys.executable).with_name("hearsight")), "try", "--posts", *words]
+    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900)
 
 
 def test_each_line_gives_one_json_object_in_order() -> None:
@@ -43,7 +44,9 @@ def test_each_line_gives_one_json_object_in_order() -> None:
 
 def test_a_bad_line_is_named_and_the_others_are_answered() -> None:
     good = json.dumps("#PraCegoVer: Mulher anda na praia.").encode()
-    done = hearsight(stdin=good + b"\n#PraCegoVer: no JSON\n[1]\n\n\xff\xfe\n" + b"[" * 100_000 + b"\n" + good)
+    done = command.hearsight(
+        "try", "--posts", stdin=good + b"\n#PraCegoVer: no JSON\n[1]\n\n\xff\xfe\n" + b"[" * 100_000 + b"\n" + good
+    )
     assert done.returncode == 2 and len(done.stdout.splitlines()) == 2
     told = done.stderr.decode().splitlines()
     assert [line.split(":")[1].strip() for line in told] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
@@ -51,12 +54,12 @@ def test_a_bad_line_is_named_and_the_others_are_answered() -> None:
 
 
 def test_no_lines_give_no_lines() -> None:
-    done = hearsight(stdin=b"")
+    done = command.hearsight("try", "--posts", stdin=b"")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_a_dataset_without_descriptions_is_one_line() -> None:
-    done = hearsight("--dataset", "paper", stdin=b'"x"\n')
+    done = command.hearsight("try", "--posts", "--dataset", "paper", stdin=b'"x"\n')
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"paper" in done.stderr
 
 
