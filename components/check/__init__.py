@@ -17,7 +17,7 @@ from components.core.digests import sha256_file
 from components.core.files import publish_bytes
 from components.core.gate import gate_bytes, gate_path
 
-__all__ = ["Gate", "check", "docs_folder", "gate_path"]
+__all__ = ["Gate", "check", "docs_folder", "gate_path", "warm"]
 
 
 @dataclass(frozen=True)
@@ -92,3 +92,17 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     passed = [each.name for each in judged if not each.failure]
     publish_bytes(gate, gate_bytes(boundary))
     return Gate(boundary.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)
+
+
+def warm() -> None:
+    """Import what a check needs and compile the templates of Data Docs: for a process that forks checks."""
+    import pandas as pd
+
+    from components.check import tables  # noqa: F401
+    from components.check.pages import table_page
+    from components.check.suites import validate
+
+    entry = {"type": "expect_column_values_to_be_unique", "column": "key", "why": "it compiles the templates"}
+    frame = pd.DataFrame({"file": ["a"], "key": ["a"]})
+    for result in validate({"tables": {"shards": [entry]}}, Path("expectations"), {"shards": frame}):
+        table_page(result)

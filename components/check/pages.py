@@ -31,7 +31,7 @@ def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
     fresh.mkdir(parents=True)
     try:
         for result in results:
-            (fresh / f"{result.table}.html").write_text(_table_page(result), encoding="utf-8")
+            (fresh / f"{result.table}.html").write_text(table_page(result), encoding="utf-8")
         (fresh / "index.html").write_text(_index(name, results), encoding="utf-8")
         shutil.rmtree(docs, ignore_errors=True)
         fresh.replace(docs)
@@ -48,7 +48,8 @@ def _drawing() -> tuple[Any, Any]:
     return ValidationResultsPageRenderer(run_info_at_end=True), DefaultJinjaPageView()
 
 
-def _table_page(result: TableResult) -> str:
+def table_page(result: TableResult) -> str:
+    """Return Great Expectations' page of one table's results."""
     renderer, view = _drawing()
     page: str = view.render(renderer.render(result.outcome))
     # The renderer links to a site of its own builder's layout.
