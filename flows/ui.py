@@ -92,9 +92,10 @@ def index(graph: Graph) -> str:
 
 
 def _title(page: Path) -> str:
-    """The title of a page that a stage wrote; empty for Data Docs, which all have the same."""
-    if "data_docs" in page.parts:
-        return ""
+    """The title of a page that a stage wrote; of Data Docs, which all have the same, the dataset and the stage."""
+    folders = page.parent.parts
+    if "data_docs" in folders:
+        return "/".join(folders[folders.index("data_docs") + 1 :])
     with page.open("rb") as handle:
         found = TITLE.search(handle.read(HEAD).decode("utf-8", "replace"))
     return html.unescape(" ".join(found[1].split())) if found else ""

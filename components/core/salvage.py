@@ -116,7 +116,7 @@ def _row(page: bytes, at: int, pages: dict[int, bytes], used: set[int]) -> Row |
 def _types(record: bytes) -> tuple[int, list[int]]:
     """The length of a record's header, and the serial types in it."""
     length, at = _varint(record, 0)
-    kinds = []
+    kinds: list[int] = []
     while at < min(length, len(record)) and len(kinds) < 4:
         kind, at = _varint(record, at)
         kinds.append(kind)

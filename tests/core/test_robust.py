@@ -178,11 +178,11 @@ def test_another_version_of_an_annotator_computes_again(tmp_path):
     assert len(annotator.calls) == 2
 
 
-def test_a_damaged_annotation_store_says_which_file_to_remove(tmp_path):
+def test_a_damaged_annotation_store_names_the_file_and_the_command_that_repairs_it(tmp_path):
     AnnotationStore(tmp_path).annotate(Counting(), {"a": "x"})
     (path,) = tmp_path.glob("*.sqlite")
     path.write_bytes(b"this is not a database, not at all" * 100)
-    with pytest.raises(HearsightError, match=r"count-v1-none\.sqlite.*remove that file"):
+    with pytest.raises(HearsightError, match=r"count-v1-none\.sqlite.*hearsight cache repair"):
         AnnotationStore(tmp_path).annotate(Counting(), {"b": "x"})
 
 

@@ -148,6 +148,7 @@ def test_every_link_of_the_readme_leads_to_a_file() -> None:
         assert (PROJECT / link).is_file(), link
 
 
+@pytest.mark.slow
 def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
     (transcript,) = re.findall(r"\$ hearsight try < alts.txt\n(.*?)```", README, re.DOTALL)
