@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from components.core.codeprint import reached_files, syntax_tree
+from components.core.codeprint import Code, syntax_tree
 from components.core.graph import NOT_STAGES, Graph, load_graph
 from components.core.places import CELLS, MATRICES, named
 from components.core.records import BOUNDARIES
@@ -124,6 +124,7 @@ def _gates(root: Path, graph: Graph) -> Iterator[str]:
 
 
 def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
+    code = Code(root)
     for stage, entry in pipeline.items():
         body = entry.get("do", entry)
         deps = [str(dep) for dep in body.get("deps", [])]
@@ -144,7 +145,8 @@ def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]
                 yield from _warnings(graph, stage, deps)
         if "meta" not in body:
             yield f"dvc.yaml: {stage} has no meta for the flows"
-        for path in reached_files(root, f"components.{stage.partition('-')[0]}"):
+        sources, data = code.reached(f"components.{stage.partition('-')[0]}")
+        for path in sorted(root / file for file in (*sources, *data)):
             if not any(path == code or code in path.parents for code in declared):
                 if path.parent == root / "components":
                     continue  # the package's own docstring
