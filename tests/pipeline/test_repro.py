@@ -9,6 +9,9 @@ import yaml
 
 from tests.pipeline.harness import ENVIRONMENT, Project
 
+# The first waits for a project in which every stage has run.
+pytestmark = pytest.mark.timeout(7200)
+
 
 def repro(project: Project) -> tuple[list[str], str]:
     """Run `dvc repro`; returns the stages it ran and its output."""
