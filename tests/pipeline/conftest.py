@@ -12,7 +12,7 @@ from tests.crawl.conftest import fixture_params as crawl_params
 from tests.crawl.fixture_web import build_fixture_web
 from tests.pipeline.harness import Project, finish_in_process, make_project, sample_params
 
-PAGES = 40
+PAGES = 30
 
 
 def small_params() -> dict[str, Any]:
@@ -25,6 +25,7 @@ def small_params() -> dict[str, Any]:
     # Two voices that load in an instant; the chain is the same with all six.
     english["synthesize"].update(utterances=1, voices=["nanotts-en-us", "flite-kal16"])
     english["prepare"].update(views=1)
+    english["prepare"]["encoder"].update(side=128)
     english["train"].update(seeds=[0])
     english["train"]["towers"].update(embedding=16, channels=16)
     english["train"]["model"]["clips"].update(frames=100)

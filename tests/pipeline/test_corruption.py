@@ -20,6 +20,9 @@ from tests.check.boundaries import make
 from tests.check.corruptions import CORRUPTIONS
 from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
 
+# The first waits for a project in which every stage has run.
+pytestmark = pytest.mark.timeout(7200)
+
 CHAINED = {stage: cases for stage, cases in CORRUPTIONS.items() if any(sample_params()["chain"].get(stage, {}))}
 """Of the stages that the fixture's chain takes; suites of the others are held to theirs in ``tests/check``."""
 QUICK = (("crawl", 0), ("split", 1), ("train", 0))

@@ -13,6 +13,9 @@ from tests.support import PROJECT
 
 SEED = 20
 
+# The first waits for a project in which every stage has run.
+pytestmark = pytest.mark.timeout(7200)
+
 
 PATIENCE = 600
 """Seconds until a stage that never comes to the moment of its kill is taken for hung; a moment that is missed costs none."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.pipeline.harness import ENVIRONMENT, Project
+
+# The first waits for a project in which every stage has run.
+pytestmark = pytest.mark.timeout(7200)
 
 
 def repro(project: Project) -> tuple[list[str], str]:
