@@ -14,6 +14,7 @@ from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
+from components.core.tracking import flush_or_warn
 from flows.server import LOOPBACK, prefect_server, served
 from flows.settings import prepare
 
@@ -94,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         root = find_root()
         prepare(root)
+        flush_or_warn(root)
         with ExitStack() as stack:
             mlflow = stack.enter_context(mlflow_server(root, chosen.mlflow))
             api = stack.enter_context(prefect_server(root, chosen.prefect))
