@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.params import _did_you_mean, read_params_file
+from components.core.params import YAML_LOADER, _did_you_mean, read_params_file
 from components.core.places import CELLS, MATRICES, find_root
 
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
@@ -151,7 +151,7 @@ def load_graph(root: Path) -> Graph:
         HearsightError: either file is missing or unreadable.
     """
     try:
-        pipeline = yaml.safe_load((root / "dvc.yaml").read_text(encoding="utf-8"))
+        pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)
         stages = [name for name in pipeline["stages"] if name not in NOT_STAGES]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", mend="restore it with git") from None
