@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.groups import group, weight
 # As a stage's runner does, before anything numeric is imported: a process forked from one whose threads have computed together
 # waits for them for ever.
 limit_threads()
+# Tests read MLflow right after a stage: no background process logs for them, but where a test is about that.
+os.environ.setdefault("HEARSIGHT_TRACKING", "now")
 
 # No test is about time: a machine that does other work as well must not fail one.
 settings.register_profile("hearsight", deadline=None)

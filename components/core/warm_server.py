@@ -19,7 +19,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ OWN = ("components", "flows")
 """The project's packages, which every fork imports anew: an edited file is never served from memory."""
 
 
-def serve(name: str, keeper: tuple[int, str], preload: Callable[[], None], command: Callable[[], int]) -> None:
+def serve(
+    name: str, keeper: tuple[int, str], preload: Callable[[], None], command: Callable[[], int], own: Collection[str] = OWN
+) -> None:
     """Serve in the current folder, in the background, until idle; ends at once when another server does.
 
     Args:
@@ -42,6 +44,7 @@ def serve(name: str, keeper: tuple[int, str], preload: Callable[[], None], comma
         keeper: pid and start time of a process for whose life the server stays; pid 0 for none.
         preload: imports the slow libraries; the project's modules may be among what it imports.
         command: runs in the fork, with ``sys.argv`` as the client's, and returns the exit code.
+        own: top packages that every fork imports anew.
     """
     background.detach()
     with Path(f"{name}.lock").open("a") as lock:
@@ -57,13 +60,15 @@ def serve(name: str, keeper: tuple[int, str], preload: Callable[[], None], comma
                 preload()
                 gc.collect()
                 gc.freeze()  # what is shared with the forks stays shared
-                _accept(name, listener, keeper, command)
+                _accept(name, listener, keeper, command, own)
             finally:
                 Path(name).unlink(missing_ok=True)
     os._exit(0)
 
 
-def _accept(name: str, listener: socket.socket, keeper: tuple[int, str], command: Callable[[], int]) -> None:
+def _accept(
+    name: str, listener: socket.socket, keeper: tuple[int, str], command: Callable[[], int], own: Collection[str]
+) -> None:
     poller = select.poll()
     poller.register(listener, select.POLLIN)
     forks: dict[int, tuple[socket.socket, int]] = {}
@@ -80,7 +85,7 @@ def _accept(name: str, listener: socket.socket, keeper: tuple[int, str], command
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
-                    _fork(connection, command)
+                    _fork(connection, command, own)
                 forks[connection.fileno()] = (connection, pid)
                 poller.register(connection, 0)  # only its end is of interest
             elif event & (select.POLLHUP | select.POLLERR):
@@ -99,7 +104,7 @@ def _require_forkable() -> None:
         raise RuntimeError(f"cannot be forked: it has the threads {', '.join(found)}")
 
 
-def _fork(connection: socket.socket, command: Callable[[], int]) -> None:
+def _fork(connection: socket.socket, command: Callable[[], int], own: Collection[str]) -> None:
     """The fork's whole life: become the client's process as far as streams, environment and folder go, run, answer."""
     server = os.getppid()
     code = 1
@@ -110,7 +115,7 @@ def _fork(connection: socket.socket, command: Callable[[], int]) -> None:
             request = json.loads(lines.readline())
         answer = streams.pop()
         os.set_inheritable(answer, False)
-        _become(request, streams)
+        _become(request, streams, own)
         try:
             code = command()
         except BaseException:  # as at any other end of a program
@@ -125,7 +130,7 @@ def _fork(connection: socket.socket, command: Callable[[], int]) -> None:
         os._exit(code)
 
 
-def _become(request: dict[str, Any], streams: list[int]) -> None:
+def _become(request: dict[str, Any], streams: list[int], own: Collection[str]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -137,6 +142,6 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
     time.tzset()
     os.chdir(request["folder"])
     sys.argv[:], sys.path[:] = request["arguments"], request["path"]
-    for module in [module for module in sys.modules if module.partition(".")[0] in OWN]:
+    for module in [module for module in sys.modules if module.partition(".")[0] in own]:
         del sys.modules[module]
     importlib.invalidate_caches()
