@@ -36,6 +36,8 @@ app.add_typer(voices_app)
 app.add_typer(doctor_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
+tracking = typer.Typer(no_args_is_help=True, help="What stages have recorded for MLflow.")
+app.add_typer(tracking, name="tracking")
 knowledge = typer.Typer(
     no_args_is_help=True, help="The hypernyms of named entities: build a local index of Wikidata, ask single questions."
 )
@@ -46,29 +48,17 @@ Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of para
 @app.command()
 def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
     """Run one stage for one dataset (what `dvc repro` calls)."""
-    from components.core.process import die_with_ancestor
+    from components.entry import run as run_one
 
-    die_with_ancestor("dvc")  # before the imports, which take a second: a dvc killed meanwhile is not seen to be gone
-    from components.core.graph import find_root
-    from components.core.runner import run_stage, summary
-
-    print_line(summary(run_stage(find_root(), stage, dataset)))
+    raise typer.Exit(run_one(stage, dataset))
 
 
 @app.command()
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
     """Check a stage's output against its manifest, its schema and its expectations."""
-    from components.check import check as check_boundary
-    from components.core.graph import find_root, load_graph
-    from components.core.process import die_with_ancestor
+    from components.entry import check as check_one
 
-    die_with_ancestor("dvc")
-    root = find_root()
-    load_graph(root).require(stage, dataset)
-    gate = check_boundary(root, dataset, stage)
-    for line in gate.warning_lines():
-        typer.echo(line, err=True)
-    print_line(gate.summary())
+    raise typer.Exit(check_one(stage, dataset))
 
 
 @app.command()
@@ -180,8 +170,10 @@ def lineage(
     """Trace a model back to the pages it was made from, verifying digests; fail when one does not match."""
     from components.core.graph import find_root
     from components.core.lineage import lineage as walk
+    from components.core.tracking import flush_or_warn
 
-    print_table([step.plain() for step in walk(find_root(), target)])
+    flush_or_warn(root := find_root())
+    print_table([step.plain() for step in walk(root, target)])
 
 
 @app.command()
@@ -190,8 +182,10 @@ def show(dataset: Dataset = "english") -> None:
     from components.core.boundary import Boundary
     from components.core.check_warnings import ABOUT, read_warnings, upstream
     from components.core.graph import find_root, load_graph
+    from components.core.tracking import flush_or_warn
 
     root = find_root()
+    flush_or_warn(root)
     graph = load_graph(root)
     taken = graph.stages_of(dataset)
     ends = (
@@ -341,6 +335,22 @@ def pairs(
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)
+
+
+@tracking.command("flush")
+def tracking_flush() -> None:
+    """Log the stage runs that wait for it, after the background process if it is at work; fails when MLflow cannot be reached."""
+    from components.core.errors import HearsightError
+    from components.core.graph import find_root
+    from components.core.tracking import flush
+
+    try:
+        print_line({"logged": len(flush(find_root()))})
+    except Exception as error:  # MLflow's and its server's own kinds
+        line = " ".join(str(error).split())[:300]
+        raise HearsightError(
+            f"cannot be reached ({line})", where="MLflow", mend="start it and run this again: nothing is lost"
+        ) from None
 
 
 @knowledge.command("index")

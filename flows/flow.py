@@ -50,6 +50,8 @@ def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:
     extra = {
         "HEARSIGHT_FLOW_RUN": flow_run,
         "HEARSIGHT_PIPELINE_RUN": pipeline_run,
+        # Whatever a stage starts ends with its guard: the flow starts the process that logs the stages' runs.
+        tracking.SWITCH: os.environ.get(tracking.SWITCH, "queue"),
         "DVC_NO_ANALYTICS": "1",
         "PYTHONUNBUFFERED": "1",
     }
@@ -85,6 +87,7 @@ def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threa
         code = run_guarded(
             [*DVC, "--wait-for-lock", "repro", "-s", stage.address], cwd=root, env=env, limit=stage.timeout, on_line=hear
         )
+    tracking.start_logger(root)
     try:
         show_stage(stage, root, failed=error_line(lines) if code else "")
     except Exception as error:  # a page that cannot be made is no reason to lose a stage that was

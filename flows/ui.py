@@ -17,6 +17,7 @@ from urllib.parse import quote
 from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph, find_root, load_graph
+from components.core.tracking import flush_or_warn
 from flows.server import LOOPBACK, prefect_server, served
 from flows.settings import PORTS, prepare
 
@@ -127,6 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root = find_root()
         graph = load_graph(root)
         prepare(root)
+        flush_or_warn(root)
         with ExitStack() as stack:
             mlflow = stack.enter_context(mlflow_server(root, chosen.mlflow))
             api = stack.enter_context(prefect_server(root, chosen.prefect))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from tests.support import THOROUGH
 # As a stage's runner does, before anything numeric is imported: a process forked from one whose threads have computed together
 # waits for them for ever.
 limit_threads()
+# Tests read MLflow right after a stage: no background process logs for them, but where a test is about that.
+os.environ.setdefault("HEARSIGHT_TRACKING", "now")
 
 # `make test` draws the same few examples each time; `make test-all` draws many, and others in each run.
 # Neither has a deadline: a test must not fail because the machine is busy.

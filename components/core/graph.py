@@ -9,7 +9,6 @@ matrix's folder: ``captioners/cells/english-t2t8x8``. Its settings are those of 
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +17,10 @@ from typing import Any
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.params import _did_you_mean, read_params_file
-from components.core.places import CELLS, MATRICES
+from components.core.params import YAML_LOADER, _did_you_mean, read_params_file
+from components.core.places import CELLS, MATRICES, find_root
+
+__all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
 NOT_STAGES = frozenset({"check", "check-cell"})
 """Entries of dvc.yaml that check a boundary and make none."""
@@ -44,17 +45,6 @@ class Cell:
     def dataset(self) -> str:
         """As a dataset: ``captioners/cells/english-t2t8x8``."""
         return f"{self.matrix}/{CELLS}/{self.name}"
-
-
-def find_root(start: Path | None = None) -> Path:
-    """The project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml."""
-    if named := os.environ.get("HEARSIGHT_ROOT"):
-        return Path(named).resolve()
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
-        if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
-            return folder
-    raise HearsightError("no dvc.yaml and params.yaml here or above", where=here, mend="run inside a Hearsight project")
 
 
 @dataclass(frozen=True)
@@ -161,7 +151,7 @@ def load_graph(root: Path) -> Graph:
         HearsightError: either file is missing or unreadable.
     """
     try:
-        pipeline = yaml.safe_load((root / "dvc.yaml").read_text(encoding="utf-8"))
+        pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)
         stages = [name for name in pipeline["stages"] if name not in NOT_STAGES]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", mend="restore it with git") from None

@@ -16,6 +16,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from components.core.errors import HearsightError
 
+YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The safe loader in C where PyYAML has one: it reads params.yaml in a tenth of the time."""
+
 
 class Settings(BaseModel):
     """Base of every stage's ``Params``: frozen, strict about types, and closed to unknown keys."""
@@ -34,7 +37,7 @@ def read_params_file(path: Path) -> dict[str, Any]:
         HearsightError: the file is missing, is not YAML, or does not hold a mapping.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)
     except FileNotFoundError:
         raise HearsightError("is missing", where=path, mend="run from the project's root, or restore it with git") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

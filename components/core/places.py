@@ -6,7 +6,10 @@ An output lies in ``data/<dataset>/<stage>``. The cells of a matrix lie deeper, 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+from components.core.errors import HearsightError
 
 MATRICES = {"captioners": ("caption", "prepare")}
 """Matrix of params.yaml, and folder below data → the stage run for each of its cells, and the stage of the set that it reads."""
@@ -15,6 +18,17 @@ CELLS = "cells"
 
 PREPARED_FILE = "prepared.json"
 """In the output of ``prepare``: the wording that is learnt, and the encoder that made the features."""
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml."""
+    if named := os.environ.get("HEARSIGHT_ROOT"):
+        return Path(named).resolve()
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
+            return folder
+    raise HearsightError("no dvc.yaml and params.yaml here or above", where=here, mend="run inside a Hearsight project")
 
 
 def dataset_and_stage(folder: Path) -> tuple[str, str]:

@@ -31,9 +31,7 @@ def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _say(line: str) -> None:
-    import typer
-
-    typer.echo(line)
+    print(line, flush=True)
 
 
 def _plain(value: Any) -> str:

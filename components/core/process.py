@@ -39,21 +39,22 @@ def die_with_ancestor(name: str) -> None:
 
     The kernel's signal covers a direct parent; a shell between the two would survive, so a thread watches too.
     """
-    pid = _ancestor(name)
+    pid = ancestor(name)
     if pid is None:
         return
     die_with_parent()
-    born = _start_time(pid)
+    born = start_time(pid)
 
     def watch() -> None:
-        while _start_time(pid) == born:
+        while start_time(pid) == born:
             time.sleep(0.25)
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True, name="ancestor-watch").start()
 
 
-def _ancestor(name: str) -> int | None:
+def ancestor(name: str) -> int | None:
+    """The pid of the nearest of four ancestors whose command line holds the program ``name``, or None."""
     pid = os.getppid()
     for _ in range(4):
         try:
@@ -66,7 +67,8 @@ def _ancestor(name: str) -> int | None:
     return None
 
 
-def _start_time(pid: int) -> str | None:
+def start_time(pid: int) -> str | None:
+    """When a process began, in the kernel's clock ticks: with the pid it names one process for ever. None when it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

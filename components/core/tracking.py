@@ -1,15 +1,15 @@
-"""Tells MLflow about finished and failed stages. The stage's output never depends on it, nor on its being there.
+"""Records finished and failed stages for MLflow. The stage's output never depends on it, nor on its being there.
 
-One run a stage, in the experiment named like the dataset, called ``<stage>@<first 8 of the output's digest>``. What
-is to be told is first put down under ``.hearsight/runs`` and removed once MLflow has it, so that a tracker that is
-away, or a kill in between, loses nothing: the next stage (or :func:`flush`) tells it then. Telling the same thing
-twice changes nothing. The runs themselves: :mod:`components.core.tracking_runs`;
-models: :mod:`components.core.tracking_models`. Reading back: :mod:`components.core.lineage`.
+One run a stage, in the experiment named like the dataset, called ``<stage>@<first 8 of the output's digest>``. A stage
+only writes a record under ``.hearsight/runs``, durably, with hard links to the files that are to be logged; one background
+process (:mod:`components.core.tracking_logger`) logs the records in order and removes each once MLflow has it. A tracker
+that is away, or a kill at any moment, loses nothing, and logging a record twice changes nothing. Whoever reads MLflow calls
+:func:`flush` or :func:`flush_or_warn` first. The runs themselves: :mod:`components.core.tracking_runs`; models:
+:mod:`components.core.tracking_models`. Reading back: :mod:`components.core.lineage`.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,18 +18,28 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.digests import canonical_json, digest_value
-from components.core.files import publish_bytes
-from components.core.tracking_runs import TAG, Record, connect, experiment_id, experiment_name, log_record, log_study, run_name
+from components.core.digests import digest_value
+from components.core.tracking_logger import ensure_logger
+from components.core.tracking_queue import flush, last_failure, one_line, put, sole_client, waiting
+from components.core.tracking_runs import (
+    TAG,
+    Record,
+    connect,
+    experiment_id,
+    experiment_name,
+    files_to_log,
+    log_study,
+    run_name,
+)
 
 __all__ = [
     "close_pipeline",
     "experiment_name",
     "flush",
+    "flush_or_warn",
     "open_pipeline",
     "record_failure",
     "record_run",
@@ -43,15 +53,19 @@ if TYPE_CHECKING:
     from components.core.runner import StageResult
 
 SWITCH = "HEARSIGHT_TRACKING"
-"""Environment variable; with ``off``, MLflow is told nothing."""
+"""Environment variable; ``off``: nothing is recorded; ``queue``: the record is written and nobody is started to log it; ``now``:
+the stage logs by itself; otherwise the background process does."""
 
 
 def record_run(result: StageResult) -> str | None:
-    """Tell MLflow of a finished stage.
+    """Record a finished stage.
 
     Returns:
-        The MLflow run's id, or None when MLflow cannot be reached now: one line of warning, and the record is kept.
+        With ``HEARSIGHT_TRACKING=now`` the MLflow run's id, or None when MLflow cannot be reached: one line of warning, and
+        the record is kept. Otherwise None.
     """
+    if os.environ.get(SWITCH) == "off":
+        return None
     manifest, lineage = result.manifest, result.lineage
     record = Record(
         **_surroundings(result.root, result.dataset, result.stage, float(getattr(result, "started", 0) or 0)),
@@ -67,11 +81,13 @@ def record_run(result: StageResult) -> str | None:
         rows=list(result.rows),
         engine=lineage["engine"],
     )
-    return _tell(result.root, record)
+    return _tell(result.root, record, [(name, result.out / name) for name in files_to_log(result.stage, manifest)])
 
 
 def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, Any], message: str) -> str | None:
-    """Tell MLflow of a stage that failed, with its one line of error; returns as :func:`record_run`."""
+    """Record a stage that failed, with its one line of error; returns as :func:`record_run`."""
+    if os.environ.get(SWITCH) == "off":
+        return None
     plain = dict(params)
     record = Record(
         **_surroundings(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
@@ -98,7 +114,7 @@ def record_study(
         with _client(root) as client:
             return log_study(client, root, dataset, name, params, metrics, files)
     except Exception as error:  # the study is written: the tracker is no reason to fail
-        _warn(f"{dataset}/{name} is not in MLflow ({_line(error)})")
+        _warn(f"{dataset}/{name} is not in MLflow ({one_line(error)})")
         return None
 
 
@@ -118,68 +134,70 @@ def open_pipeline(root: Path, datasets: list[str], flow_run: str) -> dict[str, s
                 for dataset in datasets
             }
     except Exception as error:  # the tracker is never a reason to stop
-        _warn(f"the pipeline is not in MLflow ({_line(error)})")
+        _warn(f"the pipeline is not in MLflow ({one_line(error)})")
         return {}
 
 
 def close_pipeline(root: Path, runs: Mapping[str, str], *, finished: bool) -> None:
-    """Close what :func:`open_pipeline` opened."""
+    """Close what :func:`open_pipeline` opened, once the stages' own runs are logged."""
+    flush_or_warn(root)
     try:
         with _client(root) as client:
             for run_id in runs.values():
                 client.set_terminated(run_id, "FINISHED" if finished else "FAILED")
     except Exception as error:
-        _warn(f"the pipeline's end is not in MLflow ({_line(error)})")
+        _warn(f"the pipeline's end is not in MLflow ({one_line(error)})")
 
 
-def flush(root: Path) -> list[str]:
-    """Tell MLflow everything that is still kept under ``.hearsight/runs``; the ids of the runs, oldest first.
-
-    Raises:
-        Exception: whatever MLflow raises; what was not told is still kept.
-    """
-    kept = sorted((root / ".hearsight" / "runs").glob("*.json"))
-    if not kept:
-        return []
-    told: list[str] = []
-    with _client(root) as client:
-        for path in kept:
-            told.append(log_record(client, root, Record(**json.loads(path.read_text(encoding="utf-8")))))
-            path.unlink(missing_ok=True)
-    return told
-
-
-def _tell(root: Path, record: Record) -> str | None:
+def flush_or_warn(root: Path) -> None:
+    """Log everything that waits, for a command that reads MLflow; a tracker that is away is one line of warning."""
     if os.environ.get(SWITCH) == "off":
-        return None
-    # The names sort by time, so what was kept longest is told first.
-    path = root / ".hearsight" / "runs" / f"{record.ended:017.6f}-{record.dataset.replace('/', '-')}-{record.stage}.json"
-    publish_bytes(path, canonical_json(asdict(record)).encode())
+        return
     try:
-        return flush(root)[-1]
+        flush(root)
+    except Exception as error:  # the command goes on with what MLflow has
+        _warn(f"{len(waiting(root))} stage runs are not in MLflow ({one_line(error)}); kept in .hearsight/runs")
+
+
+def start_logger(root: Path) -> None:
+    """Start the background process when something waits for it, for stages that could not (``HEARSIGHT_TRACKING=queue``)."""
+    if os.environ.get(SWITCH) in ("off", "queue") or not waiting(root):
+        return
+    try:
+        ensure_logger(root)
+    except Exception as error:  # as for a stage
+        _warn(f"stage runs are not in MLflow yet ({one_line(error)}); kept in .hearsight/runs")
+
+
+def _tell(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> str | None:
+    put(root, record, files)
+    try:
+        if os.environ.get(SWITCH) == "now":
+            return flush(root)[-1]
+        if line := last_failure(root):
+            _warn(f"{len(waiting(root))} stage runs are not in MLflow yet ({line}); see .hearsight/tracking.log")
+        if os.environ.get(SWITCH) != "queue":
+            ensure_logger(root)
     except Exception as error:  # the stage is finished: MLflow's troubles of any kind must not undo that
-        place = path.parent.relative_to(root)
         what = f"{record.dataset}/{record.stage} is finished but not in MLflow"
-        _warn(f"{what} ({_line(error)}); kept in {place}, told with the next stage")
-        return None
+        _warn(f"{what} ({one_line(error)}); kept in .hearsight/runs, logged with the next stage")
+    return None
 
 
 def _warn(line: str) -> None:
     print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
 
 
-def _line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
-
-
 def _surroundings(root: Path, dataset: str, stage: str, started: float) -> dict[str, Any]:
     now = time.time()
-    commit = _git(root, "rev-parse", "HEAD")
+    lines = _git(root, "status", "--porcelain=v2", "--branch", "--untracked-files=no").splitlines()
+    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")
+    commit = "" if commit == "(initial)" else commit
     return {
         "dataset": dataset,
         "stage": stage,
         "commit": commit,
-        "dirty": bool(_git(root, "status", "--porcelain", "--untracked-files=no")) if commit else True,
+        "dirty": not commit or any(not line.startswith("#") for line in lines),
         "flow_run": os.environ.get("HEARSIGHT_FLOW_RUN", ""),
         "pipeline_run": os.environ.get("HEARSIGHT_PIPELINE_RUN", ""),
         "started": started or now,
@@ -211,9 +229,5 @@ def _git(root: Path, *arguments: str) -> str:
 
 @contextmanager
 def _client(root: Path) -> Iterator[MlflowClient]:
-    """A client, one at a time a project: SQLite takes one writer, and looking before adding must be one step."""
-    lock = root / ".hearsight" / "locks" / "mlflow.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a+") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with sole_client(root):
         yield connect(root)

@@ -21,6 +21,8 @@ from components.core.records import MODEL_STAGES, SEARCH_STAGE
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
+    from components.core.manifest import Manifest
+
 TAG = "hearsight."
 FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
 """Files of an output that are also shown in MLflow, up to :data:`LARGEST` bytes each."""
@@ -52,6 +54,10 @@ class Record:
     flow_run: str = ""
     pipeline_run: str = ""
     engine: str = ""
+    tracker: str = ""
+    """Which tracker the stage's environment named: ``tracking_queue.tracker_key``."""
+    files: str = ""
+    """The folder below the root that keeps the output's files to log; empty when there is none."""
     started: float = 0.0
     ended: float = 0.0
     error: str = ""
@@ -133,7 +139,7 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
         return run_id
     _log_inputs(client, run_id, record)
     _log_rows(client, experiment, run_id, record)
-    out = root / "data" / record.dataset / record.stage
+    out = root / (record.files or f"data/{record.dataset}/{record.stage}")
     if _still_there(out, record.digest):
         _log_files(client, run_id, out)
         if record.stage in MODEL_STAGES:
@@ -145,7 +151,7 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
 
             log_search(client, run_id, out, record)
     else:
-        # Told late (see tracking.flush), and something else lies there by now.
+        # A record without files of its own, logged late: something else lies there by now.
         client.set_tag(run_id, f"{TAG}files", "the output had changed before its files could be logged")
     client.set_terminated(run_id, "FINISHED", int(record.ended * 1000))
     return run_id
@@ -271,6 +277,18 @@ def _log_inputs(client: MlflowClient, run_id: str, record: Record) -> None:
         client.log_inputs(run_id, inputs)
 
 
+def files_to_log(stage: str, manifest: Manifest) -> list[str]:
+    """The files of an output, by their paths in it, that :func:`log_record` reads."""
+    whole = stage in MODEL_STAGES or stage == SEARCH_STAGE
+    names = ["manifest.json", "lineage.json"]
+    names += [entry.path for entry in manifest.files if whole or _is_shown(entry.path, entry.bytes)]
+    return names + [f"shards/{shard.name}.parquet" for shard in manifest.shards if stage in MODEL_STAGES]
+
+
+def _is_shown(path: str, size: int) -> bool:
+    return Path(path).suffix in FIGURES and size <= LARGEST
+
+
 def _still_there(out: Path, digest: str) -> bool:
     path = out / "manifest.json"
     return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
@@ -281,5 +299,5 @@ def _log_files(client: MlflowClient, run_id: str, out: Path) -> None:
         client.log_artifact(run_id, str(out / name), "boundary")
     for entry in json.loads((out / "manifest.json").read_bytes())["files"]:
         path = out / entry["path"]
-        if path.suffix in FIGURES and entry["bytes"] <= LARGEST and path.is_file():
+        if _is_shown(entry["path"], entry["bytes"]) and path.is_file():
             client.log_artifact(run_id, str(path), "/".join(["files", *Path(entry["path"]).parts[:-1]]))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from components.core.annotations import AnnotationStore
 from components.core.boundary import Boundary, verify
@@ -122,6 +121,8 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
             check_conserved(table.column("key").to_pylist(), out.table, out.ledger, f"{spec.step}, shard {spec.shard}")
         ledger = out.ledger
         if spec.earlier is not None:
+            import pyarrow.compute as pc  # a tenth of a second, which most steps do without
+
             before = read_table(spec.earlier)
             ledger = pa.concat_tables([before.filter(pc.equal(before["verdict"], DROPPED)), ledger])
         table = out.table.cast(BOUNDARIES[spec.boundary][1]) if spec.boundary else out.table

@@ -64,5 +64,8 @@ def scratch(state: Path) -> Iterator[Path]:
 
 
 def untold(state: Path, seeker: Seeker) -> Iterator[Path]:
-    """Records kept for an MLflow that was away, which name something listed."""
-    yield from (path for path in sorted((state / "runs").glob("*.json")) if seeker.file(path).hits)
+    """Records that wait for an MLflow that is away, and the files kept for them, when any of these name what is listed."""
+    for record in sorted((state / "runs").glob("*.json")):
+        of_it = [record, *(path for path in sorted(record.with_suffix(".files").rglob("*")) if path.is_file())]
+        if any(seeker.file(path).hits for path in of_it):
+            yield from of_it

@@ -15,6 +15,7 @@ from typing import Any
 from components.core.digests import sha256_file
 from components.core.graph import Graph
 from components.core.places import CELLS, MATRICES
+from components.core.tracking import flush_or_warn
 from components.crawl.takedown import Takedown
 from components.crawl.web.bases import read_bases
 from components.crawl.web.erase import concerned, erase
@@ -69,6 +70,7 @@ def current_digests(root: Path) -> set[str]:
 
 def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Plan, evidence.Content, Tracker | None]:
     """Look everywhere; returns what would go, what the removed records were, and the tracker, if there is one."""
+    flush_or_warn(root)
     plan, state = Plan(), root / ".hearsight"
     removed = evidence.removed_content(root, graph, listed, repo)
     seeker = Seeker(Wanted(listed, digests=removed.digests), frozenset(removed.keys))

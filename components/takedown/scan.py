@@ -13,6 +13,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.core.tracking import flush_or_warn
 from components.crawl.takedown import NAME, read_takedown
 from components.crawl.web.removed import JOURNAL
 from components.takedown import evidence, searchable, versions
@@ -64,6 +65,7 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
     listed = read_takedown(root / NAME)
     if not listed and not plain:
         raise HearsightError("lists nothing", where=root / NAME, mend="give --host, --url or --owner, or add one")
+    flush_or_warn(root)  # what waits to be logged lies in MLflow then, where it is found
     graph = load_graph(root)
     removed = evidence.known_before(root, graph)
     removed -= evidence.current(root, graph)

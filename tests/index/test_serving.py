@@ -40,8 +40,9 @@ print("ANSWER" + json.dumps({"status": served.status, "content": json.loads(serv
 @pytest.fixture(scope="module")
 def told(stage: Any) -> Any:
     patch = pytest.MonkeyPatch()
-    for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN", "HEARSIGHT_TRACKING"):
+    for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
         patch.delenv(name, raising=False)
+    patch.setenv("HEARSIGHT_TRACKING", "now")
     lineages = {name: json.loads((boundary.path / "lineage.json").read_text()) for name, boundary in stage.inputs.items()}
     for name, boundary in stage.inputs.items():
         record_run(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import yaml
 
@@ -204,6 +207,53 @@ def test_a_tracker_that_is_away_loses_nothing(
     (told,) = flush(project.root)
     assert [run.info.run_id for run in runs_of(project, "dedup")] == [told]
     assert flush(project.root) == []
+
+
+def test_a_run_logged_late_has_the_files_of_its_own_output(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("HEARSIGHT_TRACKING", "queue")
+        first = finish(project.root, "cluster", {"input": "english/crawl"}, [row("cluster", key="a")])
+        assert record_run(first) is None
+        shutil.rmtree(first.out)
+        second = finish(project.root, "cluster", {"input": "english/crawl"}, [row("cluster", key="b")])
+        assert record_run(second) is None
+    assert not runs_of(project, "cluster")
+    logged = flush(project.root)
+    client = connect(project.root)
+    for run_id, result in zip(logged, (first, second), strict=True):
+        assert client.get_run(run_id).data.tags["hearsight.output_digest"] == result.manifest.digest
+        path = client.download_artifacts(run_id, "boundary/manifest.json")
+        assert sha256_file(Path(path)) == result.manifest.digest
+    assert not any((project.root / ".hearsight" / "runs").iterdir())
+
+
+def test_a_killed_logger_loses_nothing_and_logs_nothing_twice(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEARSIGHT_TRACKING", "background")
+    stages = ("narrate", "listen", "report")
+    for stage in stages:
+        rows = [row(stage, key="a")]
+        assert record_run(finish(project.root, stage, {"input": "english/crawl"}, rows)) is None
+    queue = project.root / ".hearsight" / "runs"
+    deadline = time.monotonic() + 200
+    while len(list(queue.glob("*.json"))) == len(stages):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    # It has logged one record: the kill finds it in the middle of another, or between two.
+    (logger,) = loggers(project.root)
+    logger.kill()
+    logger.wait()
+    flush(project.root)
+    assert not any(queue.iterdir())
+    for stage in stages:
+        assert len(runs_of(project, stage)) == 1
+
+
+def loggers(root: Path) -> list[psutil.Process]:
+    return [
+        one
+        for one in psutil.process_iter(["cmdline"])
+        if str(root) in (one.info["cmdline"] or []) and "components.core.tracking_logger" in one.info["cmdline"]
+    ]
 
 
 def test_a_pipeline_run_holds_its_stages(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

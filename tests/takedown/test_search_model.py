@@ -84,8 +84,9 @@ class Made:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     """Two versions of an index: with the last picture, and without it; the host listed."""
     patch = pytest.MonkeyPatch()
-    for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN", "HEARSIGHT_TRACKING"):
+    for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
         patch.delenv(name, raising=False)
+    patch.setenv("HEARSIGHT_TRACKING", "now")
     root = tmp_path_factory.mktemp("served") / "project"
     root.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)

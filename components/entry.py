@@ -1,0 +1,72 @@
+"""The console script: the two commands that ``dvc repro`` gives a hundred times, and all others by :mod:`components.cli`.
+
+``run`` and ``check``, written as in dvc.yaml, go past the parser of arguments: its import costs as much as half of theirs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; errors a person can act on are one line and exit code 2."""
+    from components.core.errors import HearsightError
+
+    words = sys.argv[1:]
+    if len(words) != 4 or words[0] not in ("run", "check") or words[1].startswith("-") or words[2] != "--dataset":
+        from components.cli import main as any_command
+
+        return any_command()
+    try:
+        code = (run if words[0] == "run" else check)(words[1], words[3])
+    except HearsightError as error:
+        print(f"hearsight: {error}", file=sys.stderr)
+        code = 2
+    raise SystemExit(code)
+
+
+def run(stage: str, dataset: str) -> int:
+    """``hearsight run``; returns the exit code."""
+    from components.core.process import die_with_ancestor
+
+    die_with_ancestor("dvc")  # before the imports, which take a moment: a dvc killed meanwhile is not seen to be gone
+    from components.core.places import find_root
+    from components.core.printing import print_line
+    from components.core.runner import run_stage, summary
+
+    print_line(summary(run_stage(find_root(), stage, dataset)))
+    return 0
+
+
+def check(stage: str, dataset: str) -> int:
+    """``hearsight check``, by the background process where there can be one; returns the exit code."""
+    from pathlib import Path
+
+    from components.core.places import find_root
+    from components.core.process import die_with_ancestor
+    from components.core.warm import run_warm
+
+    die_with_ancestor("dvc")
+    root = find_root()
+    # Great Expectations takes seconds to import: a background process has done so once for all checks.
+    code = run_warm(root, "components.check_server", (Path(__file__).with_name("check_server.py"),))
+    return check_here(stage, dataset) if code is None else code
+
+
+def check_here(stage: str, dataset: str) -> int:
+    """``hearsight check`` in this process; returns the exit code."""
+    from components.check import check as check_boundary
+    from components.core.graph import find_root, load_graph
+    from components.core.printing import print_line
+
+    root = find_root()
+    load_graph(root).require(stage, dataset)
+    gate = check_boundary(root, dataset, stage)
+    for line in gate.warning_lines():
+        print(line, file=sys.stderr)
+    print_line(gate.summary())
+    return 0
+
+
+if __name__ == "__main__":
+    main()
