@@ -144,15 +144,16 @@ from pathlib import Path
 from components.core.boundary import Boundary
 from components.core.errors import HearsightError
 from components.synthesize import speech
+from tests.support import WORKERS
 from tests.synthesize.support import Asked, run_over
 split, home, log = Boundary(Path(sys.argv[1])), Path(sys.argv[2]), Asked(Path(sys.argv[3]))
 speech.speak = log.speak
 try:
-    run_over(home, split)
+    run_over(home, split, WORKERS)
 except HearsightError as error:
     print(len(log.lines()), str(error))
 subprocess.run(["mount", "-o", "remount,size=64m", str(home)], check=True)
-print(len(log.lines()), run_over(home, split).digest)
+print(len(log.lines()), run_over(home, split, WORKERS).digest)
 print(len(log.lines()))
 """
 
