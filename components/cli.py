@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from components.core.printing import print_line, print_table
+from components.demo_commands import app as demo_app
 from components.scoring_commands import app as scoring_app
 from components.search_commands import app as search_app
 from components.takedown.commands import app as takedown
@@ -32,6 +33,7 @@ app.add_typer(takedown, name="takedown")
 app.add_typer(voices_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
+app.add_typer(demo_app)
 knowledge = typer.Typer(no_args_is_help=True, help="What named entities are: a local index of Wikidata, and single questions.")
 app.add_typer(knowledge, name="knowledge")
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml's chain.")]

@@ -23,6 +23,7 @@ SHARED = frozenset(
         "audio",
         "calibrate",
         "core",
+        "demo",
         "models",
         "metrics",
         "providers",
