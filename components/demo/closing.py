@@ -9,10 +9,10 @@ from typing import Any
 from components.core.graph import Graph
 from components.demo.progress import count_stages
 
-MINUTES = {"demo": 7, "experiments": 45}
-"""Measured (experiments: extrapolated) on two idle cores with nothing cached."""
-DISK_GIB = {"demo": 0.7, "experiments": 1.5}
-"""Of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker after the run, the sample's packages aside."""
+MINUTES = {"demo": 10, "experiments": 45}
+"""Estimates from the CPU time of single stages, for two idle cores with nothing cached."""
+DISK_GIB = {"demo": 1, "experiments": 2}
+"""Estimates, of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker after the run, the sample's packages aside."""
 RESULTS = (("english", "report"), ("portuguese", "analyze"), ("stamps", "evaluate"))
 """Whose summaries are printed; english's holds the captioners' scores."""
 PAGES = (
@@ -27,8 +27,9 @@ PAGES = (
 
 def opening(graph: Graph, kind: str) -> str:
     """Say what will run, how long it takes and how much disk it needs."""
+    datasets = len(set(graph.datasets) - set(graph.cells))
     lines = [
-        f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {len(graph.datasets)} data sets.",
+        f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {datasets} data sets.",
         *_models(graph.params),
         f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
         "Ctrl-C stops it; the same command continues.",
