@@ -22,10 +22,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # As many workers as cores; one core needs none. Groups and their order: tests/groups.py.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
-.PHONY: help setup data demo test test-all lint docs flow ui lock bare clean
+.PHONY: help setup data demo experiments test test-all lint docs flow ui lock bare clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## make the environment in .venv from requirements.lock, and fetch the dictionary and voices (20 MB)
 .venv/.ready: requirements.lock pyproject.toml infra/trim.py
@@ -47,12 +47,13 @@ setup: .venv/.ready ## make the environment in .venv from requirements.lock, and
 data: setup ## fetch the sample's packages of real pages and pictures (a second call fetches nothing)
 	hearsight data
 
-demo: data ## run the whole pipeline on the sample web, and say where to look
-	dvc repro
-	@hearsight show
-	@hearsight show --dataset portuguese
-	@hearsight show --dataset captioners
-	@hearsight show --dataset stamps
+demo: setup ## run the whole pipeline on the sample web, small; ends with results and pages
+	hearsight doctor
+	hearsight data
+	hearsight demo
+
+experiments: data ## train the large tables, after or instead of the demo (45 min; a second call continues)
+	hearsight experiments
 
 test: .venv/.ready-dev ## run the quick tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
 	pytest $(SHARED)

@@ -15,6 +15,7 @@ import typer
 
 from components.cache_commands import app as cache
 from components.core.printing import print_line, print_table
+from components.demo_commands import app as demo_app
 from components.doctor.commands import app as doctor_app
 from components.scoring_commands import app as scoring_app
 from components.search_commands import app as search_app
@@ -36,6 +37,7 @@ app.add_typer(voices_app)
 app.add_typer(doctor_app)
 app.add_typer(scoring_app)
 app.add_typer(search_app)
+app.add_typer(demo_app)
 tracking = typer.Typer(no_args_is_help=True, help="What stages have recorded for MLflow.")
 app.add_typer(tracking, name="tracking")
 knowledge = typer.Typer(

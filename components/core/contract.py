@@ -25,6 +25,7 @@ SHARED = frozenset(
         "audio",
         "calibrate",
         "core",
+        "demo",
         "models",
         "metrics",
         "providers",

@@ -111,7 +111,8 @@ def summary(facts: Facts) -> str:
         for way in WAYS:
             value = row.values[Cell(facts.crop, way, HIT, depth)]
             told.append(f"{SHORT[way]} {value.mean:.3f} ({value.low:.3f} to {value.high:.3f})")
-        text.append(f"  {row.name:<12} {', '.join(told)}; {len(row.models)} seeds")
+        seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
+        text.append(f"  {row.name:<12} {', '.join(told)}; {seeds}, {row.pairs:,} training pairs")
     chance = [f"{SHORT[way]} {facts.chance[Cell('', way, HIT, depth)]:.3f}" for way in WAYS]
     text.append(f"  {'chance':<12} {', '.join(chance)}")
     judged = [finding for finding in facts.findings if finding.judged]

@@ -58,21 +58,27 @@ def test_a_second_call_fetches_nothing(tmp_path, debian):
     assert sorted(known) == sorted(PACKAGES) and known["grass-doc"]["version"] == "1.0"
 
 
-def test_a_changed_archive_is_told_and_fetched_again(tmp_path, debian, capsys):
+def test_archives_are_removed_once_they_are_unpacked(tmp_path, debian):
     fetch_packages(tmp_path, quiet)
-    deb = tmp_path / "data/packages/debs/grass-doc_1.0_all.deb"
-    original = deb.read_bytes()
-    deb.write_bytes(original[::-1])
-    assert fetch_packages(tmp_path, quiet) == ["grass-doc"]
-    assert deb.read_bytes() == original and "its checksum differs" in capsys.readouterr().out
+    assert not list((tmp_path / "data/packages/debs").iterdir())
 
 
-def test_a_half_unpacked_package_is_unpacked_again_without_a_download(tmp_path, debian):
+def test_a_damaged_package_is_told_and_fetched_again(tmp_path, debian, capsys):
     fetch_packages(tmp_path, quiet)
-    calls = len(debian())
     (tmp_path / "data/packages/unpacked/grass-doc/.unpacked").unlink()
-    assert fetch_packages(tmp_path, quiet) == ["grass-doc"] and len(debian()) == calls
+    assert fetch_packages(tmp_path, quiet) == ["grass-doc"]
+    assert "grass-doc: is not whole" in capsys.readouterr().out
     assert fetch_packages(tmp_path, quiet) == []
+
+
+def test_an_archive_that_was_not_unpacked_is_not_downloaded_again(tmp_path, debian):
+    (tmp_path / "bin/dpkg").write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(HearsightError):
+        fetch_packages(tmp_path, quiet, ["grass-doc"])
+    calls = len(debian())
+    (tmp_path / "bin/dpkg").write_text(DPKG)
+    assert fetch_packages(tmp_path, quiet, ["grass-doc"]) == ["grass-doc"]
+    assert len(debian()) == calls == 1
 
 
 def test_what_was_fetched_before_a_failure_stays(tmp_path, debian, monkeypatch):

@@ -202,7 +202,7 @@ def test_the_summary_tells_each_row_beside_chance_and_only_the_claims_that_were_
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
     told = tables.summary(facts_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (
-        re.search(r"none-100 +speech to image 0\.000 .*; 1 seeds", told)
+        re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", told)
         and "both-100     speech to image 1.000 (1.000 to 1.000)" in told
     )
     assert "chance       speech to image 0.200" in told and f"  {HOLDS}" in told and UNMEASURED not in told

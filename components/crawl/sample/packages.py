@@ -56,7 +56,7 @@ def fetch_packages(root: Path, progress: Progress, packages: Sequence[str] = PAC
             known = _checksums(home)
             missing = [name for name in packages if not _whole(home, name, known.get(name))]
             for name in progress(missing, total=len(missing), desc="fetching packages") if missing else []:
-                known[name] = _fetch(home, name, known.get(name))
+                known[name] = _fetch(home, name)
                 publish_bytes(home / "checksums.json", (json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
     except OSError as error:
         raise disk_error(error, home) from error
@@ -83,28 +83,26 @@ def _checksums(home: Path) -> dict[str, dict[str, Any]]:
 
 
 def _whole(home: Path, name: str, entry: Any) -> bool:
-    """Whether a package is there as recorded; says so in one line when it was there and is not any more."""
-    if not isinstance(entry, dict) or not {"deb", "sha256", "bytes", "version"} <= entry.keys():
+    """Whether a package is unpacked as recorded; says so in one line when it was there and is not any more."""
+    if not isinstance(entry, dict) or not {"sha256", "version"} <= entry.keys():
         return False
-    deb, unpacked = home / "debs" / str(entry["deb"]), home / "unpacked" / name
     try:
-        if deb.stat().st_size != entry["bytes"] or sha256_file(deb) != entry["sha256"]:
-            print(f"{deb}: is not the archive that was fetched (its checksum differs), so it is fetched again", flush=True)
-            return False
-        return (unpacked / MARK).read_text(encoding="utf-8").strip() == entry["sha256"]
+        return (home / "unpacked" / name / MARK).read_text(encoding="utf-8").strip() == entry["sha256"]
     except (OSError, UnicodeDecodeError):
-        print(f"{name}: is not whole under {home}, so it is made good", flush=True)
+        print(f"{name}: is not whole under {home}, so it is fetched again", flush=True)
         return False
 
 
-def _fetch(home: Path, name: str, entry: dict[str, Any] | None) -> dict[str, Any]:
-    """Download (unless the archive recorded is still good) and unpack one package; returns its checksum entry."""
+def _fetch(home: Path, name: str) -> dict[str, Any]:
+    """Download (unless a killed call left the archive) and unpack one package; returns its checksum entry.
+
+    The archive is removed once it is unpacked: the archives are as large as two thirds of their content.
+    """
     for tool in ("apt-get", "dpkg", "dpkg-deb"):
         if shutil.which(tool) is None:
             raise HearsightError(f"this machine has no {tool}, so it is not Debian", where=name, mend=IN_CONTAINER)
-    deb = home / "debs" / str((entry or {}).get("deb", ""))
-    if not (entry and deb.is_file() and sha256_file(deb) == entry.get("sha256")):
-        deb = _download(home, name)
+    # `_download` moves an archive there only when it is whole.
+    deb = next(iter(sorted((home / "debs").glob(f"{name}_*.deb"))), None) or _download(home, name)
     sha256 = sha256_file(deb)
     version = _run(["dpkg-deb", "--field", str(deb), "Version"], name).strip()
     target, temporary = home / "unpacked" / name, home / "unpacked" / f".{name}.tmp"
@@ -115,7 +113,8 @@ def _fetch(home: Path, name: str, entry: dict[str, Any] | None) -> dict[str, Any
     shutil.rmtree(target, ignore_errors=True)
     temporary.rename(target)
     fsync_folder(target.parent)
-    return {"deb": deb.name, "bytes": deb.stat().st_size, "sha256": sha256, "version": version}
+    deb.unlink()
+    return {"sha256": sha256, "version": version}
 
 
 def _download(home: Path, name: str) -> Path:

@@ -1,0 +1,71 @@
+"""What the demo says before and after the run: size and time, results, pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from components.core.graph import Graph
+from components.demo.progress import count_stages
+
+MINUTES = {"demo": 10, "experiments": 45}
+"""Estimates from the CPU time of single stages, for two idle cores with nothing cached."""
+DISK_GIB = {"demo": 1, "experiments": 2}
+"""Estimates, of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker after the run, the sample's packages aside."""
+RESULTS = (("english", "report"), ("portuguese", "analyze"), ("stamps", "evaluate"))
+"""Whose summaries are printed; english's holds the captioners' scores."""
+PAGES = (
+    ("web pages: funnel, statistics, captioners' scores", "english/report/report.html"),
+    ("captioners compared, caption by caption", "captioners/compare/compare.html"),
+    ("posts: clusters, topics, words", "portuguese/analyze/analysis.html"),
+    ("speech-image retrieval", "stamps/evaluate/retrieval.html"),
+    ("nearest neighbours of speech and pictures", "stamps/index/neighbours.html"),
+    ("voices to listen to", "english/listen/listen.html"),
+)
+
+
+def opening(graph: Graph, kind: str) -> str:
+    """Say what will run, how long it takes and how much disk it needs."""
+    datasets = len(set(graph.datasets) - set(graph.cells))
+    lines = [
+        f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {datasets} data sets.",
+        *_models(graph.params),
+        f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
+        "Ctrl-C stops it; the same command continues.",
+    ]
+    return "\n".join(lines)
+
+
+def _models(params: Mapping[str, Any]) -> list[str]:
+    """How much is trained, from the settings; nothing where a set is not in them."""
+    try:
+        networks, sets = params["captioners"]["networks"], params["captioners"]["sets"]
+        seeds = max(len(params[name]["caption"]["training"]["seeds"]) for name in sets)
+        train, tune = params["spoken"]["train"], params["stamps"]["tune"]
+    except (KeyError, TypeError, ValueError):
+        return []
+    rows = f"{', '.join(train['rows'])} pretrained, {', '.join(tune['rows'])} fitted to human speech"
+    return [
+        f"Captioners: {len(networks)} networks x {len(sets)} sets x {_seeds(seeds)}.",
+        f"Speech-image models: {rows}, {_seeds(len(train['seeds']))} each.",
+    ]
+
+
+def _seeds(number: int) -> str:
+    return f"{number} seed{'' if number == 1 else 's'}"
+
+
+def results(root: Path, graph: Graph) -> Iterator[str]:
+    """Yield the summaries, then the pages that exist."""
+    for dataset, stage in RESULTS:
+        path = graph.output(stage, dataset) / "summary.txt"
+        if path.is_file():
+            yield f"--- {dataset}"
+            yield path.read_text(encoding="utf-8").rstrip() + "\n"
+    yield "pages (open them in a browser)"
+    for what, place in PAGES:
+        if (root / "data" / place).is_file():
+            yield f"  {what}: {root / 'data' / place}"
+    yield f"  checks (Data Docs): {root / 'reports' / 'data_docs'}"
+    yield "  all of them with experiments, models and flow runs: make ui"
