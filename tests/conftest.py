@@ -43,10 +43,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def draw_fewer_examples(test: Any) -> None:
-    """Cut the ``max_examples`` that a property test sets for itself to a quarter: a profile does not reach those."""
+    """Cut the ``max_examples`` that a property test sets for itself to a fifth: a profile does not reach those."""
     own = test._hypothesis_internal_use_settings  # Hypothesis has no public name for it.
-    if own is not None and own.max_examples > settings.default.max_examples:
-        test._hypothesis_internal_use_settings = settings(own, max_examples=max(25, own.max_examples // 4), derandomize=True)
+    if own is not None and own.max_examples != settings.default.max_examples:
+        test._hypothesis_internal_use_settings = settings(own, max_examples=max(3, own.max_examples // 5), derandomize=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -45,7 +45,7 @@ def build(root: Path) -> None:
     with log.open("wb") as out:
         if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False).returncode != 0:
             raise SystemExit(f"bare: debootstrap failed; see {log}")
-    _take_settings_along(root)
+    take_settings_along(root)
     with mounted(root):
         for command in (
             ["apt-get", "update", "--quiet"],
@@ -78,7 +78,8 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def _take_settings_along(root: Path) -> None:
+def take_settings_along(root: Path) -> None:
+    """Copy what this machine reaches package registries with into the root."""
     etc = root / "etc"
     if _mirror():  # the same release: its sources hold; otherwise debootstrap's own stay
         (etc / "apt/sources.list").unlink(missing_ok=True)
@@ -86,7 +87,8 @@ def _take_settings_along(root: Path) -> None:
             if path.suffix in (".list", ".sources") and path.is_file():
                 shutil.copy(path, etc / path.relative_to("/etc"))
     for folder in ("apt/apt.conf.d", "ssl/certs"):
-        shutil.copytree(Path("/etc") / folder, etc / folder, dirs_exist_ok=True, symlinks=True, ignore_dangling_symlinks=True)
+        (etc / folder).mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", "--remove-destination", f"/etc/{folder}/.", str(etc / folder)], check=True)
     for name in ("resolv.conf", "hosts", "pip.conf"):
         if (Path("/etc") / name).is_file():
             shutil.copy(Path("/etc") / name, etc / name)

@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measured import Measured, measured
-from root import USER, build, inside, mounted
+from root import USER, build, inside, mounted, take_settings_along
 
 PROJECT = Path(__file__).resolve().parents[2]
 PLACES = {"root": Path("/srv/hearsight"), USER: Path(f"/home/{USER}/my próject")}
@@ -65,6 +65,7 @@ def main() -> int:
         shutil.rmtree(root, ignore_errors=True)
         build(root)
         (root / ".built").touch()
+    take_settings_along(root)  # again: installing ca-certificates has written certificates of its own
     results: list[Result] = []
     cloned: set[str] = set()
     try:

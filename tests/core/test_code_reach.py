@@ -29,6 +29,7 @@ OUTSIDE = {
     "components/calibrate/page.py": "the page of a command, written anew each time",
     "components/calibrate/plots.py": "the page of a command, written anew each time",
     "components/calibrate/sweep.py": "a command's counts, made anew each time",
+    "components/check_server.py": "runs checks in the background",
     "components/check/*": "a DVC stage of its own that keeps nothing in the shard cache",
     "components/core/contract.py": "a test of the project's files",
     "components/core/engine_ray*.py": "starts tasks on a cluster; no engine changes what a step computes",
@@ -161,7 +162,6 @@ EDITS = [
     ("core/texts.py", "components.retrieval.jobs", "components.synthesize.planning"),
     ("core/texts.py", "components.evaluate.scoring", "components.synthesize.planning"),
     ("models/captioners/aoanet.py", "components.caption.jobs", "components.synthesize.planning"),
-    ("crawl/archives/_scan.c", "components.crawl.sources.archives", "components.filter"),
     ("core/work.py", "components.dedup.pictures", ""),
 ]
 

@@ -15,6 +15,7 @@ IMPORTERS = {
     "walk_packages", "iter_modules", "load_module", "SourceFileLoader", "entry_points",
 }  # fmt: skip
 FREE = {
+    "components/core/background.py": "starts the background processes of checks and tracking, which compute no record",
     "components/core/runner.py": "imports the stage that it is told to run: the stages of dvc.yaml are the registry",
     "components/training/ranks.py": "imports what a job file names, which the stage that wrote it runs, and so reaches, itself",
     "components/providers/voices/host.py": "imports an engine of a test; its own engines are imported at the top",
