@@ -26,6 +26,7 @@ SHARED = frozenset(
         "calibrate",
         "core",
         "demo",
+        "doctor",
         "models",
         "metrics",
         "providers",

@@ -70,14 +70,10 @@ def dvc(root: Path) -> list[Finding]:
 
 def compiler(root: Path) -> list[Finding]:
     """Check what compiles the archive scanner: numba, which brings its own compiler."""
-    found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    if (root / "components/crawl/archives/_scan.c").is_file() and find_spec("components.crawl.archives._scan") is None:
-        lost = "the archive scanner runs in Python: a quarter of the speed"
-        return [Finding(WARNING, "compiler", lost, "apt-get install gcc python3.11-dev; rm -f .venv/.ready; make setup")]
     if find_spec("numba") is None:
-        lost = "no numba: archives are read slower"
-        return [Finding(WARNING, "compiler", lost, "rm -f .venv/.ready; make setup")]
-    return [Finding(OK, "compiler", found or "none, and none is needed")]
+        return [Finding(WARNING, "compiler", "no numba: archives cannot be read", "rm -f .venv/.ready; make setup")]
+    found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+    return [Finding(OK, "compiler", f"numba's; the system's ({found or 'none'}) is not needed")]
 
 
 def cores(root: Path) -> list[Finding]:

@@ -19,6 +19,7 @@ FREE = {
     "components/core/runner.py": "imports the stage that it is told to run: the stages of dvc.yaml are the registry",
     "components/training/ranks.py": "imports what a job file names, which the stage that wrote it runs, and so reaches, itself",
     "components/providers/voices/host.py": "imports an engine of a test; its own engines are imported at the top",
+    "components/providers/voices/engine_espeak.py": "looks for a library in a package, which is in the key by its version",
     "components/providers/recognition.py": "looks for the packages of weights, which are in the key by their version",
     "components/dedup/captions.py": "reads a list of words of spaCy",
 }

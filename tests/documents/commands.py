@@ -85,7 +85,7 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc repro|dvc repro (analyze|compare|caption|index|evaluate)@.*|hearsight (run|check) .*": (
+    r"dvc repro|dvc repro (analyze|compare|caption|index|evaluate)@.*|hearsight (run|check)( .*)?": (
         "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
     ),
     r"hearsight snapshot next( .*)?": "tests/crawl/test_daily_snapshots.py::test_the_command_says_what_it_did",
@@ -120,6 +120,8 @@ TESTED = {
     r"make ui": "tests/flows/test_ui.py::test_the_index_lists_every_page_and_every_boundarys_docs_and_its_links_open",
     r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_does_everything_once_and_ends_clean",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_fires_and_leaves_the_stages_done",
+    r"hearsight doctor": "tests/doctor/test_doctor.py",
+    r"hearsight tracking flush": "tests/lineage/test_lineage.py",
     r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_is_what_the_help_texts_say",
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
     r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_agree_and_nothing_private_is_left",
@@ -132,7 +134,7 @@ TESTED = {
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test|test-slow|test-all|setup|lint|bare|experiments)": "long: whole runs, made before a release",
+    r"make (demo|test|test-all|setup|lint|lock|bare|experiments)( CASES=.*)?": "long: whole runs, made before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"pytest -m slow .*|pytest tests/.*": "long: tests themselves",
     r"pip install .*": "network: an additional package",
@@ -140,7 +142,7 @@ NOT_TESTED = {
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
-    r"dvc exp apply": "the machine: takes over an experiment",
+    r"hearsight (demo|experiments)": "long: whole runs; tests/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
     r"dvc repro .*(facc|archive|<dataset>).*": "own data: a dataset the reader adds",
     r"dvc repro (-f|--force) -s (hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
