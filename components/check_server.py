@@ -22,8 +22,11 @@ def preload() -> None:
     import pyarrow.dataset
     import pyarrow.pandas_compat
     import pyarrow.parquet
+    import tqdm
     import typer
     import yaml
+
+    tqdm.tqdm.monitor_interval = 0  # its first bar would start a thread, and a process with threads cannot be forked
 
     # One check of a small table imports what great_expectations leaves for later, and compiles its templates.
     from components.check import warm

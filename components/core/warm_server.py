@@ -81,7 +81,7 @@ def _accept(
         for number, event in poller.poll(1000):
             if number == listener.fileno():
                 connection, _ = listener.accept()
-                _require_forkable()
+                require_forkable()
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
@@ -97,7 +97,7 @@ def _accept(
                 os.waitpid(pid, 0)
 
 
-def _require_forkable() -> None:
+def require_forkable() -> None:
     """Raise RuntimeError when some library has started a thread: a fork would lack it, and might wait for its locks for ever."""
     names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
     if found := sorted(set(names) - FORK_SAFE):

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from components.core.warm import SINGLE_THREADED
 from tests.check.boundaries import make
 from tests.support import PROJECT
 
@@ -182,3 +184,13 @@ def test_a_refused_boundary_has_the_line_the_code_and_no_gate_and_the_next_check
     assert (checked().returncode, gate.is_file()) == (0, True)
     (socket,) = (tmp_path / ".hearsight" / "warm").glob("*[0-9a-f]")
     socket.unlink()  # the server ends
+
+
+def test_a_process_that_has_imported_what_a_check_needs_can_be_forked() -> None:
+    code = """
+        from components.check_server import preload
+        from components.core.warm_server import require_forkable
+        preload()
+        require_forkable()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=PROJECT, env={**os.environ, **SINGLE_THREADED}, check=True)
