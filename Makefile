@@ -75,7 +75,7 @@ docs: setup ## write docs/cli.md from the help texts of the commands
 
 # One resolution: what the demo needs, then the rest within it. torch anew each time: its name without +cpu, kept from the last
 # lock, would stand for the build with CUDA.
-EXTRAS = --extra asr --extra voices-gpl
+EXTRAS = --extra asr
 COMPILE = $(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade-package torch pyproject.toml
 lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requirements-dev.lock (tests and lint as well) again
 	$(COMPILE) $(EXTRAS) -o requirements.lock

@@ -49,6 +49,7 @@ def _run(root: Path, kind: str) -> None:
     from components.core import tracking
     from components.core.graph import load_graph
     from components.demo.closing import opening, results
+    from components.demo.lanes import lanes, new_lanes
     from components.demo.progress import Progress, count_stages
     from components.demo.repro import LOG, reason, reproduce
 
@@ -56,7 +57,8 @@ def _run(root: Path, kind: str) -> None:
     typer.echo(opening(graph, kind))
     typer.echo(f"dvc's output: {root / LOG}\n")
     progress = Progress(count_stages(graph))
-    code, lines = reproduce(root, progress)
+    # Later runs have little to do, and each lane costs the seconds that dvc takes to start.
+    code, lines = reproduce(root, progress, new_lanes(root, graph) if kind == "demo" else lanes(graph))
     try:
         tracking.flush(root)
     except Exception as error:  # the results are written: the tracker is no reason to fail

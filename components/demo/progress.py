@@ -31,7 +31,8 @@ class Progress:
 
     def __init__(self, total: int, stream: TextIO | None = None) -> None:
         self.total, self.stream = total, stream or sys.stderr
-        self.visited, self.ran, self.current = 0, 0, ""
+        self.ran, self.current = 0, ""
+        self._seen: set[str] = set()
         self._start = time.monotonic()
         self._bar = None
         if self.stream.isatty():
@@ -42,13 +43,18 @@ class Progress:
 
     def hear(self, line: str) -> None:
         """Take one line of dvc's output."""
-        if found := _RUNS.match(line):
-            self.current, self.ran = found[1], self.ran + 1
-        elif not _SKIPS.match(line):
+        runs = _RUNS.match(line)
+        if (found := runs or _SKIPS.match(line)) is None:
             return
-        self.visited += 1
-        if found:
+        self._seen.add(found[1])
+        if runs:
+            self.current, self.ran = runs[1], self.ran + 1
             self._show()
+
+    @property
+    def visited(self) -> int:
+        """How many different stages dvc has run or found up to date."""
+        return len(self._seen)
 
     def tick(self) -> None:
         """Redraw the clock of the bar."""

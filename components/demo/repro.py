@@ -1,4 +1,4 @@
-"""Run ``dvc repro`` as a child that never outlives this process; its output goes to a log."""
+"""Run ``dvc repro`` as children that never outlive this process; their output goes to a log."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import BinaryIO
 
 from components.core.process import die_with_parent
 from components.demo.progress import Progress
@@ -26,11 +27,17 @@ _CHUNK = 1 << 16
 _KEPT_LINES = 12
 
 
-def reproduce(root: Path, progress: Progress) -> tuple[int, list[str]]:
+def reproduce(root: Path, progress: Progress, lanes: Sequence[Sequence[str]] = ()) -> tuple[int, list[str]]:
     """Run ``dvc repro`` in ``root`` and report its stages to ``progress``.
 
     SIGTERM and SIGINT to this process end dvc and its children first; if this process is killed outright, the kernel kills dvc,
     and the stages notice that dvc is gone.
+
+    Args:
+        root: the project.
+        progress: hears every line of dvc's output.
+        lanes: targets that ``dvc repro`` takes first, a process for each lane and as many at once as there are cores. No lane may
+            read what another writes.
 
     Returns:
         dvc's exit code (128 + N after signal N), and the last lines of its output.
@@ -41,26 +48,74 @@ def reproduce(root: Path, progress: Progress) -> tuple[int, list[str]]:
     """
     log = root / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    environment = {**os.environ, "PATH": path, "DVC_NO_ANALYTICS": "1", "PYTHONUNBUFFERED": "1"}
     last: deque[str] = deque(maxlen=_KEPT_LINES)
+
+    def hear(line: str) -> None:
+        progress.hear(line)
+        if line:
+            last.append(line)
+
+    cores = len(os.sched_getaffinity(0))
     with log.open("wb") as sink, _terminated_as_exit():
-        # A session of its own, so that one signal reaches every process of the run and Ctrl-C comes here first.
-        child = subprocess.Popen(
-            [sys.executable, "-m", "dvc", "repro"],
-            cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True, preexec_fn=die_with_parent,
-        )  # fmt: skip
         try:
-            for line in _lines(child, sink, progress):
-                progress.hear(line)
-                if line:
-                    last.append(line)
-            code = child.wait()
+            code = _together(root, lanes, cores, sink, hear, progress.tick) or _together(root, [()], 1, sink, hear, progress.tick)
         finally:
-            _end(child)
             progress.close()
     return (code if code >= 0 else 128 - code), list(last)
+
+
+def _together(
+    root: Path,
+    lanes: Sequence[Sequence[str]],
+    at_once: int,
+    sink: BinaryIO,
+    hear: Callable[[str], None],
+    tick: Callable[[], None],
+) -> int:
+    """Run ``dvc repro`` for each lane; the first exit code that is not 0, after which nothing is left running."""
+    waiting, running, code = deque(lanes), dict[subprocess.Popen[bytes], bytes](), 0
+    with selectors.DefaultSelector() as selector:
+        try:
+            while (waiting or running) and not code:
+                while waiting and len(running) < at_once:
+                    child = _start(root, waiting.popleft())
+                    running[child] = b""
+                    selector.register(child.stdout, selectors.EVENT_READ, child)  # type: ignore[arg-type]
+                ended: list[subprocess.Popen[bytes]] = []
+                for key, _ in (ready := selector.select(_TICK)):
+                    chunk = os.read(key.fd, _CHUNK)
+                    sink.write(chunk)
+                    sink.flush()
+                    *whole, running[key.data] = (running[key.data] + chunk).split(b"\n")
+                    for line in whole:
+                        hear(_plain(line))
+                    if not chunk:
+                        ended.append(key.data)
+                if not ready:
+                    tick()
+                    # A background process of a stage may keep the pipe open after dvc has ended.
+                    ended = [child for child in running if child.poll() is not None]
+                for child in ended:
+                    selector.unregister(child.stdout)  # type: ignore[arg-type]
+                    if rest := running.pop(child):
+                        hear(_plain(rest))
+                    code = child.wait() or code
+                    _end(child)
+        finally:
+            for child in running:
+                _end(child)
+    return code
+
+
+def _start(root: Path, targets: Sequence[str]) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    # A session of its own, so that one signal reaches every process of the run and Ctrl-C comes here first.
+    return subprocess.Popen(
+        [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *targets],
+        cwd=root, env={**os.environ, "PATH": path, "DVC_NO_ANALYTICS": "1", "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True, preexec_fn=die_with_parent,
+    )  # fmt: skip
 
 
 def reason(lines: list[str]) -> str:
@@ -70,30 +125,6 @@ def reason(lines: list[str]) -> str:
             if re.search(pattern, line):
                 return line
     return lines[-1] if lines else "no output"
-
-
-def _lines(child: subprocess.Popen[bytes], sink: object, progress: Progress) -> Iterator[str]:
-    """Yield dvc's lines as they come; of a line that is a redrawn bar, its last state."""
-    assert child.stdout is not None
-    rest = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
-        while True:
-            if not selector.select(_TICK):
-                progress.tick()
-                # A background process of a stage may keep the pipe open after dvc has ended.
-                if child.poll() is not None:
-                    break
-                continue
-            chunk = os.read(child.stdout.fileno(), _CHUNK)
-            if not chunk:
-                break
-            sink.write(chunk)  # type: ignore[attr-defined]
-            sink.flush()  # type: ignore[attr-defined]
-            *whole, rest = (rest + chunk).split(b"\n")
-            yield from (_plain(line) for line in whole)
-    if rest:
-        yield _plain(rest)
 
 
 def _plain(line: bytes) -> str:

@@ -59,6 +59,6 @@ def test_the_locks_are_whole_pinned_and_consistent_and_name_no_host_and_no_gpu_b
     assert set(demo) < set(dev), "the demo has another version than the tests"
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     extras, locked = project["optional-dependencies"], requirements(dev)
-    assert requirements([*project["dependencies"], *extras["asr"], *extras["voices-gpl"]]) <= requirements(demo)
+    assert requirements([*project["dependencies"], *extras["asr"]]) <= requirements(demo)
     assert requirements([line for extra in extras.values() for line in extra]) - {project["name"]} <= locked
     assert not [name for name in locked if name.startswith(("nvidia-", "cuda-", "triton"))]

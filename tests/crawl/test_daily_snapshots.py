@@ -40,26 +40,26 @@ def settings(root: Path) -> tuple[str, str]:
 
 def test_each_day_stands_on_the_last_and_only_two_texts_change(root):
     before = (root / "params.yaml").read_text().splitlines()
-    complete(root, "sample-1")
-    assert next_snapshot(root, "english", date(2026, 11, 21))["moved"] and settings(root) == ("sample-1-2026-11-21", "sample-1")
+    complete(root, "sample-2")
+    assert next_snapshot(root, "english", date(2026, 11, 21))["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
     after = (root / "params.yaml").read_text().splitlines()
     changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert len(changed) == 2 and all(old.partition("#")[2] == new.partition("#")[2] != "" for old, new in changed)
-    complete(root, "sample-1-2026-11-21")
+    complete(root, "sample-2-2026-11-21")
     next_snapshot(root, "english", date(2026, 11, 22))
-    assert settings(root) == ("sample-1-2026-11-22", "sample-1-2026-11-21")
+    assert settings(root) == ("sample-2-2026-11-22", "sample-2-2026-11-21")
 
 
 def test_an_unfinished_snapshot_is_finished_first_and_a_day_is_moved_on_to_once(root):
     day = date(2026, 11, 21)
     assert next_snapshot(root, "english", day) == {
-        "dataset": "english", "snapshot": "sample-1", "base": "", "moved": False, "why": "it is not complete yet",
+        "dataset": "english", "snapshot": "sample-2", "base": "", "moved": False, "why": "it is not complete yet",
     }  # fmt: skip
-    complete(root, "sample-1")
+    complete(root, "sample-2")
     next_snapshot(root, "english", day)
     assert not next_snapshot(root, "english", date(2026, 11, 22))["moved"]
-    complete(root, "sample-1-2026-11-21")
-    assert not next_snapshot(root, "english", day)["moved"] and settings(root) == ("sample-1-2026-11-21", "sample-1")
+    complete(root, "sample-2-2026-11-21")
+    assert not next_snapshot(root, "english", day)["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
 
 
 def test_a_dataset_without_a_crawl_is_one_line(root):
@@ -68,7 +68,7 @@ def test_a_dataset_without_a_crawl_is_one_line(root):
 
 
 def test_the_command_says_what_it_did(root):
-    complete(root, "sample-1")
+    complete(root, "sample-2")
 
     def hearsight(*words: str) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, "HEARSIGHT_ROOT": str(root)}
@@ -76,7 +76,7 @@ def test_the_command_says_what_it_did(root):
         return subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=900, check=False)
 
     done = hearsight("--day", "2026-11-21")
-    assert done.returncode == 0 and json.loads(done.stdout)["snapshot"] == "sample-1-2026-11-21"
+    assert done.returncode == 0 and json.loads(done.stdout)["snapshot"] == "sample-2-2026-11-21"
     wrong = hearsight("--day", "tomorrow")
     assert wrong.returncode == 2 and wrong.stderr == "hearsight: --day: 'tomorrow' is no day — write it as 2026-11-21\n"
 

@@ -14,25 +14,32 @@ import psutil
 import pytest
 import yaml
 
+from components.core.graph import load_graph
+from components.core.places import address, named
+from components.demo.lanes import lanes, new_lanes
 from components.demo.overlay import HEADER
 from components.demo.progress import Progress
 from components.demo.repro import LOG, reason
+from tests.support import PROJECT
 
 ENVIRONMENT = {**os.environ, "DVC_NO_ANALYTICS": "1", "HEARSIGHT_TRACKING": "off"}
 PIPELINE = {
     "stages": {
-        "first": {"foreach": "${chain.first}", "do": {"cmd": "echo ${item.word} > ${key}", "outs": ["${key}"]}},
+        "first": {"foreach": "${words}", "do": {"cmd": "echo ${item.word} > ${key}", "outs": ["${key}"]}},
         "second": {"foreach": "${chain.second}", "do": {"cmd": "sh second.sh", "deps": ["a", "b", "second.sh"], "outs": ["c"]}},
     }
 }
-PARAMS = {"chain": {"first": {"a": {"word": "one"}, "b": {"word": "two"}}, "second": {"c": {"input": "a"}}}}
+PARAMS = {
+    "words": {"a": {"word": "one"}, "b": {"word": "two"}},
+    "chain": {"first": {"a": {}, "b": {}}, "second": {"c": {"input": "a/first", "more": "b/first"}}},
+}
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "dvc.yaml").write_text(yaml.safe_dump(PIPELINE))
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
-    (tmp_path / "experiments.yaml").write_text("chain: {first: {a: {word: large}}}\n")
+    (tmp_path / "experiments.yaml").write_text("words: {a: {word: large}}\n")
     subprocess.run([sys.executable, "-m", "dvc", "init", "-q", "--no-scm"], cwd=tmp_path, env=ENVIRONMENT, check=True)
     return tmp_path
 
@@ -49,7 +56,7 @@ def test_a_failure_is_shown_with_its_log_and_the_same_command_continues(root):
     failed = start(root, "demo")
     said = failed.communicate()[0]
     assert failed.returncode != 0
-    assert "stage 1 of 3: first@a" in said
+    assert {"stage 1 of 3: first@", "stage 2 of 3: first@"} <= {line[8:28] for line in said.splitlines()}  # in lanes
     assert "stage 3 of 3: second@c" in said
     assert "'second@c' failed: hearsight: the disk is full" in said
     assert str(root / LOG) in said
@@ -78,6 +85,28 @@ def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):
     assert run.returncode == 128 + signal.SIGTERM
     assert not psutil.wait_procs(family, timeout=30)[1]
     assert (root / "params.yaml").read_bytes() == before
+
+
+def test_lanes_share_no_output_and_hold_every_stage_that_comes_from_one_crawl():
+    graph = load_graph(PROJECT)
+    found = lanes(graph)
+    addresses = [address for lane in found for address in lane]
+    assert len(found) == len(graph.chain["crawl"]) and len(addresses) == len(set(addresses))
+    lane_of = {address: number for number, lane in enumerate(found) for address in lane}
+    for stage, takers in graph.chain.items():
+        for dataset, inputs in takers.items():
+            read = {lane_of.get(address(*named(output))) for output in inputs.values()}
+            mine = lane_of.get(address(dataset, stage))
+            assert read == {mine} if read and mine is not None else True, f"{dataset}/{stage} reads another lane's output"
+            assert mine is not None or len(read) > 1 or None in read, f"{dataset}/{stage} is in no lane"
+
+
+def test_only_stages_that_never_ran_have_lanes(tmp_path):
+    graph = load_graph(PROJECT)
+    assert new_lanes(tmp_path, graph) == lanes(graph)
+    done = [address for lane in lanes(graph)[1:] for address in lane]
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": dict.fromkeys(done)}))
+    assert new_lanes(tmp_path, graph) == []  # one lane alone needs no second process
 
 
 def test_progress_counts_stages_that_are_up_to_date_and_ignores_other_output():

@@ -30,8 +30,8 @@ def test_a_flow_moves_on_to_the_days_snapshot_before_anything_runs(make_project:
     (root / "dvc.yaml").write_text(yaml.safe_dump(stages))
     crawl = yaml.safe_load((PROJECT / "params.yaml").read_text())["english"]["crawl"]
     (root / "params.yaml").write_text(yaml.safe_dump({"chain": {"crawl": {"english": {}}}, "english": {"crawl": crawl}}))
-    (root / "data/store/sample-1").mkdir(parents=True)
-    (root / "data/store/sample-1/COMPLETE").write_text("{}")
+    (root / "data/store/sample-2").mkdir(parents=True)
+    (root / "data/store/sample-2/COMPLETE").write_text("{}")
     assert pipeline(target="crawl", root=str(root), snapshots=["english"]) == 1
     seen = yaml.safe_load((root / "crawled.txt").read_text())["english"]["crawl"]
-    assert re.fullmatch(r"sample-1-\d{4}-\d\d-\d\d", seen["snapshot"]) and seen["base"] == "sample-1"
+    assert re.fullmatch(r"sample-2-\d{4}-\d\d-\d\d", seen["snapshot"]) and seen["base"] == "sample-2"
