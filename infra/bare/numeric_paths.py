@@ -5,7 +5,7 @@
     python infra/bare/numeric_paths.py --variant baseline    # one variant; results of earlier ones are kept and compared
 
 Each variant is a clone of HEAD with empty caches, and the environment that runs this script. What was fetched for this
-project (``data/packages``) is linked into the clones. A variant passes when ``dvc repro`` does. Its outputs are compared by the
+project (``data/packages``) is linked into the clones. A variant passes when ``hearsight demo`` does. Its outputs are compared by the
 digests of their manifests with those of the variant ``default``. Exit code 1 when a variant failed.
 """
 
@@ -53,15 +53,14 @@ def run(name: str, work: Path, targets: list[str]) -> dict[str, object]:
     subprocess.run(["git", "clone", "--quiet", "--shared", str(PROJECT), str(clone)], check=True)
     if (packages := PROJECT / "data" / "packages").is_dir():
         shutil.copytree(packages, clone / "data" / "packages", copy_function=_link)
-    for compiled in PROJECT.glob("components/**/*.so"):
-        shutil.copy(compiled, clone / compiled.relative_to(PROJECT))
     env = {key: value for key, value in os.environ.items() if key not in NAMES and not key.startswith("HEARSIGHT_")}
     env |= {key: value for key, value in zip(NAMES, VARIANTS[name], strict=True) if value}
     env |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env.get('PATH', '')}", "PYTHONPATH": str(clone)}
     env |= {"DVC_NO_ANALYTICS": "1", "HEARSIGHT_ROOT": str(clone)}
     started = time.monotonic()
     with log.open("wb") as out:
-        code = subprocess.run(["dvc", "repro", *targets], cwd=clone, env=env, stdout=out, stderr=subprocess.STDOUT).returncode
+        command = ["dvc", "repro", *targets] if targets else ["hearsight", "demo"]
+        code = subprocess.run(command, cwd=clone, env=env, stdout=out, stderr=subprocess.STDOUT).returncode
     warnings = [len(json.loads(path.read_bytes())["warnings"]) for path in clone.glob("reports/warnings/**/*.json")]
     found = {path.parent.relative_to(clone / "data").as_posix(): _digest(path) for path in clone.glob("data/**/manifest.json")}
     return {"passed": code == 0, "seconds": round(time.monotonic() - started), "warnings": sum(warnings), "digests": found}
