@@ -3,7 +3,8 @@
 The pass follows the HTML standard's tokenizer (13.2.5: attributes, comments, raw text) and decodes nothing. It gives up on a
 page where tree building would move, hide or re-parent an image: misnested tables, foreign content that ends early, framesets,
 markup in ``<select>``. Every function takes the page's UTF-8 bytes as ``data`` and positions in it; -1 stands for "not found
-before the end". Not in scope: values of attributes (``scan``), links, text.
+before the end". Not in scope: values of attributes (``scan``), links, text. All of it is one module, since numba's cache
+notices changes of the compiled function's own file alone.
 """
 
 from __future__ import annotations
