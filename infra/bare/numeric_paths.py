@@ -5,8 +5,8 @@
     python infra/bare/numeric_paths.py --variant baseline    # one variant; results of earlier ones are kept and compared
 
 Each variant is a clone of HEAD with empty caches, and the environment that runs this script. What was fetched for this
-project (``data/packages``) is linked into the clones. A variant passes when ``hearsight demo`` does. Its outputs are compared by the
-digests of their manifests with those of the variant ``default``. Exit code 1 when a variant failed.
+project (``data/packages``) is linked into the clones. A variant passes when ``hearsight demo`` does. Its outputs are
+compared by the digests of their manifests with those of the variant ``default``. Exit code 1 when a variant failed.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
+    monkeypatch.setenv("HEARSIGHT_WARM", "off")  # a fork would take this process's arguments, which are pytest's
     return tmp_path
 
 

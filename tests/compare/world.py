@@ -35,7 +35,10 @@ COLOURS = ["red", "green", "blue", "black", "white", "yellow", "orange", "grey"]
 @contextmanager
 def small_networks() -> Iterator[None]:
     """Let ``small1x1`` and ``small8x8`` be networks."""
-    names, module = {"small1x1": ("small", "Pointing"), "small8x8": ("small", "Pointing")}, "components.models.captioners.small"
+    names, module = (
+        dict.fromkeys(("small1x1", "small8x8"), "components.models.captioners.small:Pointing"),
+        "components.models.captioners.small",
+    )
     captioners._WHERE.update(names)
     sys.modules[module] = network
     try:

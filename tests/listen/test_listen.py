@@ -150,16 +150,17 @@ def test_rates_of_each_voice_are_exported(heard: Boundary) -> None:
     assert "hibari-heart" in heard.file(listen.SUMMARY).read_text()
 
 
-def test_a_boundary_of_understood_speech_passes_and_one_of_other_captions_does_not(tmp_path: Path) -> None:
+def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
     sound = to_flac(speak(CAPTIONS[0], "hibari-heart"))
     for name, caption in (("right", CAPTIONS[0]), ("wrong", "three green kites over snow")):
         root = tmp_path / name
         (root / "expectations").mkdir(parents=True)
         (root / "expectations" / "listen.json").write_bytes((PROJECT / "expectations" / "listen.json").read_bytes())
         run(root, finished(root, [(utterance(0, caption, sound), sound)]))
-    assert check(tmp_path / "right", "english", "listen").expectations > 10
-    with pytest.raises(HearsightError, match="character_error_rate"):
-        check(tmp_path / "wrong", "english", "listen")
+    right, wrong = (check(tmp_path / name, "english", "listen") for name in ("right", "wrong"))
+    assert right.expectations > 10
+    unusual = [{warning.column for warning in gate.warnings} for gate in (right, wrong)]
+    assert "character_error_rate" not in unusual[0] and "character_error_rate" in unusual[1]
 
 
 def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(

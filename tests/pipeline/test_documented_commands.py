@@ -9,8 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.pipeline.conftest import Whole
-from tests.pipeline.harness import ENVIRONMENT
+from tests.pipeline.harness import ENVIRONMENT, Project
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -23,15 +22,15 @@ def executed(root: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_show_names_pages_that_exist(whole: Whole) -> None:
-    root = whole.project.root
+def test_show_names_pages_that_exist(whole: Project) -> None:
+    root = whole.root
     said = executed(root, "hearsight", "show", "--dataset", "english")
     assert str(root / "data" / "english" / "report" / "report.html") in said
     assert (root / "data" / "english" / "report" / "report.html").is_file()
 
 
-def test_explain_finds_a_record_by_the_beginning_of_its_key(whole: Whole) -> None:
-    root = whole.project.root
+def test_explain_finds_a_record_by_the_beginning_of_its_key(whole: Project) -> None:
+    root = whole.root
     shard = next((root / "data" / "english" / "split").rglob("*.parquet"))
     key = pq.read_table(shard, columns=["key"])["key"][0].as_py()
     lives = [json.loads(line) for line in executed(root, "hearsight", "explain", key[:16]).splitlines()]
@@ -41,12 +40,12 @@ def test_explain_finds_a_record_by_the_beginning_of_its_key(whole: Whole) -> Non
 @pytest.mark.parametrize(
     "words", ["dvc metrics show", "dvc metrics diff", "dvc plots show", "dvc dag", "dvc exp show --no-pager"]
 )
-def test_dvc_shows_metrics_plots_and_experiments(whole: Whole, words: str) -> None:
-    root = whole.project.root
+def test_dvc_shows_metrics_plots_and_experiments(whole: Project, words: str) -> None:
+    root = whole.root
     for command in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all", "--allow-empty"]):
         subprocess.run(["git", *command], cwd=root, check=True, env=ENVIRONMENT)
     executed(root, *words.split())
 
 
-def test_takedown_lists_nothing_in_a_new_project(whole: Whole) -> None:
-    assert executed(whole.project.root, "hearsight", "takedown", "list") == ""
+def test_takedown_lists_nothing_in_a_new_project(whole: Project) -> None:
+    assert executed(whole.root, "hearsight", "takedown", "list") == ""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
@@ -46,6 +47,20 @@ class RecurrentState:
     """N × width."""
 
 
+def run_lstm(lstm: nn.LSTM, inputs: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Run an LSTM, under autocast on the CPU in single precision: without AVX-512, oneDNN has no other.
+
+    N × t × H and, if not zeros, two states of 1 × N × H → N × t × H and the last states.
+    """
+    if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+        with torch.autocast("cpu", enabled=False):
+            found = lstm(inputs.float(), None if state is None else (state[0].float(), state[1].float()))
+    else:
+        found = lstm(inputs, state)
+    output, last = found
+    return output, last
+
+
 class RecurrentCaptioner(CaptionNetwork):
     """RNN1x1 or RNN8x8, as the configuration's name says; ``heads`` and ``layers`` have no meaning here."""
 
@@ -68,7 +83,7 @@ class RecurrentCaptioner(CaptionNetwork):
             ValueError: the features have another shape than the network reads.
         """
         check_features(self.config, features)
-        _, (hidden, cell) = self.encoder(self.dropout(self.read(features)))
+        _, (hidden, cell) = run_lstm(self.encoder, self.dropout(self.read(features)))
         return RecurrentMemory(hidden[0], cell[0])
 
     def decode(self, memory: RecurrentMemory, words: Tensor) -> Tensor:
@@ -95,6 +110,6 @@ class RecurrentCaptioner(CaptionNetwork):
     def _run(self, state: RecurrentState, words: Tensor) -> Tensor:
         """N × t → N × t × V; moves ``state`` on by t words."""
         before = (state.hidden[None], state.cell[None])
-        hidden, (last, cell) = self.decoder(self.dropout(self.words(words)), before)
+        hidden, (last, cell) = run_lstm(self.decoder, self.dropout(self.words(words)), before)
         state.hidden, state.cell = last[0], cell[0]
         return self.words.scores(self.dropout(hidden))
