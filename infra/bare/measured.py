@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-EVERY = 0.5
-"""Seconds between two looks at memory; a peak that is shorter may be missed."""
+EVERY = 3.0
+"""Seconds between two looks at memory, which cost CPU time of what is measured; a shorter peak may be missed."""
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ def rounds(space, **over):
 PICTURES = [picture(kind, number) for kind in range(3) for number in range(8)]
 
 
+@pytest.mark.slow
 def test_like_pictures_share_a_cluster_and_the_shards_order_changes_nothing(tmp_path):
     found = cluster(tmp_path / "two", PICTURES)
     table = {r["key"]: r for r in found.table().to_pylist()}
@@ -106,6 +107,7 @@ def test_fresh_processes_project_to_the_same_bytes():
         assert set(pool.map(digest_of_a_projection, range(2), chunksize=1)) == {digest_of_a_projection()}
 
 
+@pytest.mark.slow
 def test_features_are_computed_once(tmp_path, monkeypatch):
     cluster(tmp_path, PICTURES[:6])
     monkeypatch.setattr("components.providers.features.ImageFeatures.compute", lambda *_: pytest.fail("computed again"))
@@ -113,6 +115,7 @@ def test_features_are_computed_once(tmp_path, monkeypatch):
     cluster(tmp_path, PICTURES[:6], other)
 
 
+@pytest.mark.slow
 def test_missing_and_unreadable_pictures_are_dropped_by_name_and_the_rest_goes_on(tmp_path):
     found = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
     rules = {r["key"]: r["rule"] for r in found.ledger().to_pylist() if r["verdict"] == "dropped"}
@@ -127,6 +130,7 @@ def test_too_few_posts_are_outliers_at_the_origin_of_the_map(tmp_path, posts):
     assert json.loads(found.file(SUMMARY).read_text())["outliers"] == posts
 
 
+@pytest.mark.slow
 def test_fewer_posts_than_neighbours_lower_them_and_the_ledger_says_so(tmp_path):
     paper = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 80, "dimensions": 900})})
     found = cluster(tmp_path, PICTURES[:6], paper)
@@ -136,6 +140,7 @@ def test_fewer_posts_than_neighbours_lower_them_and_the_ledger_says_so(tmp_path)
     )
 
 
+@pytest.mark.slow
 def test_one_and_the_same_picture_many_times_is_no_cluster_and_no_crash(tmp_path):
     found = cluster(tmp_path, [PICTURES[0]] * 12)
     assert set(found.table()["cluster"].to_pylist()) == {-1}

@@ -167,7 +167,7 @@ retry_snapshot(make_stage(root, "crawl", params=fixture_params(**params)), ["con
     "moment",
     [
         pytest.param("0", marks=pytest.mark.slow),
-        "1",
+        pytest.param("1", marks=pytest.mark.slow),
         pytest.param("3", marks=pytest.mark.slow),
         pytest.param("before the end", marks=pytest.mark.slow),
         "after the end",

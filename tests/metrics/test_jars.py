@@ -39,6 +39,7 @@ def program(folder: Path, name: str, code: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @JAVA
 def test_meteor_has_the_values_of_the_published_wrapper() -> None:
     marked = [[[*REFERENCES[0][0], "|||", "\n"], REFERENCES[0][1]], *REFERENCES[1:]]

@@ -21,7 +21,14 @@ PATIENCE = 600
 """Seconds until a stage that never comes to the moment of its kill is taken for hung; a moment that is missed costs none."""
 
 
-@pytest.mark.parametrize(("stage", "target"), [("crawl", "runner"), ("synthesize", "parent"), ("train", "worker")])
+@pytest.mark.parametrize(
+    ("stage", "target"),
+    [
+        ("crawl", "runner"),
+        pytest.param("synthesize", "parent", marks=pytest.mark.slow),
+        pytest.param("train", "worker", marks=pytest.mark.slow),
+    ],
+)
 def test_a_stage_killed_while_it_writes_ends_with_the_manifest_of_an_uninterrupted_one(
     tmp_path: Path, whole: Project, stage: str, target: str
 ):

@@ -87,5 +87,6 @@ def test_a_parse_is_the_same_in_any_company():
     assert tensors == [_pipeline()(text).tensor.tobytes() for text in texts], "equal by luck: the numbers differ"
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_text_is_parsed_in_part():
     assert len(EnglishParser().compute("dog " * 300_000)["text"]) == 25_000

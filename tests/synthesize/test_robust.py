@@ -118,6 +118,7 @@ run_over(Path(sys.argv[1]) / "out", Boundary(Path(sys.argv[1]) / "data" / "engli
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_no_more_than_the_utterance_each_worker_held(tmp_path: Path, asked: Asked) -> None:
     split = split_of(tmp_path, records(f"{number} boats on the sea" for number in range(30)))
     for _ in range(2):

@@ -189,7 +189,7 @@ def test_an_original_picture_or_sound_by_itself_is_known_by_its_bytes(made: Made
     assert places(root) == ["data/stamps/index/audio/unnamed.png"]
 
 
-@pytest.mark.parametrize("step", ["files", "version", "model"])
+@pytest.mark.parametrize("step", ["files", *(pytest.param(step, marks=pytest.mark.slow) for step in ("version", "model"))])
 def test_a_purge_cut_off_at_any_step_is_ended_by_the_next(made: Made, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     from mlflow import MlflowClient
     from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository

@@ -153,6 +153,7 @@ def test_towers_that_read_pixels_need_pictures(tmp_path: Path) -> None:
         pretrain(tmp_path, one, towers=TOWERS | {"image": "convolutions", "side": 32})
 
 
+@pytest.mark.slow
 def test_the_papers_towers_train_on_pictures_and_stacked_coefficients(tmp_path: Path) -> None:
     one = spoken_set(tmp_path, pictures=4, frozen=False)
     towers = TOWERS | {

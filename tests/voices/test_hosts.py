@@ -57,7 +57,7 @@ def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(
     ("text", "reason", "detail"),
     [
         ("hang", "hang", "gave no answer in 4 s"),
-        ("spin", "hang", "gave no answer in 4 s"),
+        pytest.param("spin", "hang", "gave no answer in 4 s", marks=pytest.mark.slow),
         ("segfault", "crash", "was killed by SIGSEGV"),
         ("kill", "crash", "was killed by SIGKILL"),
         ("exit", "crash", "ended with exit code 3"),

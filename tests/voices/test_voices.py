@@ -139,6 +139,7 @@ def test_texts_with_nothing_to_say_are_silent_or_spoken_and_the_voice_lives_on(v
     assert measure(speak("two dogs", voice)).seconds > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-es-es", "espeak-es"])
 def test_five_thousand_characters_are_spoken_to_the_end(voice):
     line = SAID[VOICES[voice].language][0] + ". "
