@@ -111,7 +111,7 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
 
     validator = Validator(batch, {"result_format": "BASIC"}, {"dataframe": frame})
     outcome = validator.validate_expectation_suite(_suite(table, entries, range(len(entries)), path))
-    places = {result.expectation_config.id: place for place, result in enumerate(outcome.results)}
+    places = {_number(result): place for place, result in enumerate(outcome.results)}
     unmet = [number for number in range(len(entries)) if not outcome.results[places[str(number)]].success]
     if unmet:
         for number in unmet:
@@ -119,12 +119,17 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
         named = [column for column in NAMING if column in frame]
         validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": named}
         for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
-            outcome.results[places[result.expectation_config.id]] = result
+            outcome.results[places[_number(result)]] = result
     judged = []
     for number, entry in enumerate(entries):
         result = outcome.results[places[str(number)]]
         judged.append(Judged(table, entry, None if result.success else _failure(table, entry, result, frame)))
     return TableResult(table, judged, outcome)
+
+
+def _number(result: Any) -> str:
+    """The number that ``_suite`` gave the expectation of a result."""
+    return str(result.expectation_config.id)
 
 
 def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[int], path: Path) -> Any:
