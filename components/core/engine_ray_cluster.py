@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import socket
+import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,7 +41,11 @@ def connect(address: str, workers: int) -> Any:
     Raises:
         HearsightError: Ray is not installed, or no cluster can be used at this address.
     """
-    settings: dict[str, Any] = {"runtime_env": {"env_vars": _environment()}, "log_to_driver": False}
+    runtime: dict[str, Any] = {"env_vars": _environment()}
+    if (quoted := shlex.quote(sys.executable)) != sys.executable:
+        # Ray starts workers through a shell without quoting the interpreter's path, which may have a space.
+        runtime["py_executable"] = quoted
+    settings: dict[str, Any] = {"runtime_env": runtime, "log_to_driver": False}
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", RECONNECT)
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
