@@ -1,6 +1,6 @@
 """Run the pipeline with other numeric code paths, and say which outputs come out otherwise.
 
-    python infra/bare/numeric_paths.py                       # every stage, three times: about 30 min on 2 cores
+    python infra/bare/numeric_paths.py                       # every stage, four times: about 40 min on 2 cores
     python infra/bare/numeric_paths.py crawl@english         # what these targets of dvc.yaml need, and no more
     python infra/bare/numeric_paths.py --variant baseline    # one variant; results of earlier ones are kept and compared
 
@@ -24,7 +24,12 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 NAMES = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
 """What chooses the code paths of oneDNN, MKL and PyTorch; none takes more than the processor has."""
-VARIANTS = {"default": ("", "", ""), "baseline": ("SSE41", "SSE4_2", "default"), "avx2": ("AVX2", "AVX2", "avx2")}
+VARIANTS = {
+    "default": ("", "", ""),
+    "baseline": ("SSE41", "SSE4_2", "default"),
+    "avx": ("AVX", "AVX", "default"),
+    "avx2": ("AVX2", "AVX2", "avx2"),
+}
 """Variant → a value for each of ``NAMES``; empty leaves it unset."""
 
 
