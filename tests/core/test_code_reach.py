@@ -44,6 +44,7 @@ OUTSIDE = {
     "components/core/lineage*.py": "a command that reads lineages",
     "components/core/printing.py": "prints lines",
     "components/core/repair.py": "a command that removes damaged results",
+    "components/core/salvage.py": "a command that removes damaged results",
     "components/core/runner.py": "starts a stage; what it hands over is in the key",
     "components/core/served.py": "serves published models to MLflow",
     "components/core/tracking*.py": "tells MLflow what has finished",
