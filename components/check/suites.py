@@ -90,7 +90,7 @@ class TableResult:
 def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame]) -> list[TableResult]:
     """Hold each table to its expectations.
 
-    Only what is not met is run again for the rows that do not meet it: listing rows is the dear part of a validation.
+    Only the expectations that fail are run again, to list their rows: that is the expensive part of a validation.
 
     Raises:
         HearsightError: the suite itself is at fault: an unknown expectation, argument or column.

@@ -1,4 +1,4 @@
-"""Starts a process in the background: with no terminal, in a session of its own, and nobody's child."""
+"""Start a process in the background: without a terminal, in its own session, detached from its parent."""
 
 from __future__ import annotations
 
