@@ -16,7 +16,7 @@ from pathlib import Path
 from components.doctor.finding import MISSING, OK, WARNING, Finding
 from flows.settings import PORTS
 
-DISK_GB = 1.5
+DISK_GB = 2.0
 """Free space that the demo needs beside its environment: packages, outputs and DVC's cache."""
 MEMORY_GB = 3.0
 """Free memory that the demo's largest stages need, two workers included."""
