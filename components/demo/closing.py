@@ -13,7 +13,7 @@ from components.demo.progress import count_stages
 MINUTES = {"demo": 12, "experiments": 50}
 """For two idle cores with nothing cached: the demo from its CPU time as `make bare` measures it, the experiments an estimate."""
 DISK_GIB = {"demo": 1.2, "experiments": 3}
-"""``data``, ``.dvc/cache``, ``.hearsight`` and the tracker after the run, sample packages aside; the experiments' is an estimate."""
+"""Of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker, without the sample's packages; an estimate for the experiments."""
 RESULTS = (("english", "report"), ("portuguese", "analyze"), ("stamps", "evaluate"))
 """Whose summaries are printed; english's holds the captioners' scores."""
 PAGES = (
