@@ -14,7 +14,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
-from components.core.check_warnings import read_warnings
+from components.core.check_warnings import all_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph, find_root, load_graph
 from components.core.tracking import flush_or_warn
@@ -79,10 +79,7 @@ def index(graph: Graph) -> str:
         )
         return f"<ul>{''.join(items)}</ul>" if pages else "<p>None yet: run <code>dvc repro</code>.</p>"
 
-    checked = sorted(path.relative_to(root / "reports" / "warnings") for path in root.glob("reports/warnings/**/*.json"))
-    items = "".join(
-        f"<li>{html.escape(each.text)}</li>" for each in read_warnings(root, (str(p.with_suffix("")) for p in checked))
-    )
+    items = "".join(f"<li>{html.escape(each.text)}</li>" for each in all_warnings(root))
     warnings = f"<h2>Warnings of the checks</h2><ul>{items}</ul>" if items else ""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hearsight: reports and checks</title>'

@@ -57,6 +57,13 @@ def warnings_bytes(boundary: str, warnings: Sequence[CheckWarning]) -> bytes:
     return (canonical_json({"boundary": boundary, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
 
 
+def all_warnings(root: Path) -> list[CheckWarning]:
+    """Read the warnings of every output that was checked, by its name; raises HearsightError as :func:`read_warnings`."""
+    folder = root / "reports" / "warnings"
+    checked = sorted(path.relative_to(folder).with_suffix("") for path in folder.glob("**/*.json"))
+    return read_warnings(root, map(str, checked))
+
+
 def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
     """Read the warnings of outputs (``<dataset>/<stage>``), in that order; an output without a check has none.
 

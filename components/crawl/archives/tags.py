@@ -123,6 +123,15 @@ def _kind_of(data, at, end, closing):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _read_name(data, at, end):  # type: ignore[no-untyped-def]
+    """Whether the tag at ``at`` is an end tag, where its name begins and ends (-1: nowhere), and its kind."""
+    closing = data[at + 1] == _SLASH
+    word = at + 1 + closing
+    name_end = _end_of_name(data, word, end)
+    return closing, word, name_end, _kind_of(data, word, name_end, closing)
+
+
+@njit(cache=True)
 def _next_attribute(data, at, end):  # type: ignore[no-untyped-def]
     """State (1: an attribute, 0: the tag's end, -1: the text's end), where to go on, and where its name and value are."""
     while at < end and (_SPACE[data[at]] or data[at] == _SLASH):
@@ -308,12 +317,9 @@ def _end_of_region(data, name_end, end, region):  # type: ignore[no-untyped-def]
         if over != at:
             at = over
             continue
-        closing = data[at + 1] == _SLASH
-        word = at + 1 + closing
-        name_end = _end_of_name(data, word, end)
+        closing, word, name_end, kind = _read_name(data, at, end)
         if name_end < 0:
             return -1
-        kind = _kind_of(data, word, name_end, closing)
         if closing and kind == region:
             return at
         if kind == _QUIET and region == _SVG and not closing:
@@ -352,12 +358,9 @@ def _read_picture(data, name_end, end, rows, count):  # type: ignore[no-untyped-
                 at = over
                 continue
             break
-        closing = data[at + 1] == _SLASH
-        word = at + 1 + closing
-        name_end = _end_of_name(data, word, end)
+        closing, _, name_end, kind = _read_name(data, at, end)
         if name_end < 0:
             break
-        kind = _kind_of(data, word, name_end, closing)
         if closing and kind == PICTURE:
             return at, rows, count
         if kind != IMG and kind != SOURCE:
@@ -394,12 +397,9 @@ def find_tags(data):  # type: ignore[no-untyped-def]
         if over != position:
             position = over
             continue
-        closing = data[position + 1] == _SLASH
-        word = position + 1 + closing
-        name_end = _end_of_name(data, word, end)
+        closing, word, name_end, kind = _read_name(data, position, end)
         if name_end < 0:
             break
-        kind = _kind_of(data, word, name_end, closing)
         if kind in (_CELL, _NO_CELL):
             position = _end_of_tag(data, name_end, end)
             misplaced = kind == _NO_CELL
