@@ -1,7 +1,7 @@
 """The filter's text rules beside the plain spaCy loop over all input: ``python -m benchmarks.captions``.
 
-Input: every alt-text of the pages of the sample's packages, as often as it stands there, in the order of the files
-(``hearsight data`` first). The loop parses each text, one at a time, and then asks every rule; ours asks cheap rules first and
+Input: every alt-text of the pages of the sample's packages, as often as it stands there, in the order of the files (``hearsight
+data --benchmarks`` first). The loop parses each text, one at a time, and then asks every rule; ours asks cheap rules first and
 parses what is left, in batches. Both keep the same texts. One process, one thread each, in turns; figures are ratios of median
 CPU times, models loaded before.
 """

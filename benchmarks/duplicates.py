@@ -3,7 +3,7 @@
 Posts: the same TF-IDF rows and features for both, one thread each, a process a run, in turns; ratios of medians of processor
 seconds (the clock's beside them), and every pair compared. Hashes: all pairs at up to 10 bits. Adding: the stage itself with 1 %
 more posts beside a rebuild of all, which must give the same bytes. Pictures: recall and precision over real pictures
-(``hearsight data`` first).
+(``hearsight data --benchmarks`` first).
 """
 
 from __future__ import annotations

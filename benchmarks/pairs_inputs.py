@@ -1,6 +1,6 @@
 """The inputs of ``benchmarks.pairs``: real pages as a gzip WARC, and the WAT that Common Crawl would make of it.
 
-The pages are those of the sample's packages (``hearsight data``). Not in scope: anything about time.
+The pages are those of the sample's packages (``hearsight data --benchmarks``). Not in scope: anything about time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def pages(root: Path, rounds: int) -> Iterator[tuple[str, bytes]]:
     """The real pages with an address each, ``rounds`` times over under different hosts."""
     files = sorted(path for path in root.rglob("*.htm*") if path.is_file())
     if not files:
-        raise SystemExit(f"no pages under {root}: run `hearsight data` first")
+        raise SystemExit(f"no pages under {root}: run `hearsight data --benchmarks` first")
     for again in range(rounds):
         for path in files:
             yield f"http://host{again}.example/{quote(path.relative_to(root).as_posix())}", path.read_bytes()

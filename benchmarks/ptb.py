@@ -1,9 +1,10 @@
 """Our PTB tokens beside the published tool's, and METEOR's values: ``python -m benchmarks.ptb`` (needs Java).
 
-Input: every different alt-text and some lines of text of the sample's packages (``hearsight data`` first; ``--packages`` names
-another folder), and captions put together at random of what tokenisers differ over. The tool is the Stanford tokeniser's jar as
-pycocoevalcap runs it, in an environment of its own. Each caption is followed by a line of one comma, since the jar lets a caption
-that ends in "vitamin C." depend on the next; ``--neighbours`` counts how many do in a file of captions as they come.
+Input: every different alt-text and some lines of text of the sample's packages (``hearsight data --benchmarks`` first;
+``--packages`` names another folder), and captions put together at random of what tokenisers differ over. The tool is the
+Stanford tokeniser's jar as pycocoevalcap runs it, in an environment of its own. Each caption is followed by a line of one
+comma, since the jar lets a caption that ends in "vitamin C." depend on the next; ``--neighbours`` counts how many do in a file
+of captions as they come.
 
 ``--table FILE`` writes what the jar makes of the inputs in ``tests/metrics/data/ptb_inputs.txt``; the tests hold ours to it.
 """

@@ -1,8 +1,9 @@
 """How many captions a second are made speakable: ``python -m benchmarks.speakable``.
 
-Input: every alt-text of the pages of the sample's packages (as in ``benchmarks.captions``; ``hearsight data`` first), the written
-cases of the tests (nearly all of them need a rule), and the longest time any one of some hostile texts of 5,000 characters takes.
-There is no peer: no installable package does this for the four languages. One process, CPU time, medians.
+Input: every alt-text of the pages of the sample's packages (as in ``benchmarks.captions``; ``hearsight data --benchmarks``
+first), the written cases of the tests (nearly all of them need a rule), and the longest time any one of some hostile texts of
+5,000 characters takes. There is no peer: no installable package does this for the four languages. One process, CPU time,
+medians.
 """
 
 from __future__ import annotations

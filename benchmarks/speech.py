@@ -1,7 +1,7 @@
 """The synthesize stage beside the voices' engines alone: ``python -m benchmarks.speech``.
 
-Input: distinct alt-texts of the sample's packages of 5 to 20 words (``hearsight data`` first), as a split, each spoken once
-by the voice that the stage draws, with the voices at hand. Three runs in turns, each in a process of its own:
+Input: distinct alt-texts of the sample's packages of 5 to 20 words (``hearsight data --benchmarks`` first), as a split, each
+spoken once by the voice that the stage draws, with the voices at hand. Three runs in turns, each in a process of its own:
 
 - engines: the engines themselves, loaded in as many processes as the stage has workers, with no host, and nothing made of their
   sound, on the same texts by the same voices, longest texts first;

@@ -275,15 +275,18 @@ def data(
         bool, typer.Option("--dictionary", help="Fetch only the dictionary, which `hearsight try` needs.")
     ] = False,
     voices: Annotated[bool, typer.Option("--voices", help="Fetch only the speech engine flite.")] = False,
+    benchmarks: Annotated[
+        bool, typer.Option("--benchmarks", help="Fetch the pages and pictures that only benchmarks read as well.")
+    ] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
     from components.core.graph import find_root
     from components.core.progress import progress
-    from components.crawl.sample.packages import DICTIONARY, PACKAGES, VOICES, fetch_packages
+    from components.crawl.sample.packages import BENCHMARKS, DICTIONARY, PACKAGES, VOICES, fetch_packages
 
     root = find_root()
     only = (DICTIONARY if dictionary else ()) + (VOICES if voices else ())
-    fetched = fetch_packages(root, progress, only or PACKAGES)
+    fetched = fetch_packages(root, progress, (only or PACKAGES) + (BENCHMARKS if benchmarks else ()))
     print_line({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
     if serve:
         from components.crawl.sample.serving import serve as serve_web

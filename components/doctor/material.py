@@ -45,7 +45,7 @@ def _dictionary(root: Path) -> Finding:
 def _pages(to_fetch: list[str]) -> list[Finding]:
     if not to_fetch:
         return [Finding(OK, "sample packages", f"all {len(PACKAGES)} are fetched")]
-    return [Finding(WARNING, "sample packages", f"{len(to_fetch)} of {len(PACKAGES)} are to be fetched (24 MB)", FETCH)]
+    return [Finding(WARNING, "sample packages", f"{len(to_fetch)} of {len(PACKAGES)} are to be fetched (260 MB at most)", FETCH)]
 
 
 def _apt(to_fetch: list[str]) -> list[Finding]:

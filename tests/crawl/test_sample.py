@@ -55,7 +55,7 @@ def test_a_second_call_fetches_nothing(tmp_path, debian):
     assert len(debian()) == len(PACKAGES)
     assert fetch_packages(tmp_path, quiet) == [] and len(debian()) == len(PACKAGES)
     known = json.loads((tmp_path / "data/packages/checksums.json").read_text())
-    assert sorted(known) == sorted(PACKAGES) and known["grass-doc"]["version"] == "1.0"
+    assert sorted(known) == sorted(PACKAGES) and known["gimp-help-en"]["version"] == "1.0"
 
 
 def test_archives_are_removed_once_they_are_unpacked(tmp_path, debian):
@@ -65,19 +65,19 @@ def test_archives_are_removed_once_they_are_unpacked(tmp_path, debian):
 
 def test_a_damaged_package_is_told_and_fetched_again(tmp_path, debian, capsys):
     fetch_packages(tmp_path, quiet)
-    (tmp_path / "data/packages/unpacked/grass-doc/.unpacked").unlink()
-    assert fetch_packages(tmp_path, quiet) == ["grass-doc"]
-    assert "grass-doc: is not whole" in capsys.readouterr().out
+    (tmp_path / "data/packages/unpacked/gimp-help-en/.unpacked").unlink()
+    assert fetch_packages(tmp_path, quiet) == ["gimp-help-en"]
+    assert "gimp-help-en: is not whole" in capsys.readouterr().out
     assert fetch_packages(tmp_path, quiet) == []
 
 
 def test_an_archive_that_was_not_unpacked_is_not_downloaded_again(tmp_path, debian):
     (tmp_path / "bin/dpkg").write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(HearsightError):
-        fetch_packages(tmp_path, quiet, ["grass-doc"])
+        fetch_packages(tmp_path, quiet, ["gimp-help-en"])
     calls = len(debian())
     (tmp_path / "bin/dpkg").write_text(DPKG)
-    assert fetch_packages(tmp_path, quiet, ["grass-doc"]) == ["grass-doc"]
+    assert fetch_packages(tmp_path, quiet, ["gimp-help-en"]) == ["gimp-help-en"]
     assert len(debian()) == calls == 1
 
 

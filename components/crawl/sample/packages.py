@@ -20,7 +20,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder, publish_bytes
 
-PAGES = ("gimp-help-en", "python-skimage-doc", "grass-doc", "freedombox-doc-en", "tuxpaint-stamps-default")
+PAGES = ("gimp-help-en", "tuxpaint-stamps-default")
 """Packages of pages and pictures."""
 DICTIONARY = ("wordnet-base",)
 """What the knowledge provider reads; no Python package ships it."""
@@ -29,6 +29,8 @@ POSTS = ("gcompris-qt-data",)
 VOICES = ("libflite1", "libasound2")
 """The speech engine Flite, and the only library it links to beside the C library; no Python package ships it (docs/voices.md)."""
 PACKAGES = PAGES + POSTS + DICTIONARY + VOICES
+BENCHMARKS = ("python-skimage-doc", "grass-doc", "freedombox-doc-en")
+"""More pages and pictures, which only benchmarks read."""
 DOWNLOAD_SECONDS = 1800
 MARK = ".unpacked"
 """Written last into an unpacked package: the sha256 of the archive it came from."""

@@ -1,4 +1,4 @@
-"""The five hosts of the sample web: where their material lies, and the pages that make them behave like the web.
+"""The two hosts of the sample web that have pages: where their material lies, and the pages that make them behave like the web.
 
 Each host serves its package's own files, and besides them a front page that links in, robots.txt, a folder that
 robots.txt forbids, redirects, a missing page, a slow page, and one page of odd images: truncated, misnamed, foreign,
@@ -30,7 +30,7 @@ class Source:
     folder: str
     """Its document root, below the unpacked package."""
     entrance: str
-    """Its own first page; empty: all its pages are listed."""
+    """Its own first page."""
     picture: str
     caption: str
     """A picture of the package and what the package says about it, for the odd page."""
@@ -47,33 +47,6 @@ SOURCES = {
         "Example for the “Photocopy” filter",
         (),
         "GIMP help, © 2002-2022 the GIMP documentation team, GNU Free Documentation License 1.2",
-    ),
-    "skimage.sample": Source(
-        "python-skimage-doc",
-        "usr/share/doc/python-skimage-doc/html",
-        "/index.html",
-        "/_images/sphx_glr_plot_camera_numpy_001.png",
-        "plot camera numpy",
-        ("/gitwash/",),
-        "scikit-image documentation, © 2009-2022 the scikit-image team, BSD-3-Clause",
-    ),
-    "grass.sample": Source(
-        "grass-doc",
-        "usr/share/doc/grass-doc/html",
-        "/index.html",
-        "/grass_logo.png",
-        "GRASS logo",
-        ("/colortables/",),
-        "GRASS GIS manual, © 1999-2022 the GRASS development team, GPL-2+ and GFDL-1.2+",
-    ),
-    "freedombox.sample": Source(
-        "freedombox-doc-en",
-        "usr/share/freedombox/manual/en",
-        "",
-        "/images/Backups_Step1_v49.png",
-        "Backups: Step 1",
-        (),
-        "FreedomBox manual, © 2011-2023 FreedomBox contributors, CC-BY-SA-3.0 and AGPL-3+",
     ),
     "stamps.sample": Source(
         "tuxpaint-stamps-default",
@@ -124,7 +97,7 @@ def quirks(source: Source) -> Quirks:
     """Where a sample host misbehaves."""
     return Quirks(
         redirects={
-            "/moved.html": (301, source.entrance or "/odd/"),
+            "/moved.html": (301, source.entrance),
             "/odd/moved-picture": (302, source.picture),
             "/odd/round.html": (302, "/odd/about.html"),
             "/odd/about.html": (302, "/odd/round.html"),
@@ -150,7 +123,7 @@ def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
             "a picture of the sample is missing", where=picture, mend="remove data/packages and run `make data`"
         ) from None
     entries = [
-        (source.entrance or "/pages.html", "Contents"),
+        (source.entrance, "Contents"),
         ("/odd/", "Odd pages"),
         ("/moved.html", "Moved"),
         ("/slow.html", "Slow"),
@@ -160,12 +133,10 @@ def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
         ("/withdrawn.html", "Withdrawn"),
         ("/odd/data.bin", "Data"),
     ]
-    listed = [(f"/{path.name}", path.stem) for path in sorted(folder.glob("*.html"))] if not source.entrance else []
     quoted = escape(source.caption, quote=True)
     shown = "\n".join(f'<figure><img src="{where}" alt="{escape(text, quote=True)}"></figure>' for where, text in pictures)
     return {
         "/": index(f"{host}: contents", entries, credit),
-        "/pages.html": index("All pages", listed, credit),
         "/robots.txt": _robots(source).encode(),
         "/slow.html": page("A slow page", f"{shown}\n<p><a href='/odd/quiet.html'>On</a></p>", credit),
         "/withdrawn.html": page("Gone for good", shown, credit),
