@@ -15,6 +15,7 @@ import yaml
 
 from components.core.codeprint import Code, syntax_tree
 from components.core.graph import NOT_STAGES, Graph, load_graph
+from components.core.params import YAML_LOADER
 from components.core.places import CELLS, MATRICES, named
 from components.core.records import BOUNDARIES
 
@@ -44,7 +45,7 @@ SHARED = frozenset(
 def problems(root: Path) -> list[str]:
     """Every breach of the contract, one line each, the file at fault named first; empty when it holds."""
     graph = load_graph(root)
-    pipeline = yaml.safe_load((root / "dvc.yaml").read_text())["stages"]
+    pipeline = yaml.load((root / "dvc.yaml").read_text(), YAML_LOADER)["stages"]
     return [
         *_packages(root, graph),
         *_stage_parts(root, graph),

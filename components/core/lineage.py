@@ -21,6 +21,7 @@ import yaml
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.lineage_records import Step, nearest_first, tag, verify_records
+from components.core.params import YAML_LOADER
 from components.core.places import address, named
 from components.core.tracking_runs import TAG, connect, dataset_of, run_name
 
@@ -126,7 +127,7 @@ class Walk:
     def from_lock(self, path: Path) -> list[Step]:
         """From ``dvc.lock`` to the run of each output it holds, each verified, nearest first."""
         try:
-            stages: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+            stages: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)["stages"]
         except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
             raise HearsightError(
                 f"cannot be read as a dvc.lock ({error})", where=path, mend="run `dvc repro`, or restore it with git"

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
-from typing import Any
+
+from components.core.inflector import inflector
 
 _APOSTROPHES = re.compile("['’ʼ´`]")
 _FIGURES = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)(st|nd|rd|th)?(?!\w|[.,]\d)")
@@ -38,12 +38,5 @@ def _in_words(found: re.Match[str]) -> str:
     figure = found[1].replace(",", "")
     if len(figure) > _MOST_DIGITS or not figure.isascii():
         return found[0]
-    words = str(_inflect().number_to_words(figure, andword="", comma=""))
-    return f" {_inflect().ordinal(words) if found[2] else words} "
-
-
-@cache
-def _inflect() -> Any:
-    import inflect
-
-    return inflect.engine()
+    words = str(inflector().number_to_words(figure, andword="", comma=""))
+    return f" {inflector().ordinal(words) if found[2] else words} "

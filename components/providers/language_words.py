@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from components.core.inflector import inflector
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*", re.UNICODE)
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?$", re.IGNORECASE)
 
@@ -44,14 +46,14 @@ def plural(noun: str) -> str:
     """The plural of an English noun or noun phrase; a noun that is plural already comes back as it is."""
     if noun == "person":
         return "people"
-    engine = _inflector()
+    engine = inflector()
     return noun if engine.singular_noun(noun) else str(engine.plural_noun(noun))
 
 
 @lru_cache(maxsize=4096)
 def article(phrase: str) -> str:
     """``a`` or ``an``, as the sound of the phrase's first word asks."""
-    return str(_inflector().a(phrase)).split(" ", 1)[0]
+    return str(inflector().a(phrase)).split(" ", 1)[0]
 
 
 @lru_cache(maxsize=1)
@@ -59,10 +61,3 @@ def _stemmer() -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
-
-
-@lru_cache(maxsize=1)
-def _inflector() -> Any:
-    import inflect
-
-    return inflect.engine()

@@ -20,6 +20,7 @@ import yaml
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.params import YAML_LOADER
 from components.core.records import MODEL_STAGES
 from components.takedown.looking import Look, Seeker
 
@@ -115,7 +116,7 @@ def stores(repo: Repo) -> Iterator[Objects]:
 def current_objects(root: Path, cache: Objects) -> set[str]:
     """Every object that ``dvc.lock`` refers to, files of folders included."""
     try:
-        stages = yaml.safe_load((root / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+        stages = yaml.load((root / "dvc.lock").read_text(encoding="utf-8"), YAML_LOADER)["stages"]
     except FileNotFoundError:
         return set()
     except (yaml.YAMLError, KeyError, TypeError):

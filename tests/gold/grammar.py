@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import sys
 
-import inflect
+from components.core.inflector import inflector
 
-_ENGINE = inflect.engine()
+_ENGINE = inflector()
 _ARTICLES = r"(?:a|an|the)"
 _DOUBLED = re.compile(rf"\b{_ARTICLES} {_ARTICLES}\b")
 _DANGLING = re.compile(r"\b(?:of|at|from|with|for|a|an|the|and|or)\s*(?:[.,;!?]|$)")

@@ -21,6 +21,7 @@ import yaml
 from components.core.boundary import Boundary
 from components.core.check_warnings import warnings_bytes, warnings_path
 from components.core.gate import gate_bytes, gate_path
+from components.core.params import YAML_LOADER
 from tests.support import HANG, PROJECT, InlineEngine
 
 ENVIRONMENT = {
@@ -96,7 +97,7 @@ LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "ca
 def sample_params() -> dict[str, Any]:
     """The project's own parameters without the dataset `paper`, whose stages are english's over again, and without those
     whose posts and stamps no fixture web has."""
-    params = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    params = yaml.load((PROJECT / "params.yaml").read_text(), YAML_LOADER)
     _train_on_english(params)
     for takers in params["chain"].values():
         for other in LEFT_OUT:
