@@ -68,7 +68,7 @@ class EncodedPicture:
     """
 
     name = "encoded-picture"
-    version = 1
+    version = 2
     codec = "array"
 
     def __init__(
@@ -205,7 +205,11 @@ def _chosen(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
 def _loaded(encoder: str, weights: Path | None, side: int, digest: str) -> ImageEncoder:
     if weights is not None and weights_digest(encoder, weights) != digest:
         raise HearsightError("the weights are not those that the run began with", where=weights, mend="run again")
-    return load_encoder(encoder, weights, side)
+    from components.providers.folding import fold
+
+    loaded = load_encoder(encoder, weights, side)
+    fold(loaded.network)
+    return loaded
 
 
 def _unreadable(weights: Path, error: OSError) -> HearsightError:

