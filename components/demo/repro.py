@@ -16,18 +16,21 @@ from types import FrameType
 from typing import BinaryIO
 
 from components.core.process import die_with_parent
+from components.demo.lanes import Lane, next_lane
 from components.demo.progress import Progress
 
 LOG = Path(".hearsight") / "logs" / "repro.log"
 """Below the project's root: the output of the last run."""
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
+ALL = Lane(frozenset())
+"""No targets: everything that is not up to date."""
 _TICK = 1.0
 _CHUNK = 1 << 16
 _KEPT_LINES = 12
 
 
-def reproduce(root: Path, progress: Progress, lanes: Sequence[Sequence[str]] = ()) -> tuple[int, list[str]]:
+def reproduce(root: Path, progress: Progress, lanes: Sequence[Lane] = ()) -> tuple[int, list[str]]:
     """Run ``dvc repro`` in ``root`` and report its stages to ``progress``.
 
     SIGTERM and SIGINT to this process end dvc and its children first; if this process is killed outright, the kernel kills dvc,
@@ -36,8 +39,7 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Sequence[str]] = (
     Args:
         root: the project.
         progress: hears every line of dvc's output.
-        lanes: targets that ``dvc repro`` takes first, a process for each lane and as many at once as there are cores. No lane may
-            read what another writes.
+        lanes: what runs first, a process for each lane and as many at once as there are cores; then ``dvc repro`` runs the rest.
 
     Returns:
         dvc's exit code (128 + N after signal N), and the last lines of its output.
@@ -58,7 +60,9 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Sequence[str]] = (
     cores = len(os.sched_getaffinity(0))
     with log.open("wb") as sink, _terminated_as_exit():
         try:
-            code = _together(root, lanes, cores, sink, hear, progress.tick) or _together(root, [()], 1, sink, hear, progress.tick)
+            code = _together(root, lanes, cores, sink, hear, progress.tick) or _together(
+                root, [ALL], 1, sink, hear, progress.tick
+            )
         finally:
             progress.close()
     return (code if code >= 0 else 128 - code), list(last)
@@ -66,20 +70,22 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Sequence[str]] = (
 
 def _together(
     root: Path,
-    lanes: Sequence[Sequence[str]],
+    lanes: Sequence[Lane],
     at_once: int,
     sink: BinaryIO,
     hear: Callable[[str], None],
     tick: Callable[[], None],
 ) -> int:
     """Run ``dvc repro`` for each lane; the first exit code that is not 0, after which nothing is left running."""
-    waiting, running, code = deque(lanes), dict[subprocess.Popen[bytes], bytes](), 0
+    waiting, running, code = list(lanes), dict[subprocess.Popen[bytes], bytes](), 0
+    lane_of: dict[subprocess.Popen[bytes], Lane] = {}
     with selectors.DefaultSelector() as selector:
         try:
             while (waiting or running) and not code:
-                while waiting and len(running) < at_once:
-                    child = _start(root, waiting.popleft())
-                    running[child] = b""
+                while len(running) < at_once and (lane := next_lane(waiting, (lane_of[child] for child in running))):
+                    waiting.remove(lane)
+                    child = _start(root, lane.targets)
+                    running[child], lane_of[child] = b"", lane
                     selector.register(child.stdout, selectors.EVENT_READ, child)  # type: ignore[arg-type]
                 ended: list[subprocess.Popen[bytes]] = []
                 for key, _ in (ready := selector.select(_TICK)):
@@ -108,10 +114,11 @@ def _together(
 
 
 def _start(root: Path, targets: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start ``dvc repro``; of targets it runs these alone and in their order, and asks nothing of what they read."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     # A session of its own, so that one signal reaches every process of the run and Ctrl-C comes here first.
     return subprocess.Popen(
-        [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *targets],
+        [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *(["--single-item", *targets] if targets else [])],
         cwd=root, env={**os.environ, "PATH": path, "DVC_NO_ANALYTICS": "1", "PYTHONUNBUFFERED": "1"},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True, preexec_fn=die_with_parent,

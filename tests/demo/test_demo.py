@@ -16,9 +16,9 @@ import yaml
 
 from components.core.graph import load_graph
 from components.core.places import address, named
-from components.demo.lanes import lanes, new_lanes
+from components.demo.lanes import lanes, new_lanes, next_lane
 from components.demo.overlay import HEADER
-from components.demo.progress import Progress
+from components.demo.progress import Progress, count_stages
 from components.demo.repro import LOG, reason
 from tests.support import PROJECT
 
@@ -87,24 +87,42 @@ def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):
     assert (root / "params.yaml").read_bytes() == before
 
 
-def test_lanes_share_no_output_and_hold_every_stage_that_comes_from_one_crawl():
+def test_every_stage_and_check_is_in_one_lane_behind_what_it_reads():
+    graph = load_graph(PROJECT)
+    reads = {
+        address(dataset, stage): {address(*named(output)) for output in inputs.values()}
+        for stage, takers in graph.chain.items()
+        for dataset, inputs in takers.items()
+    }
+    waiting, done = lanes(graph), []
+    while waiting:
+        lane = next_lane(waiting, [])
+        assert lane is not None
+        waiting.remove(lane)
+        for target in lane.targets:
+            done.append(target)
+            assert reads.get(target, set()) <= set(done), f"{target} runs before what it reads"
+    assert len(done) == len(set(done)) == count_stages(graph)
+
+
+def test_lanes_that_run_at_the_same_time_read_nothing_of_each_other():
     graph = load_graph(PROJECT)
     found = lanes(graph)
-    addresses = [address for lane in found for address in lane]
-    assert len(found) == len(graph.chain["crawl"]) and len(addresses) == len(set(addresses))
-    lane_of = {address: number for number, lane in enumerate(found) for address in lane}
+    lane_of = {target: lane for lane in found for target in lane.targets}
     for stage, takers in graph.chain.items():
         for dataset, inputs in takers.items():
-            read = {lane_of.get(address(*named(output))) for output in inputs.values()}
-            mine = lane_of.get(address(dataset, stage))
-            assert read == {mine} if read and mine is not None else True, f"{dataset}/{stage} reads another lane's output"
-            assert mine is not None or len(read) > 1 or None in read, f"{dataset}/{stage} is in no lane"
+            mine = lane_of[address(dataset, stage)]
+            theirs = [lane_of[address(*named(output))] for output in inputs.values()]
+            assert all(lane is mine or mine.waits_for(lane) for lane in theirs), f"{dataset}/{stage}"
+    first = [lane for lane in found if not any(lane.waits_for(other) for other in found)]
+    assert len(first) == len(graph.chain["crawl"]) and found[: len(first)] == first
+    assert next_lane(found[len(first) :], first) is None
 
 
 def test_only_stages_that_never_ran_have_lanes(tmp_path):
     graph = load_graph(PROJECT)
     assert new_lanes(tmp_path, graph) == lanes(graph)
-    done = [address for lane in lanes(graph)[1:] for address in lane]
+    done = [target for lane in lanes(graph)[1:] for target in lane.targets]
     (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": dict.fromkeys(done)}))
     assert new_lanes(tmp_path, graph) == []  # one lane alone needs no second process
 
