@@ -10,7 +10,7 @@ from components.core.check_warnings import all_warnings
 from components.core.graph import Graph
 from components.demo.progress import count_stages
 
-MINUTES = {"demo": 12, "experiments": 50}
+MINUTES = {"demo": 10, "experiments": 50}
 """For two idle cores with nothing cached: the demo from its CPU time as `make bare` measures it, the experiments an estimate."""
 DISK_GIB = {"demo": 1.2, "experiments": 3}
 """Of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker, without the sample's packages; an estimate for the experiments."""

@@ -124,7 +124,8 @@ def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_e
     for pixels, vector in zip(sights, kept, strict=True):
         with torch.inference_mode():
             expected = encoder.encode(torch.from_numpy(np.array(pixels)).permute(2, 0, 1)[None])[0, 0]
-        assert np.array_equal(expected.half().numpy(), vector)
+        # Kept features come from the folded network, which rounds otherwise.
+        np.testing.assert_allclose(vector.astype(float), expected.numpy(), rtol=2e-3, atol=1e-3)
 
 
 def test_for_an_encoder_that_is_trained_too_the_pictures_themselves_are_kept(tmp_path: Path, inputs: dict[str, Boundary]) -> None:
