@@ -104,6 +104,7 @@ def still(folder: Path, over: float = 1.5) -> bool:
     return ray_work.beats(folder) == before
 
 
+@pytest.mark.slow
 def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(looking, "LOOKS_PER_JOB", 3)
     build_fixture_web(tmp_path / "web", pages=8)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,14 +26,12 @@ def trial() -> Iterator[Trial]:
         yield Trial(PROJECT, "paper")
 
 
-def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
-    started = [str(Path(sys.executable).with_name("hearsight")), "try", *words]
-    environment = {**os.environ, "HEARSIGHT_WORDNET": str(EXTRACT)}
-    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
-
-
 def test_each_line_gives_one_json_object_in_order() -> None:
-    done = hearsight(stdin=b"A dog runs on the beach.\n\ncat\r\nClick to enlarge picture: A dog on the grass")
+    done = command.hearsight(
+        "try",
+        HEARSIGHT_WORDNET=str(EXTRACT),
+        stdin=b"A dog runs on the beach.\n\ncat\r\nClick to enlarge picture: A dog on the grass",
+    )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and [set(line) for line in lines] == [KEYS] * 4
     assert [line["alt"] for line in lines] == [

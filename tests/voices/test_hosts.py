@@ -56,7 +56,6 @@ def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(
 @pytest.mark.parametrize(
     ("text", "reason", "detail"),
     [
-        ("hang", "hang", "gave no answer in 4 s"),
         pytest.param("spin", "hang", "gave no answer in 4 s", marks=pytest.mark.slow),
         ("segfault", "crash", "was killed by SIGSEGV"),
         ("kill", "crash", "was killed by SIGKILL"),
@@ -64,6 +63,15 @@ def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(
     ],
 )
 def test_a_text_that_loses_two_hosts_fails_alone(odd, text, reason, detail):
+    lose_two_hosts(odd, text, reason, detail)
+
+
+@pytest.mark.parametrize("odd", ["Obedient", pytest.param("Forgetful", marks=pytest.mark.slow)], indirect=True)
+def test_a_text_that_hangs_in_two_hosts_fails_alone(odd):
+    lose_two_hosts(odd, "hang", "hang", "gave no answer in 4 s")
+
+
+def lose_two_hosts(odd, text, reason, detail):
     odd.say("x", "before")
     pid = odd.host.pid
     with pytest.raises(Failed) as caught:
