@@ -1,7 +1,7 @@
 """A frozen picture network folded and as it is loaded: ``python -m benchmarks.folding``.
 
-CPU milliseconds of one thread for one picture of 256 px, in turns; medians over the turns, and their ratio. Inception-ResNet-v2 has
-random weights here, on which its time does not depend.
+CPU milliseconds of one thread for one picture of 256 px, in turns; medians over the turns, and their ratio. Inception-ResNet-v2
+has random weights here, on which its time does not depend.
 """
 
 from __future__ import annotations

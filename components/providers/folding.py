@@ -13,7 +13,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 
 def fold(network: nn.Module) -> nn.Module:
-    """Change ``network`` in place, so that one picture at a time takes about half the time on a processor; returns it.
+    """Change ``network`` in place, so that a processor takes less time for a picture (``benchmarks/folding.py``); returns it.
 
     Each ``BatchNorm2d`` that is registered right after a ``Conv2d`` of the same module becomes part of it, equal padding around a
     picture becomes the convolution's own, and weights lie channels last. Results differ by rounding alone.
