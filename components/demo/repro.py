@@ -60,9 +60,8 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Lane] = ()) -> tup
     cores = len(os.sched_getaffinity(0))
     with log.open("wb") as sink, _terminated_as_exit():
         try:
-            code = _together(root, lanes, cores, sink, hear, progress.tick) or _together(
-                root, [ALL], 1, sink, hear, progress.tick
-            )
+            code = _together(root, lanes, cores, sink, hear, progress.tick)
+            code = code or _together(root, [ALL], 1, sink, hear, progress.tick)
         finally:
             progress.close()
     return (code if code >= 0 else 128 - code), list(last)
