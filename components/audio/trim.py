@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from components.audio.files import Samples
 
 KEPT = 5
-"""Frames of 10 ms left on either side of speech: 50 ms, and never more as ``measures.lead`` and ``tail`` count them."""
+"""Frames of 10 ms left on either side of speech: 50 ms. ``measures`` may count more where a voice fades out slowly."""
 FADE = RATE_HZ // 250
 """Samples of the fade at a cut: 4 ms, within what is left, so that there is no click."""
 NOISE_FRAMES = 10
