@@ -107,7 +107,9 @@ def test_a_page_without_warnings_stays_as_it_is() -> None:
     assert with_warnings("<h1>a</h1><h2>b</h2>", ["x < y"]).index("x &lt; y") < len("<h1>a</h1>") + 400
 
 
-MEASURED = ("character_error_rate", "p", "off", "level", "lead", "tail", "seconds_per_character", "output", "word_errors", "row_count")
+MEASURED = (
+    "character_error_rate", "p", "off", "level", "lead", "tail", "seconds_per_character", "output", "word_errors", "row_count",
+)  # fmt: skip
 """Columns of measured figures: a failing expectation may hold them to what is possible and to nothing narrower."""
 
 
