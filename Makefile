@@ -52,7 +52,7 @@ demo: setup ## run the whole pipeline on the sample web, small; ends with result
 	hearsight data
 	hearsight demo
 
-experiments: data ## train the large tables, after or instead of the demo (45 min; a second call continues)
+experiments: data ## train the large tables, after or instead of the demo (50 min; a second call continues)
 	hearsight experiments
 
 test: .venv/.ready-dev ## run the quick tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
