@@ -11,7 +11,7 @@ from components.core.graph import Graph
 from components.demo.progress import count_stages
 
 MINUTES = {"demo": 8, "experiments": 50}
-"""For two idle cores with nothing cached: the demo as `make bare` measures it, the experiments from their CPU time, 80 minutes."""
+"""For two idle cores with nothing cached: the demo as `make bare` measures it, the experiments from their 80 min of CPU."""
 DISK_GIB = {"demo": 1.2, "experiments": 3}
 """Of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker, without the sample's packages; an estimate for the experiments."""
 RESULTS = (("english", "report"), ("portuguese", "analyze"), ("stamps", "evaluate"))
