@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import librosa
 import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
 from components.models.mfcc import MFCC, RATE_HZ, MfccSettings
+from tests.models.mfcc_librosa import DEFAULT, theirs
 
 CLIPS = 48
 SECONDS = (3.5, 8.0)
@@ -33,24 +33,6 @@ def speech(seconds: float) -> np.ndarray:
     text = "A child in a red coat feeds the ducks by the old stone bridge while two dogs run along the quiet river. "
     voice = np.frombuffer(NanoTTS().speak(text * 2, voice="en-US", volume=0.5), dtype="<i2").astype(np.float32) / 32768.0
     return np.stack([np.resize(np.roll(voice, 997 * number), round(seconds * RATE_HZ)) for number in range(CLIPS)])
-
-
-def theirs(samples: np.ndarray) -> np.ndarray:
-    """librosa at the default settings of ours: … × n to … × 128 × frames."""
-    chosen = MfccSettings()
-    power = librosa.feature.melspectrogram(
-        y=samples,
-        sr=chosen.rate,
-        n_fft=chosen.fft,
-        hop_length=chosen.hop,
-        win_length=chosen.window,
-        window=chosen.window_type,
-        n_mels=chosen.filters,
-        htk=True,
-        norm=None,
-    )
-    found: np.ndarray = librosa.feature.mfcc(S=librosa.power_to_db(power, top_db=None), n_mfcc=chosen.coefficients)
-    return found
 
 
 def in_turns(runs: int, ways: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
@@ -71,13 +53,13 @@ def compare(runs: int, seconds: float) -> None:
     batch, double, single = torch.from_numpy(samples), MFCC(), MFCC(MfccSettings(precision="single"))
     ways: dict[str, Callable[[], Any]] = {
         "ours": lambda: double(batch),
-        "librosa": lambda: theirs(samples),
+        "librosa": lambda: theirs(samples, DEFAULT),
         "ours, single": lambda: single(batch),
-        "librosa, clip by clip": lambda: [theirs(one) for one in samples],
+        "librosa, clip by clip": lambda: [theirs(one, DEFAULT) for one in samples],
     }
     spent = in_turns(runs, ways)
     frames = double(batch)[1].sum().item()
-    exact = theirs(samples.astype(np.float64))
+    exact = theirs(samples.astype(np.float64), DEFAULT)
     median = {name: statistics.median(times) for name, times in spent.items()}
     pairs = [other / one for one, other in zip(spent["ours"], spent["librosa"], strict=True)]
     line = {

@@ -25,11 +25,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 NAMES = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
 """What chooses the code paths of oneDNN, MKL and PyTorch; none takes more than the processor has."""
-VARIANTS = {
-    "default": ("", "", ""),
-    "baseline": ("SSE41", "SSE4_2", "default"),
-    "avx2": ("AVX2", "AVX2", "avx2"),
-}
+VARIANTS = {"default": ("", "", ""), "baseline": ("SSE41", "SSE4_2", "default"), "avx2": ("AVX2", "AVX2", "avx2")}
 """Variant → a value for each of ``NAMES``; empty leaves it unset."""
 
 
