@@ -49,7 +49,7 @@ def taken_down(stage: Stage, params: Params, folder: Path) -> Takedown:
 
 def answers_of(params: Params, store: FetchStore, taken: Takedown) -> Answers:
     """What a store says, under these parameters' manners and the takedown list."""
-    return Answers(store, params.user_agent, allow_private=params.allow_private, consent=_consent(params), taken=taken)
+    return Answers.under(params, store, consent=_consent(params), taken=taken)
 
 
 def _consent(params: Params) -> Consent:
@@ -96,6 +96,7 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
         judge = Judge(params.min_alt, taken)
         for chunk in chunks(source.pages(fetcher.answers, fetcher)):
             source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
+        fetcher.ensure((), "image", desc="the last images")
         for name in ("requests", "spared", "kept"):
             stage.metric(f"crawl.{name}", getattr(fetcher, name))
         about = {name: taken.without(value) for name, value in source.about().items()}

@@ -26,7 +26,7 @@ from components.crawl.web.answers import REDIRECTS
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry
 
-CLASSES = ("timeout", "connection", "http_5xx")
+CLASSES = ("timeout", "connection", "http_5xx", "host_failing")
 """What may have passed by itself."""
 _STATUS = re.compile(r"http_([1-5])(\d\d|xx)")
 

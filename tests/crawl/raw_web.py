@@ -23,6 +23,7 @@ class RawWeb:
 
     def __enter__(self) -> RawWeb:
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         return self
@@ -34,7 +35,7 @@ class RawWeb:
         self._thread.join(5)
 
     def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}{path}"
+        return f"http://127.0.0.1:{self.port}{path}"
 
     def _serve(self) -> None:
         while not self._stop.is_set():

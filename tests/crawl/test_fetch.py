@@ -9,10 +9,8 @@ import time
 
 import pytest
 
-from components.core.errors import HearsightError
 from components.crawl.sample.serving import SampleWeb
 from components.crawl.sample.sites import Quirks, Reply, Site
-from components.crawl.web import fetch as fetch_module
 from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers
 from components.crawl.web.fetch import Fetcher, spread
@@ -197,15 +195,6 @@ def test_no_more_requests_than_allowed_are_in_flight_to_a_host(tmp_path):
 
     run(tmp_path, {"a.sample": Counting()}, [f"http://a.sample/{number}" for number in range(21)], per_host=3)
     assert Counting.most == 3
-
-
-def test_a_network_that_goes_away_ends_the_crawl_with_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(fetch_module, "GONE", 4)
-    site = Scripted(robots_txt=[Reply(200, b"")], **{f"p{n}": [Reply(0, reset=True)] for n in range(8)})
-    with pytest.raises(HearsightError, match="network is gone"):
-        run(tmp_path, {"a.sample": site}, [f"http://a.sample/p{n}" for n in range(8)], retries=0)
-    with FetchStore(tmp_path / "store", writer=True) as store:
-        assert store.forget_transient() >= 4
 
 
 def test_the_robot_says_who_it_is(tmp_path):

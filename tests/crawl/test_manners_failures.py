@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.errors import HearsightError
 from components.crawl.urls import is_private
 from components.crawl.web.failures import retry_after
 from components.crawl.web.fetch import Fetcher
@@ -96,20 +95,6 @@ def test_a_name_without_an_address_is_a_class_of_its_own(tmp_path, monkeypatch, 
     assert (robots.failure, robots.detail) == ("dns", words)
     assert (outcome.rule, outcome.value) == ("robots", "robots.txt: dns")
     assert len(asked) == (1 if number == socket.EAI_NONAME else 2), "what DNS answers is not asked twice"
-
-
-def test_hosts_that_are_no_more_do_not_pass_for_a_lost_network(tmp_path, monkeypatch):
-    from components.crawl.web import fetch as fetch_module
-
-    def nowhere(host, *_, **__):
-        raise socket.gaierror(socket.EAI_NONAME if "dead" in host else socket.EAI_AGAIN, "not found")
-
-    monkeypatch.setattr(fetch_module, "GONE", 3)
-    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
-    with FetchStore(tmp_path / "s", writer=True) as store, Fetcher(store, fetch_settings(retries=0)) as fetcher:
-        fetcher.ensure([f"http://dead{n}.sample/x.jpg" for n in range(9)], "image")
-        with pytest.raises(HearsightError, match="network is gone"):
-            fetcher.ensure([f"http://far{n}.sample/x.jpg" for n in range(9)], "image")
 
 
 def test_a_certificate_out_of_its_dates_is_told_with_the_clock_in_mind(tmp_path):

@@ -33,7 +33,7 @@ class Source(Protocol):
         """
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """See that the snapshot can tell the outcome of each image."""
+        """Have the snapshot filled with the outcome of each image; the last ones may come with later calls."""
 
     def about(self) -> dict[str, Any]:
         """What the snapshot's ``COMPLETE`` says of the source."""

@@ -56,7 +56,7 @@ class FileSource(ABC):
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Ask for them, from any host."""
-        live.ensure(urls, "image", None, "images")
+        live.ensure(urls, "image", None, "images", wait=False)
 
     def about(self) -> dict[str, Any]:
         """The settings that chose the files."""

@@ -120,7 +120,7 @@ class PostsSource:
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Ask for them, from any host; those whose addresses expire are taken over from the snapshot below."""
         live.take_over(self._lasting)
-        live.ensure(urls, "image", None, "images")
+        live.ensure(urls, "image", None, "images", wait=False)
 
     def about(self) -> dict[str, Any]:
         """The provider, its server and the hashtags."""

@@ -44,7 +44,7 @@ class SiteSource:
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Ask for them, from any host."""
-        live.ensure(urls, "image", None, "images")
+        live.ensure(urls, "image", None, "images", wait=False)
 
     def about(self) -> dict[str, Any]:
         """Its seeds."""

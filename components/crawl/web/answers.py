@@ -6,6 +6,7 @@ Redirects, robots.txt and refused addresses are followed through the store. Wher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from components.crawl.takedown import NOTHING, RULE, SAID, Takedown
 from components.crawl.urls import absolute, is_private
 from components.crawl.web.manners import Reservations, agrees, header_statements, refusal, tdmrep_url
 from components.crawl.web.robots import Rules, robots_url
+from components.crawl.web.settings import FetchSettings
 from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry
 
@@ -64,8 +66,17 @@ class Answers:
     """A fetch store, read as one robot reads the web."""
 
     def __init__(
-        self, store: FetchStore, agent: str, *, allow_private: bool, consent: Consent | None = None, taken: Takedown = NOTHING
+        self,
+        store: FetchStore,
+        agent: str,
+        *,
+        allow_private: bool,
+        consent: Consent | None = None,
+        taken: Takedown = NOTHING,
+        longest_delay: float = math.inf,
     ) -> None:
+        """``longest_delay``: seconds of Crawl-delay above which a host is not crawled."""
+        self._longest_delay = longest_delay
         self.store, self._agent, self._allow_private = store, agent, allow_private
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
@@ -75,6 +86,20 @@ class Answers:
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
+
+    @classmethod
+    def under(
+        cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = NOTHING
+    ) -> Answers:
+        """A store read under a crawl's settings."""
+        return cls(
+            store,
+            settings.user_agent,
+            allow_private=settings.allow_private,
+            consent=consent,
+            taken=taken,
+            longest_delay=settings.budget.crawl_delay,
+        )
 
     @property
     def agent(self) -> str:
@@ -115,6 +140,9 @@ class Answers:
                 # RFC 9309, 2.3.1.4: a robots.txt that cannot be reached forbids everything.
                 value = f"robots.txt: {why}" if why else urlsplit(at).path
                 return Outcome(url, at, "robots", value, robots_url(at), hops=tuple(hops))
+            if rules.delay > self._longest_delay:
+                value, threshold = f"{rules.delay:g} s", f"at most {self._longest_delay:g} s"
+                return Outcome(url, at, "crawl_delay", value, threshold, robots_url(at), hops=tuple(hops))
             if self.reserved(at):
                 return Outcome(url, at, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(at), hops=tuple(hops))
             entry = self.store.get(at)

@@ -11,7 +11,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +20,7 @@ from urllib.parse import quote, quote_plus
 
 from components.core.errors import HearsightError
 from components.crawl.web.failures import NO_SUCH_NAME, retry_after
+from components.crawl.web.request import Answered
 from components.crawl.web.warc import Entry, sent_headers
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Api:
             data = data.replace(form, HIDDEN)
         return _IN_ADDRESS.sub(rb"\1" + HIDDEN, data)
 
-    def scrubbed(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    def scrubbed(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Headers as they are stored."""
         clean = [(name, self.scrub(value.encode("utf-8", "replace")).decode("utf-8", "replace")) for name, value in headers]
         return [(name, value) for name, value in clean if name.lower() != "set-cookie"]
@@ -164,10 +165,10 @@ async def call(fetcher: Fetcher, url: str) -> Entry:
     if ruling.stop:
         raise _stopped(fetcher, url, ruling)
     if ruling.failure and not entry.failure:
-        entry, body, headers, reason = Entry(url, 0, ruling.failure, "what was asked for did not come"), b"", [], ""
+        entry, body, headers, reason = Entry(url, 0, ruling.failure, "what was asked for did not come"), b"", (), ""
     if entry.status == 200:
         body = api.reduced(url, body)
-    return fetcher.keep(entry, api.scrub(body), api.scrubbed(headers), reason)
+    return fetcher.keep(Answered(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
 
 
 def _of_failure(api: Api, entry: Entry) -> Ruling:

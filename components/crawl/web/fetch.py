@@ -1,72 +1,48 @@
 """The polite fetcher: asks the web what the store cannot answer yet, and puts every answer there.
 
-A few connections a host, a delay between requests to it, robots.txt first, redirects one recorded hop at a time, time and
-size limits, retries by the class of failure, addresses of private networks refused. What is fetched does not
-depend on the order of the answers. Not in scope: which URLs are wanted (``walk``) and what they mean (``records``).
+Every host has a queue of its own and a few tasks that work through it: robots.txt first, a delay between requests, redirects one
+recorded hop at a time, retries by the class of failure. A URL whose next answer is another host's moves to that host's queue, so
+no host waits for another. Not in scope: which URLs are wanted (``walk``) and what they mean (``records``).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal
-
-import aiohttp
-from aiohttp.http_exceptions import HttpProcessingError
-from yarl import URL
+from typing import Any
 
 from components.core.errors import HearsightError
 from components.crawl.takedown import NOTHING, Takedown
 from components.crawl.urls import host_of
-from components.crawl.web.addresses import PrivateAddress, PublicResolver
 from components.crawl.web.answers import Answers, Consent, NotFetched
 from components.crawl.web.api import Api, call
 from components.crawl.web.earlier import Earlier, moment
-from components.crawl.web.early import Limits, read_image
 from components.crawl.web.erase import turned
-from components.crawl.web.failures import NO_SUCH_NAME, failure_class, retry_after
-from components.crawl.web.robots import MAX_BYTES as ROBOTS_BYTES
+from components.crawl.web.failures import NO_SUCH_NAME
+from components.crawl.web.hosts import Host, Slots
+from components.crawl.web.network import LoopLag, NetworkWatch
+from components.crawl.web.request import RETRY_STATUS, Answered, Role, Session
 from components.crawl.web.settings import FetchSettings
-from components.crawl.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from components.crawl.web.store import FetchStore
-from components.crawl.web.warc import Entry, described, sent_headers
+from components.crawl.web.warc import Entry
 
-Role = Literal["page", "image", "robots", "sitemap", "api"]
+__all__ = ["FetchSettings", "Fetcher", "spread"]
+
 Progress = Callable[..., Iterable[Any]]
-RETRY_STATUS = (429, 500, 502, 503, 504)
-ERROR_BODY = 64 * 1024
-"""Bytes kept of the body of an answer that is not 200."""
-GONE = 25
-"""Connection failures in a row, with no success between, that mean the network is gone."""
-CHUNK = 2000
-"""URLs that are in hand at a time."""
-_DROP_HEADERS = ("content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive")
+WINDOW = 20_000
+"""URLs that may still be waited for when more are asked for."""
+OF_ONE_HOST = 100
+"""How many of them may be one host's; what a slow host has waiting beyond that holds nobody up."""
 
 
-class _Host:
-    """Politeness towards one host."""
+@dataclass(frozen=True)
+class _Wanted:
+    """How a URL is asked for."""
 
-    def __init__(self, settings: FetchSettings) -> None:
-        self.gate = asyncio.Semaphore(settings.per_host)
-        self.free_at = 0.0
-        self.held_until = 0.0
-        """Until when it asked to be left alone, in the loop's time."""
-        self.closed = False
-        """It asked to be left alone for longer than we wait."""
-
-    async def turn(self, delay: float) -> None:
-        """Wait until the next request may start."""
-        now = asyncio.get_running_loop().time()
-        start = max(now, self.free_at)
-        self.free_at = start + delay
-        if start > now:
-            await asyncio.sleep(start - now)
-
-    def hold(self, pause: float) -> None:
-        """Let no request start for ``pause`` seconds."""
-        self.held_until = max(self.held_until, asyncio.get_running_loop().time() + pause)
-        self.free_at = max(self.free_at, self.held_until)
+    role: Role
+    hosts: Collection[str] | None
 
 
 class Fetcher:
@@ -84,49 +60,63 @@ class Fetcher:
         taken: Takedown = NOTHING,
     ) -> None:
         self.store, self.settings, self._earlier = store, settings, earlier
-        self.answers = Answers(store, settings.user_agent, allow_private=settings.allow_private, consent=consent, taken=taken)
+        self.answers = Answers.under(settings, store, consent=consent, taken=taken)
         self.requests = 0
         """Requests sent."""
-        self._proxy = proxy or None
         self.progress = progress or (lambda items, **_: items)
         self.spared = 0
         """Answers taken over from the base without a request."""
         self.kept = 0
         """Answers whose body the base holds: 304, or an equal body."""
-        self._hosts: dict[str, _Host] = {}
-        self._flying: dict[str, asyncio.Future[Entry]] = {}
         self.api: Api | None = None
         """What requests of the role ``api`` are made of."""
         self.waiting = asyncio.Lock()
         """Held by who waits for an API's rate limit."""
-        self._failures = 0
+        self._hosts: dict[str, Host] = {}
+        self._wanted: dict[str, _Wanted] = {}
+        """What is asked for and not yet answered."""
+        self._flying: dict[str, list[str]] = {}
+        """URL in flight → the wanted URLs that wait for it."""
+        self._workers: set[asyncio.Task[None]] = set()
+        self._finished: asyncio.Queue[None] = asyncio.Queue()
+        self._error: Exception | None = None
+        self._slots = Slots(settings.connections)
+        self._session = Session(settings, proxy)
+        self._network = NetworkWatch(self._session.probe)
+        self._lag = LoopLag()
         self._runner = asyncio.Runner()
-        self._session: aiohttp.ClientSession | None = None
 
     def __enter__(self) -> Fetcher:
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
-            if self._session is not None:
-                self._runner.run(self._session.close())
+            self._runner.run(self._close())
         finally:
             self._runner.close()
             self.store.sync()
 
-    def ensure(self, urls: Collection[str], role: Role, hosts: Collection[str] | None = None, desc: str = "") -> None:
+    def ensure(
+        self, urls: Iterable[str], role: Role, hosts: Collection[str] | None = None, desc: str = "", *, wait: bool = True
+    ) -> None:
         """Ask until the store can tell the outcome of each of ``urls``; errors of the web are answers too.
+
+        Args:
+            urls: what is wanted.
+            role: what they should be.
+            hosts: the hosts that redirects may lead to; None for any.
+            desc: what the progress bar says.
+            wait: False: return when few are left (:data:`WINDOW`), and leave those to later calls.
 
         Raises:
             HearsightError: the disk is full, or the network went away (what was fetched is kept).
         """
-        wanted = [url for url in urls if self._needs(url, hosts)]
-        if not wanted:
+        new = [url for url in dict.fromkeys(urls) if url not in self._wanted and self._missing(url, hosts)]
+        if not new and (not wait or not self._wanted):
             return
+        self._wanted |= dict.fromkeys(new, _Wanted(role, hosts))
         try:
-            for start in range(0, len(wanted), CHUNK):
-                part = spread(wanted[start : start + CHUNK])
-                self._runner.run(self._all(part, role, hosts, desc))
+            self._runner.run(self._work(spread(new), wait, desc or f"fetching {role}s"))
         finally:
             self.store.sync()
 
@@ -140,49 +130,106 @@ class Fetcher:
         if self._earlier:
             self._earlier.lasting = frozenset(urls)
 
-    def host(self, url: str, role: str = "") -> _Host:
+    def host(self, url: str, role: str = "") -> Host:
         """The politeness towards the host of ``url``; its API has rates of its own."""
-        return self._hosts.setdefault(f"{role} {host_of(url)}", _Host(self.settings))
+        name = f"{role} {host_of(url)}"
+        if name not in self._hosts:
+            self._hosts[name] = Host(self.settings)
+        return self._hosts[name]
 
-    def _needs(self, url: str, hosts: Collection[str] | None) -> bool:
+    # -- the queues ------------------------------------------------------------------------------------------------
+
+    def _missing(self, url: str, hosts: Collection[str] | None) -> NotFetched | None:
+        """The answer that is needed next to tell the outcome of ``url``; None when there is one."""
         try:
             self.answers.outcome(url, hosts)
-        except NotFetched:
-            return True
-        return False
+        except NotFetched as missing:
+            return missing
+        return None
 
-    async def _all(self, urls: Sequence[str], role: Role, hosts: Collection[str] | None, desc: str) -> None:
-        self._open()
-        tasks = [asyncio.ensure_future(self._one(url, role, hosts)) for url in urls]
+    async def _work(self, new: list[str], wait: bool, desc: str) -> None:
+        self._session.open()
+        self._error = None
+        while not self._finished.empty():  # of URLs that finished after the last call had stopped counting
+            self._finished.get_nowait()
+        lag = asyncio.ensure_future(self._lag.watch())
         try:
-            for task in self.progress(asyncio.as_completed(tasks), total=len(tasks), desc=desc or f"fetching {role}s"):
-                await task
+            for url in new:
+                self._route(url)
+            for _ in self.progress(range(len(self._wanted)), total=len(self._wanted), desc=desc):
+                await self._finished.get()
+                if self._error is not None or (not wait and self._left() <= WINDOW):
+                    break
+            if self._error is not None:
+                raise self._error
+        except BaseException:
+            await self._stop()
+            raise
         finally:
-            for running in tasks:
-                running.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            lag.cancel()
 
-    def _open(self) -> None:
-        if self._session is None:
-            own = None if self._proxy or self.settings.allow_private else PublicResolver()
-            connector = aiohttp.TCPConnector(limit=self.settings.connections, resolver=own)
-            agent = f"{self.settings.user_agent}/0.1" + (f" (+{self.settings.contact})" if self.settings.contact else "")
-            self._session = aiohttp.ClientSession(
-                connector=connector, headers={"User-Agent": agent, "Accept-Encoding": "gzip, deflate"}, trust_env=False
-            )
+    def _left(self) -> int:
+        return sum(min(len(host.waiting), OF_ONE_HOST) for host in self._hosts.values()) + len(self._flying)
 
-    async def _one(self, url: str, role: Role, hosts: Collection[str] | None) -> None:
-        while True:
-            try:
-                self.answers.outcome(url, hosts)
-                return
-            except NotFetched as missing:
-                need, kind = missing.url, ("robots" if missing.robots else role)
-            if need not in self._flying:
-                self._flying[need] = asyncio.ensure_future(self._ask(need, kind))
-            # Shielded: one of several who wait may be cancelled, the request is not theirs alone.
-            await asyncio.shield(self._flying[need])
-            self._flying.pop(need, None)
+    def _route(self, url: str) -> None:
+        """Hand a wanted URL to the host whose answer it needs next; count it when it needs none."""
+        wanted = self._wanted[url]
+        missing = self._missing(url, wanted.hosts)
+        if missing is None:
+            del self._wanted[url]
+            self._finished.put_nowait(None)
+            return
+        if missing.url in self.store:
+            raise RuntimeError(f"{missing.url} is in the store and still asked for")
+        host = self.host(missing.url, "api" if wanted.role == "api" else "")
+        host.waiting.append((url, missing))
+        if host.workers < self.settings.per_host:
+            host.workers += 1
+            task = asyncio.ensure_future(self._serve(host))
+            self._workers.add(task)
+            task.add_done_callback(self._workers.discard)
+
+    async def _serve(self, host: Host) -> None:
+        """A task of one host: work through its queue."""
+        try:
+            while host.waiting and self._error is None:
+                await self._advance(*host.waiting.popleft())
+        except Exception as error:
+            self._error = self._error or error
+            self._finished.put_nowait(None)
+        finally:
+            host.workers -= 1
+
+    async def _advance(self, url: str, missing: NotFetched) -> None:
+        """See to the answer that a wanted URL needs, and move on all that wait for the same one."""
+        need = missing.url
+        if need in self._flying:
+            self._flying[need].append(url)
+            return
+        self._flying[need] = [url]
+        try:
+            if need not in self.store:  # else it came while this one waited in the queue
+                await self._ask(need, "robots" if missing.robots else self._wanted[url].role)
+        finally:
+            waiting = self._flying.pop(need)
+        for one in waiting:
+            self._route(one)
+
+    async def _stop(self) -> None:
+        """End all tasks; what was fetched is in the store."""
+        for task in (workers := list(self._workers)):
+            task.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        self._wanted.clear()
+        self._flying.clear()
+        for host in self._hosts.values():
+            host.waiting.clear()
+
+    async def _close(self) -> None:
+        await self._stop()
+        await self._session.close()
+
+    # -- one URL ---------------------------------------------------------------------------------------------------
 
     async def _ask(self, url: str, role: Role) -> Entry:
         """One URL, asked until it answers or the retries are used up; the result is in the store."""
@@ -198,34 +245,48 @@ class Fetcher:
                 delay = self.settings.delay if role == "robots" else max(self.settings.delay, self.answers.rules(url).delay)
                 await host.turn(delay)
                 if host.closed:
-                    left = Entry(url, 0, "retry_later", "the host asked to be left alone")
-                    return self.store.add(left)
-                entry, body, headers, reason, pause = await self.request(url, role)
+                    return self.store.add(Entry(url, 0, "retry_later", "the host asked to be left alone"))
+                if host.given_up:
+                    return self.store.add(_given_up(url, self.settings.budget.host_failures))
+                answer, slow = await self._timed(host, url, role)
+                entry = answer.entry
                 again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
                 again = again or entry.status in RETRY_STATUS
-                host.closed = host.closed or pause > self.settings.max_retry_after
+                host.closed = host.closed or answer.pause > self.settings.max_retry_after
                 if not again or host.closed or attempt == self.settings.retries:
                     break
-                host.hold(pause)
-                await asyncio.sleep(max(min(wait, self.settings.timeout), pause))
+                host.hold(answer.pause)
+                await asyncio.sleep(max(min(wait, self.settings.timeout), answer.pause))
                 wait *= 2
-        return self.keep(entry, body, headers, reason)
-
-    def keep(self, entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> Entry:
-        """Store an answer; raises HearsightError when it is one failure too many in a row."""
-        lost = entry.failure in ("connection", "dns") and entry.detail != NO_SUCH_NAME
-        self._failures = self._failures + 1 if lost else 0
-        placed = self._store(entry, body, headers, reason)
-        if self._failures >= GONE:
-            raise HearsightError(
-                f"the network is gone: {self._failures} connections failed in a row, the last to {host_of(entry.url)}",
-                where=self.store.folder,
-                mend="check the network and run the stage again; what was fetched is kept",
-            )
+            host.note(good=not (slow or again or entry.failure in ("tls", "dns")))
+        placed = self.keep(answer)
+        await self._require_network(url)
         return placed
 
-    def _store(self, entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str) -> Entry:
-        """Keep an answer; what the base holds is not copied, and of a redirect to what is taken down only that it is one."""
+    async def _timed(self, host: Host, url: str, role: Role) -> tuple[Answered, bool]:
+        """One request, and whether the host was slow; the time that this machine was busy is not the host's."""
+        async with self._slots.slot(host):
+            loop = asyncio.get_running_loop()
+            start, lag = loop.time(), self._lag.seconds
+            answer = await self.request(url, role)
+            took = loop.time() - start - (self._lag.seconds - lag)
+        return answer, took > self.settings.budget.slow_answer
+
+    async def request(self, url: str, role: Role) -> Answered:
+        """One request, conditional where the base has a copy."""
+        self.requests += 1
+        asks = self._earlier.conditions(url) if self._earlier else {}
+        if role == "api" and self.api:  # unconditional: the answer's own headers tell of the next page
+            asks = self.api.headers(url)
+        return await self._session.get(url, role, asks)
+
+    def keep(self, answer: Answered) -> Entry:
+        """Store an answer; what the base holds is not copied, and of a redirect to what is taken down only that it is one."""
+        entry, body, headers, reason, _ = answer
+        if entry.failure in ("connection", "dns", "timeout") and entry.detail != NO_SUCH_NAME:
+            self._network.failed(host_of(entry.url))
+        elif entry.failure not in ("dns", "private_address", "internal_error"):
+            self._network.answered(host_of(entry.url), entry.url)
         if (told := turned(entry, self.answers.taken)) is not entry:
             return self.store.add(told)
         if self._earlier and entry.status == 304 and self._earlier.conditions(entry.url):
@@ -235,72 +296,19 @@ class Fetcher:
         self.kept += bool(same.held)
         return self.store.add(same, b"" if same.held else body, headers, reason, answered=200 if same.held else 0)
 
-    async def request(self, url: str, role: Role) -> tuple[Entry, bytes, list[tuple[str, str]], str, float]:
-        """One request: (entry, body, headers, reason phrase, seconds the host asks us to wait)."""
-        assert self._session is not None
-        pages = self.settings.max_page_bytes
-        largest = {"page": pages, "api": pages, "image": self.settings.max_image_bytes}
-        limit = largest.get(role, SITEMAP_BYTES if role == "sitemap" else ROBOTS_BYTES)
-        times = aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=self.settings.connect_timeout)
-        self.requests += 1
-        asks = self._earlier.conditions(url) if self._earlier else {}
-        if role == "api" and self.api:  # unconditional: the answer's own headers tell of the next page
-            asks = self.api.headers(url)
-        try:
-            address = URL(url, encoded=True)
-            async with self._session.get(
-                address, allow_redirects=False, proxy=self._proxy, timeout=times, headers=asks
-            ) as answer:
-                headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _DROP_HEADERS]
-                sent = sent_headers(list(answer.headers.items()))
-                entry = Entry(url, answer.status, **described(sent))
-                pause = retry_after(sent) if answer.status in RETRY_STATUS else 0.0
-                if answer.status != 200:
-                    body = await _read(answer, ERROR_BODY)
-                    return entry, body[:ERROR_BODY], headers, answer.reason or "", pause
-                if role == "page" and not readable(entry.type):
-                    return Entry(url, 0, "not_html", entry.type[:80], entry.type), b"", [], "", 0.0
-                if role == "image":
-                    limits = Limits(limit, self.settings.min_side, self.settings.max_aspect)
-                    refused, body = await read_image(answer, sent, limits)
-                    if refused:
-                        entry = Entry(url, 0, refused.rule, refused.value, entry.type, threshold=refused.threshold)
-                    return entry, body, headers, answer.reason or "", 0.0
-                if role == "page" and entry.type.startswith("image/"):
-                    limit = self.settings.max_image_bytes
-                body = await _read(answer, limit)
-                if len(body) > limit and role not in ("robots", "sitemap"):
-                    return Entry(url, 0, "too_large", f"over {limit} bytes", entry.type), b"", [], "", 0.0
-                return entry, body[:limit], headers, answer.reason or "", 0.0
-        except TimeoutError:
-            return Entry(url, 0, "timeout", f"over {self.settings.timeout:g} s"), b"", [], "", 0.0
-        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
-            cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-            if isinstance(cause, PrivateAddress):
-                return Entry(url, 0, "private_address", str(cause)), b"", [], "", 0.0
-            if told := failure_class(error):
-                return Entry(url, 0, *told), b"", [], "", 0.0
-            if isinstance(error, (aiohttp.ClientResponseError, HttpProcessingError)):
-                return Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits"), b"", [], "", 0.0
-            # The same words for every way to lose a connection: which one it was is chance, and ledgers hold none.
-            return Entry(url, 0, "connection", "refused or lost"), b"", [], "", 0.0
+    async def _require_network(self, url: str) -> None:
+        """Raises HearsightError when this machine has lost its network."""
+        if await self._network.lost():
+            raise HearsightError(
+                f"the network is gone: {self._network.failures} hosts failed one after the other, the last of them "
+                f"{host_of(url)}, and none that answered before can be reached",
+                where=self.store.folder,
+                mend="check the network and run the stage again; what was fetched is kept",
+            )
 
 
-async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
-    """The body, or a little more than ``limit`` bytes of it."""
-    pieces, size = [], 0
-    async for piece in answer.content.iter_chunked(65536):
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
-            break
-    return b"".join(pieces)
-
-
-def readable(content_type: str) -> bool:
-    """Whether a page request should read the body: HTML, unknown, or an image that somebody linked as a page."""
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind in ("", "text/html", "application/xhtml+xml", "application/octet-stream") or kind.startswith("image/")
+def _given_up(url: str, failures: int) -> Entry:
+    return Entry(url, 0, "host_failing", f"{failures} failures or slow answers in a row", threshold=f"fewer than {failures}")
 
 
 def spread(urls: Iterable[str]) -> list[str]:

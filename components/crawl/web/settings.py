@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.core.params import Settings
+from components.crawl.budget import Budget
 
 
 class FetchSettings(Settings):
@@ -38,3 +39,5 @@ class FetchSettings(Settings):
     """Whether addresses of private networks may be asked."""
     max_retry_after: float
     """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
+    budget: Budget = Budget()
+    """What one page, image, archive record or host may cost."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -33,7 +33,10 @@ SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment is closed when it is larger than this."""
 SYNC_EVERY = 64
 """Records that share one fsync."""
-TRANSIENT = ("timeout", "connection", "dns", "tls", "retry_later", "robots_unreachable", "http_408", "not_json")
+TRANSIENT = (
+    "timeout", "connection", "dns", "tls", "retry_later", "host_failing", "internal_error",
+    "robots_unreachable", "http_408", "not_json",
+)  # fmt: skip
 """Failures an interrupted crawl asks about once more when it is taken up again."""
 
 
@@ -165,7 +168,7 @@ class FetchStore:
         self,
         entry: Entry,
         body: bytes = b"",
-        headers: list[tuple[str, str]] | None = None,
+        headers: Iterable[tuple[str, str]] = (),
         reason: str = "",
         *,
         answered: int = 0,
@@ -183,7 +186,7 @@ class FetchStore:
         entry = replace(entry, fetched=entry.fetched or now())
         if not entry.held:
             entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
-        record = warc_record(entry, body, headers or [], reason, answered)
+        record = warc_record(entry, body, headers, reason, answered)
         try:
             if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
                 self._next_segment()

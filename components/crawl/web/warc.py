@@ -7,6 +7,7 @@ and locks (``store``).
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -66,18 +67,17 @@ REVISITS = {
     200: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
 }
 """WARC 1.1, section 6.7: how an answer without a body of its own is told, by the status that came."""
+_LINE_BREAKS = re.compile(rb"[\r\n\0]")
 _PLACED = ("url", "segment", "offset", "length")
 
 
-def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
+def warc_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
     """One WARC record as one gzip member.
 
     A ``response``; a ``metadata`` record for a failure or for an answer taken over unasked; or, where the body lies in
     an earlier snapshot, a ``revisit`` with the headers of the answer that said so (``answered``: its status, 304 or 200).
     ``entry`` has the digest of ``body``.
     """
-    from warcio.statusandheaders import StatusAndHeaders
-
     kind, status, about, block = "metadata", 0, {"WARC-Date": now()}, b""
     if entry.held:
         told = {name: value for name, value in asdict(entry).items() if name not in _PLACED and value != ""}
@@ -91,8 +91,7 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
     elif not (entry.held or entry.failure):
         kind, status = "response", entry.status
     if status:
-        http = StatusAndHeaders(f"{status} {reason or 'Unknown'}", headers, protocol="HTTP/1.1")
-        block = http.to_ascii_bytes()
+        block = _http_head(status, reason, headers)
         about |= {"WARC-Payload-Digest": f"sha256:{entry.sha256}", "Content-Type": "application/http; msgtype=response"}
     else:
         about["Content-Type"], body = "application/warc-fields", b""
@@ -102,6 +101,38 @@ def warc_record(entry: Entry, body: bytes, headers: list[tuple[str, str]], reaso
     # Pictures do not shrink: they are stored as they are (the quickest level would cost 25 ms a megabyte); HTML halves.
     whole = b"".join((head.encode(), b"\r\n", block, body, b"\r\n\r\n"))
     return stored(whole) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else packed(whole)
+
+
+def _http_head(status: int, reason: str, headers: Iterable[tuple[str, str]]) -> bytes:
+    lines = [f"HTTP/1.1 {status} {reason or 'Unknown'}", *(f"{name}: {value}" for name, value in headers)]
+    return b"".join(_LINE_BREAKS.sub(b" ", line.encode("utf-8", "surrogateescape")) + b"\r\n" for line in lines) + b"\r\n"
+
+
+def wire_text(raw: bytes) -> str:
+    """Bytes of a header or reason phrase as text that gives the same bytes when it is written (PEP 383)."""
+    return _LINE_BREAKS.sub(b" ", raw).strip(b" \t").decode("utf-8", "surrogateescape")
+
+
+def header_text(value: str) -> str:
+    """The text of a header: UTF-8, or else ISO 8859-1, which headers were written in (RFC 9110, 5.5).
+
+    Args:
+        value: as :func:`wire_text` gives it.
+    """
+    raw = value.encode("utf-8", "surrogateescape")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _location_text(value: str) -> str:
+    """As :func:`header_text`, but bytes that are not UTF-8 are percent-encoded, since the host wants those very bytes back."""
+    raw = value.encode("utf-8", "surrogateescape")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
 
 
 def now() -> str:
@@ -137,8 +168,13 @@ def http_headers(record: bytes) -> list[tuple[str, str]]:
     split(record)
     _, _, rest = record.partition(b"\r\n\r\n")
     head = rest.partition(b"\r\n\r\n")[0]
-    lines = head.decode("utf-8", "replace").split("\r\n") if head.startswith(b"HTTP/") else []
-    return [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])]
+    return _header_lines(head.split(b"\r\n")) if head.startswith(b"HTTP/") else []
+
+
+def _header_lines(head: list[bytes]) -> list[tuple[str, str]]:
+    """The headers of an HTTP head's lines, the status line first."""
+    parts = (line.partition(b":") for line in head[1:])
+    return [(wire_text(name), wire_text(value)) for name, _, value in parts]
 
 
 def scan(path: Path, start: int) -> tuple[list[Entry], int]:
@@ -185,16 +221,20 @@ def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: s
     if "x-hearsight-entry" in headers:
         return Entry(**({"url": url, "status": 0} | when | json.loads(headers["x-hearsight-entry"]) | place))
     status = int(http[0].split(b" ")[1])
-    lines = [line.decode("utf-8", "replace").partition(":") for line in http[1:]]
-    sent = sent_headers((name.strip(), value.strip()) for name, _, value in lines)
+    sent = sent_headers(_header_lines(http))
     return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place | when))
 
 
 def sent_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Headers by lower-case name: the first of each, but every X-Robots-Tag, since each may speak to another robot."""
+    """Headers by lower-case name: the first of each, but every X-Robots-Tag, since each may speak to another robot.
+
+    Args:
+        headers: names and values as :func:`wire_text` gives them.
+    """
     sent: dict[str, str] = {}
     for name, value in headers:
-        known = name.lower()
+        known = header_text(name).lower()
+        value = _location_text(value) if known == "location" else header_text(value)
         if known == "x-robots-tag" and known in sent:
             sent[known] += f"\n{value}"
         sent.setdefault(known, value)
