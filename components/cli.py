@@ -400,6 +400,13 @@ def main() -> None:
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         raise SystemExit(0) from None
+    except OSError as error:
+        from components.core.files import system_fault
+
+        if (told := system_fault(error)) is None:
+            raise
+        typer.echo(f"hearsight: {told}", err=True)
+        raise SystemExit(2) from None
 
 
 if __name__ == "__main__":

@@ -22,6 +22,13 @@ def main() -> None:
     except HearsightError as error:
         print(f"hearsight: {error}", file=sys.stderr)
         code = 2
+    except OSError as error:
+        from components.core.files import system_fault
+
+        if (told := system_fault(error)) is None:
+            raise
+        print(f"hearsight: {told}", file=sys.stderr)
+        code = 2
     raise SystemExit(code)
 
 

@@ -67,6 +67,34 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
+_SYSTEM_FAULTS = frozenset(
+    (
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.ENOTDIR,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENAMETOOLONG,
+    )
+)
+"""What the machine or its owner is to mend: no defect of Hearsight."""
+
+
+def system_fault(error: OSError) -> HearsightError | None:
+    """What to tell a person about an error of the file system that no code foresaw; None when it may be a defect."""
+    if error.errno not in _SYSTEM_FAULTS:
+        return None
+    where = Path(str(error.filename)) if error.filename else Path.cwd()
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return disk_error(error, where)
+    return HearsightError(
+        f"cannot be read or written ({error.strerror})", where=where, mend="check its permissions and the disk, and run again"
+    )
+
+
 def disk_error(error: OSError, path: Path) -> HearsightError:
     """What to tell a person about a failed write."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

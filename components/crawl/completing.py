@@ -96,7 +96,7 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
         judge = Judge(params.min_alt, taken)
         for chunk in chunks(source.pages(fetcher.answers, fetcher)):
             source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
-        fetcher.ensure((), "image", desc="the last images")
+        fetcher.ensure((), "image", desc="images")
         for name in ("requests", "spared", "kept"):
             stage.metric(f"crawl.{name}", getattr(fetcher, name))
         about = {name: taken.without(value) for name, value in source.about().items()}

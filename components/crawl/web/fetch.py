@@ -156,6 +156,8 @@ class Fetcher:
         try:
             for url in new:
                 self._route(url)
+            if not wait and self._left() <= WINDOW:
+                return
             for _ in self.progress(range(len(self._wanted)), total=len(self._wanted), desc=desc):
                 await self._finished.get()
                 if self._error is not None or (not wait and self._left() <= WINDOW):

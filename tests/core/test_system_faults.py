@@ -1,0 +1,89 @@
+"""What is wrong with the machine's files is one line and exit code 2, whatever command meets it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from components.core.files import system_fault
+from tests.support import PROJECT
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The files that a command needs to start."""
+    for name in ("params.yaml", "dvc.yaml", "takedown.jsonl"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    return tmp_path
+
+
+def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "HEARSIGHT_TRACKING": "now"}
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=project, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("components.entry", "run", "crawl", "--dataset", "english"),
+        ("components.cli", "run", "crawl", "--dataset", "english"),
+        ("components.cli", "cache", "repair"),
+    ],
+)
+def test_a_state_folder_that_is_none_is_one_line(project, words):
+    (project / ".hearsight").write_text("not a folder")
+    done = command(project, *words)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("hearsight: ") and ".hearsight" in line and "Not a directory" in line and "run again" in line
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_state_folder_without_permission_is_one_line(project):
+    (project / ".hearsight").mkdir(mode=0o500)
+    done = command(project, "components.entry", "run", "crawl", "--dataset", "english")
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "Permission denied" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
+)
+def test_faults_of_the_machine_are_told_from_defects(number, told):
+    found = system_fault(OSError(number, os.strerror(number), "/x/y"))
+    assert found is None if told is None else told in str(found) and "/x/y" in str(found)
+
+
+FULL = """
+mount -t tmpfs -o size=700k none "$0" && cd "$0" && cp "$1"/takedown.jsonl "$1"/dvc.yaml . && cp "$2" params.yaml &&
+ln -s "$3" web && exec "$4" -m components.entry run crawl --dataset english
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
+def test_a_disk_that_fills_while_a_crawl_fetches_is_one_line(tmp_path):
+    import yaml
+
+    from tests.crawl.conftest import fixture_params
+    from tests.crawl.fixture_web import build_fixture_web
+
+    content = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    content["english"]["crawl"] = fixture_params().plain()
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+    build_fixture_web(tmp_path / "web", pages=30)
+    (disk := tmp_path / "disk").mkdir()
+    words = ["unshare", "-rm", "sh", "-c", FULL, disk, PROJECT, tmp_path / "params.yaml", tmp_path / "web", sys.executable]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "HEARSIGHT_TRACKING": "now"}
+    done = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True, check=False)
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip("this host lets no user mount a file system of its own")
+    told = [line for line in done.stderr.splitlines() if "hearsight: " in line]
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert len(told) == 1 and "no space is left on the disk" in told[0]
