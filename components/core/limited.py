@@ -13,6 +13,7 @@ import resource
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -63,7 +64,7 @@ def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: fl
     os.close(writer)
     received: list[Any] = []
     try:
-        with open(reader, "rb") as stream:
+        with os.fdopen(reader, "rb") as stream:
             while not received or received[-1][0]:
                 received.append(pickle.load(stream))
     except (EOFError, pickle.UnpicklingError):  # the child has ended, perhaps within a result
@@ -82,7 +83,7 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with open(writer, "wb") as stream:
+        with os.fdopen(writer, "wb") as stream:
             for item in items:
                 _set_limits(seconds, memory)
                 try:
@@ -101,8 +102,7 @@ def _set_limits(seconds: float, memory: int) -> None:
     """Set the limits for the next item above what the process has used so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu = int(used.ru_utime + used.ru_stime + seconds) + 1
-    with open("/proc/self/statm", "rb") as stream:
-        space = int(stream.read().split()[0]) * resource.getpagesize() + memory
+    space = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize() + memory
     for kind, soft in ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_AS, space)):
         _, hard = resource.getrlimit(kind)
         resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))

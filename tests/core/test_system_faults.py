@@ -35,7 +35,6 @@ def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     [
         ("components.entry", "run", "crawl", "--dataset", "english"),
         ("components.cli", "run", "crawl", "--dataset", "english"),
-        ("components.cli", "cache", "repair"),
     ],
 )
 def test_a_state_folder_that_is_none_is_one_line(project, words):
