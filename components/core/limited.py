@@ -7,6 +7,7 @@ there. The child inherits the input by copy-on-write, so nothing but the results
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import resource
@@ -80,6 +81,7 @@ def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: fl
 def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, memory: int, writer: int) -> None:
     """The child's whole life; never returns."""
     try:
+        faulthandler.disable()  # the parent tells what happened; a test's or a server's handler would print a page of it
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -79,7 +79,7 @@ class Fetcher:
         """URL in flight → the wanted URLs that wait for it."""
         self._workers: set[asyncio.Task[None]] = set()
         self._finished: asyncio.Queue[None] = asyncio.Queue()
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._slots = Slots(settings.connections)
         self._session = Session(settings, proxy)
         self._network = NetworkWatch(self._session.probe)
@@ -196,7 +196,9 @@ class Fetcher:
         try:
             while host.waiting and self._error is None:
                 await self._advance(*host.waiting.popleft())
-        except Exception as error:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # raised again where the crawl waits
             self._error = self._error or error
             self._finished.put_nowait(None)
         finally:
