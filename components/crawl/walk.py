@@ -7,6 +7,7 @@ images (``records``).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -14,13 +15,15 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
-from components.crawl.html import Candidate, read_page
+from components.crawl.html import Candidate, PageOverBudget
+from components.crawl.page_limits import read_page_within
 from components.crawl.takedown import taken_row
 from components.crawl.urls import host_of, normalise
 from components.crawl.web.answers import Answers, Outcome
 from components.crawl.web.listed import Listed
 from components.crawl.web.manners import agrees, header_statements, meta_statements, refusal
 
+_log = logging.getLogger(__name__)
 NO_PAGES = frozenset(
     [
         ".png",
@@ -228,7 +231,16 @@ def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[s
     if not (kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024])):
         result.rows[url] = dropped(url, "not_html", kind or "unknown", "text/html", kind="page")
         return []
-    content = read_page(body, url, charset(options), answers.agent)
+    try:
+        content = read_page_within(body, url, charset(options), answers.agent, answers.budget)
+    except PageOverBudget as over:
+        result.rows[url] = dropped(url, "page_over_budget", over.reason, over.threshold, kind="page")
+        return []
+    except Exception as error:
+        # A defect of ours or of a library, met on one page: it costs that page, not the run.
+        _log.warning("%s: %s while the page was read", url, type(error).__name__, exc_info=True)
+        result.rows[url] = dropped(url, "internal_error", type(error).__name__, "a page that can be read", kind="page")
+        return []
     headers = header_statements(entry.robots, entry.tdm, answers.agent)
     said = [*headers, *meta_statements(content.metas, answers.agent)]
     consents = agrees(said)

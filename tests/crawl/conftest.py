@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import shutil
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,19 @@ from components.crawl import Params, run
 from components.crawl.web.fetch import FetchSettings
 from tests.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import make_stage
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test opens a connection to another machine, even where a guard that it tests is broken."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not ipaddress.ip_address(address[0]).is_loopback:
+            raise AssertionError(f"a test connects to {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
 def fixture_params(**changes: Any) -> Params:

@@ -6,11 +6,11 @@ Redirects, robots.txt and refused addresses are followed through the store. Wher
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from components.crawl.budget import Budget
 from components.crawl.takedown import NOTHING, RULE, SAID, Takedown
 from components.crawl.urls import absolute, is_private
 from components.crawl.web.manners import Reservations, agrees, header_statements, refusal, tdmrep_url
@@ -73,10 +73,10 @@ class Answers:
         allow_private: bool,
         consent: Consent | None = None,
         taken: Takedown = NOTHING,
-        longest_delay: float = math.inf,
+        budget: Budget | None = None,
     ) -> None:
-        """``longest_delay``: seconds of Crawl-delay above which a host is not crawled."""
-        self._longest_delay = longest_delay
+        self.budget = budget or Budget()
+        """What a page and a host may cost."""
         self.store, self._agent, self._allow_private = store, agent, allow_private
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
@@ -98,7 +98,7 @@ class Answers:
             allow_private=settings.allow_private,
             consent=consent,
             taken=taken,
-            longest_delay=settings.budget.crawl_delay,
+            budget=settings.budget,
         )
 
     @property
@@ -140,8 +140,8 @@ class Answers:
                 # RFC 9309, 2.3.1.4: a robots.txt that cannot be reached forbids everything.
                 value = f"robots.txt: {why}" if why else urlsplit(at).path
                 return Outcome(url, at, "robots", value, robots_url(at), hops=tuple(hops))
-            if rules.delay > self._longest_delay:
-                value, threshold = f"{rules.delay:g} s", f"at most {self._longest_delay:g} s"
+            if rules.delay > self.budget.crawl_delay:
+                value, threshold = f"{rules.delay:g} s", f"at most {self.budget.crawl_delay:g} s"
                 return Outcome(url, at, "crawl_delay", value, threshold, robots_url(at), hops=tuple(hops))
             if self.reserved(at):
                 return Outcome(url, at, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(at), hops=tuple(hops))

@@ -1,0 +1,130 @@
+"""A crawl over a web that misbehaves in every way we know ends, with every URL in the ledger under the expected rule."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.boundary import Boundary
+from components.core.stage import Stage
+from components.crawl import run
+from components.crawl.budget import Budget
+from tests.crawl.conftest import fixture_params
+from tests.crawl.hostile_web import HTML, LIMIT, ROBOTS, images, jpeg, page, pages, redirect
+from tests.crawl.raw_web import RawWeb, plain
+from tests.crawl.tls_faults import TLS, tls_server
+from tests.support import HANG, make_stage
+
+TIMEOUT = 1.5
+"""Seconds of one request of the crawl."""
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """The finished crawl: its ledger by key, its records, what was expected of each URL, and the seconds it took."""
+    home = tmp_path_factory.mktemp("hostile")
+    page_cases, image_cases = pages(), images()
+    scripts = {path: case.script for path, case in (page_cases | image_cases).items()}
+    for day in range(1, 40):  # the calendar goes on for longer than the crawl follows it
+        scripts[f"/calendar/{day}"] = page(f'<a href="/calendar/{day + 1}">next</a>')
+    scripts["/circle-2"] = page_cases["/circle"].script
+    scripts["/circle-2"] = lambda _: [
+        b"HTTP/1.1 302 Found\r\nLocation: /circle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    ]
+    with ExitStack() as servers:
+        web = servers.enter_context(RawWeb(scripts))
+        shown = {web.url(path): case.rule for path, case in image_cases.items()}
+        for case in ROBOTS.values():
+            host = servers.enter_context(RawWeb({"/robots.txt": case.script, "/x.jpg": plain(jpeg() + case.what.encode())}))
+            shown[host.url("/x.jpg")] = case.rule
+        for name, fault in TLS.items():
+            port = servers.enter_context(tls_server(home / name, fault))
+            shown[f"https://127.0.0.1:{port}/x.jpg"] = "robots"
+        shown[f"http://127.0.0.1:{_free_port()}/x.jpg"] = "robots"
+        shown["http://no-such-host.invalid/x.jpg"] = "robots"
+        links = "".join(f'<a href="{path}">x</a>' for path in page_cases)
+        figures = "".join(f'<img src="{url}" alt="picture number {n} of the hostile web">' for n, url in enumerate(shown))
+        web.paths["/"] = plain(f"<!doctype html><html lang=en>{links}{figures}".encode(), HTML)
+        stage = crawl_stage(home, web)
+        start = time.monotonic()
+        run(stage)
+        seconds = time.monotonic() - start
+    stage.finish()
+    boundary = Boundary(stage.out)
+    rows = {row["key"]: row for row in boundary.ledger().to_pylist()}
+    yield {
+        "rows": rows,
+        "records": boundary.table().to_pylist(),
+        "pages": {web.url(path): case.rule for path, case in page_cases.items()},
+        "images": shown,
+        "seconds": seconds,
+        "web": web,
+    }
+
+
+def crawl_stage(home: Path, web: RawWeb) -> Stage:
+    params = fixture_params(
+        web="open",
+        web_root="",
+        contact="http://example.org/robot",
+        seeds=[web.url("/")],
+        hosts=[f"127.0.0.1:{web.port}"],
+        depth=5,
+        max_pages=300,
+        per_host=8,
+        connections=32,
+        timeout=TIMEOUT,
+        connect_timeout=TIMEOUT,
+        retries=0,
+        max_page_bytes=LIMIT,
+        max_image_bytes=LIMIT,
+        allow_private=True,
+        budget=Budget(host_failures=1000, page_seconds=5.0, image_seconds=3.0),
+    )
+    return make_stage(home, "crawl", params=params)
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def test_the_crawl_over_a_hostile_web_ends(crawled):
+    assert crawled["seconds"] < HANG
+
+
+@pytest.mark.parametrize("path", sorted(pages()))
+def test_every_hostile_page_is_in_the_ledger_under_its_rule(crawled, path):
+    url = crawled["web"].url(path)
+    row = crawled["rows"].get(url)
+    assert row is not None, "not in the ledger"
+    assert row["rule"] in pages_rules(crawled, url), row
+
+
+def pages_rules(crawled: dict[str, Any], url: str) -> list[str]:
+    return crawled["pages"][url].split(" ")
+
+
+def test_every_image_is_in_the_ledger_under_its_rule(crawled):
+    by_image = {row["detail"].split(" ")[0]: row for row in crawled["rows"].values() if row["kind"] == "record"}
+    rules = {url: by_image[url]["rule"] if url in by_image else "not in the ledger" for url in crawled["images"]}
+    wrong = [(url, found, crawled["images"][url]) for url, found in rules.items() if found not in crawled["images"][url].split(" ")]
+    assert wrong == []
+
+
+def test_sound_pictures_among_hostile_ones_are_kept(crawled):
+    kept = {record["image_url"] for record in crawled["records"]}
+    expected = {url for url, rules in crawled["images"].items() if rules == ""}
+    assert expected <= kept
+
+
+def test_no_text_of_the_hostile_web_reaches_a_record_with_control_characters(crawled):
+    for record in crawled["records"]:
+        assert record["alt"].isprintable(), record
