@@ -104,8 +104,39 @@ def explain(graph: Graph, what: str) -> list[Life]:
     return list(lives.values())
 
 
-def _finished(graph: Graph) -> Iterator[Boundary]:
-    for dataset in graph.datasets:
+def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
+    """What a rule dropped, stage by stage: ledger rows with the name of the stage's output as ``boundary``.
+
+    Args:
+        graph: the project's stages and chain.
+        rule: e.g. ``page_over_budget``.
+        dataset: only this one; '' for all.
+
+    Raises:
+        HearsightError: there is no such dataset, or no finished stage dropped anything by it; names the rules that did.
+    """
+    if dataset and dataset not in graph.datasets:
+        raise HearsightError(
+            f"there is no dataset '{dataset}'", where=graph.root / "params.yaml", mend=f"known are: {', '.join(graph.datasets)}"
+        )
+    rules: set[str] = set()
+    found = False
+    for boundary in _finished(graph, dataset):
+        ledger = boundary.ledger()
+        for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist():
+            found = True
+            yield {"boundary": boundary.name, **row}
+        rules.update(name for name in pc.unique(ledger["rule"]).to_pylist() if name)
+    if not found:
+        raise HearsightError(
+            f"no finished stage dropped anything by the rule '{rule}'",
+            where=graph.root / "data",
+            mend=f"rules that did: {', '.join(sorted(rules)) or 'none'}",
+        )
+
+
+def _finished(graph: Graph, only: str = "") -> Iterator[Boundary]:
+    for dataset in [only] if only else graph.datasets:
         for stage in graph.stages_of(dataset):
             folder = graph.output(stage, dataset)
             if (folder / NAME).exists():

@@ -28,6 +28,9 @@ def sound(params: Params) -> Params:
     for name in NOT_NEGATIVE:
         if getattr(params, name) < 0:
             raise wrong(name, "must not be negative", "give 0 or more")
+    for name, value in params.budget:
+        if value <= 0:
+            raise wrong(f"budget.{name}", "must be more than 0", "give a positive number, or leave it out for the default")
     for name in ("snapshot", "base"):
         folder = getattr(params, name)
         named = all(char.isalnum() or char in "-_." for char in folder) and folder[:1] != "."

@@ -20,6 +20,7 @@ import brotli
 from backports import zstd
 
 from tests.crawl.raw_web import Script, head, plain
+from tests.crawl.tls_faults import TLS
 
 HTML = "text/html; charset=utf-8"
 LIMIT = 200_000
@@ -349,3 +350,17 @@ ROBOTS: dict[str, Case] = {
     "robots that forbid": Case("Disallow: /", page("User-agent: *\nDisallow: /", kind="text/plain"), "robots"),
 }
 """Behaviours of hosts by their robots.txt; the rule is that of an image of theirs."""
+
+
+def table() -> list[str]:
+    """The rows of docs/robustness.md that tell of this web: behaviour, and the rule of its ledger row."""
+    rows: list[str] = []
+    for title, cases in (("page", pages()), ("image", images()), ("host", ROBOTS)):
+        for case in cases.values():
+            rules = [f"`{rule}`" if rule else "kept" for rule in case.rule.split(" ")]
+            rows.append(f"| {title}: {case.what} | {' or '.join(dict.fromkeys(rules))} |")
+    return rows + [f"| host: {what} | `robots` (robots.txt: tls or timeout) |" for what in TLS.values()]
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))

@@ -206,3 +206,19 @@ def test_a_request_that_takes_long_gives_its_place_to_another(monkeypatch):
             return True
 
     assert asyncio.run(two())
+
+
+def test_hosts_about_which_there_is_nothing_to_remember_are_forgotten(tmp_path, monkeypatch):
+    from components.crawl.web import fetch as fetch_module
+
+    monkeypatch.setattr(fetch_module, "HOSTS_IN_MEMORY", 3)
+    with ExitStack() as stack:
+        webs = [stack.enter_context(RawWeb({"/x": PAGE})) for _ in range(6)]
+        failing = stack.enter_context(RawWeb({"/x": lambda _: [None]}))
+        store = stack.enter_context(FetchStore(tmp_path / "store", writer=True))
+        fetcher = stack.enter_context(Fetcher(store, fetch_settings(allow_private=True, retries=0)))
+        fetcher.ensure([web.url("/x") for web in (*webs, failing)], "page")
+        strikes = fetcher.host(failing.url("/x")).strikes
+        fetcher.ensure([webs[0].url("/y")], "page")
+        assert strikes == 1 == fetcher.host(failing.url("/x")).strikes
+        assert len(fetcher._hosts) == 2

@@ -71,6 +71,11 @@ def test_no_entity_is_expanded(entities):
     assert not found.pages and found.problem == "has a document type"
 
 
+def test_300_000_empty_gzip_members_are_read_in_linear_time():
+    members = gzip.compress(b"") * 300_000  # hours, when each member copied the rest
+    assert read_sitemap(members, A).problem == "lists nothing"
+
+
 def test_a_bomb_and_a_flood_end_at_their_limits(monkeypatch):
     from components.crawl.web import sitemaps
 

@@ -20,6 +20,8 @@ from components.crawl.web.store import FetchStore
 from components.crawl.web.warc import Entry
 
 MAX_REDIRECTS = 5
+HOSTS_IN_MEMORY = 10_000
+"""Hosts whose parsed robots.txt is kept at a time."""
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -213,6 +215,8 @@ class Answers:
             return Rules(None, self._agent)
         origin = robots_url(url)
         if origin not in self._rules:
+            if len(self._rules) >= HOSTS_IN_MEMORY:  # the oldest; what is needed again is read again
+                del self._rules[next(iter(self._rules))]
             self._rules[origin] = Rules.of(*self._well_known(origin), self._agent)
         return self._rules[origin]
 

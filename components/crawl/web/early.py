@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components.crawl.image import FORMATS, MAX_PIXELS, seems
+from components.crawl.budget import Budget
 from components.crawl.image_head import read_head
+from components.crawl.image_kinds import FORMATS, limit_passed, seems
 
 PREFIX = 256 * 1024
 """Bytes within which a header is looked for; camera JPEGs hold colour profiles and previews before it."""
@@ -25,13 +26,17 @@ _NO_IMAGE = ("json", "xml", "pdf", "zip", "gzip", "javascript", "wasm", "ecmascr
 
 @dataclass(frozen=True)
 class Limits:
-    """What an image may be; 0 switches a limit off."""
+    """What an image may be; 0 switches off ``min_side`` and ``max_aspect``."""
 
     max_bytes: int
     min_side: int = 0
     """px of the smaller side."""
     max_aspect: float = 0.0
     """Larger side by smaller side."""
+    max_pixels: int = Budget().image_pixels
+    """px in all."""
+    max_side: int = Budget().image_side
+    """px of the larger side."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,8 @@ def by_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Literal
 def out_of_range(width: int, height: int, limits: Limits) -> Refusal | None:
     """Whether an image of ``width`` × ``height`` px is too large to decode, too small, or too narrow."""
     size = f"{width} x {height} px"
-    if width * height > MAX_PIXELS:
-        return Refusal("image_too_large", size, f"{MAX_PIXELS} px in all")
+    if limit := limit_passed(width, height, pixels=limits.max_pixels, side=limits.max_side):
+        return Refusal("image_too_large", size, limit)
     if limits.min_side and min(width, height) < limits.min_side:
         return Refusal("image_side", size, f"at least {limits.min_side} px")
     if limits.max_aspect and max(width, height) > limits.max_aspect * min(width, height):

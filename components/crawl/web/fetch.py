@@ -16,7 +16,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.crawl.takedown import NOTHING, Takedown
 from components.crawl.urls import host_of
-from components.crawl.web.answers import Answers, Consent, NotFetched
+from components.crawl.web.answers import HOSTS_IN_MEMORY, Answers, Consent, NotFetched
 from components.crawl.web.api import Api, call
 from components.crawl.web.earlier import Earlier, moment
 from components.crawl.web.erase import turned
@@ -150,6 +150,7 @@ class Fetcher:
     async def _work(self, new: list[str], wait: bool, desc: str) -> None:
         self._session.open()
         self._error = None
+        self._forget_idle()
         while not self._finished.empty():  # of URLs that finished after the last call had stopped counting
             self._finished.get_nowait()
         lag = asyncio.ensure_future(self._lag.watch())
@@ -172,6 +173,12 @@ class Fetcher:
 
     def _left(self) -> int:
         return sum(min(len(host.waiting), OF_ONE_HOST) for host in self._hosts.values()) + len(self._flying)
+
+    def _forget_idle(self) -> None:
+        """Let go of hosts about which there is nothing to remember, so that memory does not grow with their number."""
+        if len(self._hosts) > HOSTS_IN_MEMORY:
+            now = asyncio.get_running_loop().time()
+            self._hosts = {name: host for name, host in self._hosts.items() if not host.idle(now)}
 
     def _route(self, url: str) -> None:
         """Hand a wanted URL to the host whose answer it needs next; count it when it needs none."""

@@ -53,6 +53,11 @@ class Host:
         """Count the outcome of one URL."""
         self.strikes = 0 if good else self.strikes + 1
 
+    def idle(self, now: float) -> bool:
+        """Whether a new object would behave the same from now on, in the loop's time."""
+        busy = self.workers or self.waiting or self.gate.locked()
+        return not (busy or self.strikes or self.closed or self.free_at > now)
+
     async def turn(self, delay: float) -> None:
         """Wait until the next request may start."""
         now = asyncio.get_running_loop().time()

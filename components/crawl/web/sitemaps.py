@@ -7,6 +7,8 @@ which sitemaps are asked for (``walk``).
 
 from __future__ import annotations
 
+import gzip
+import io
 import zlib
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -51,20 +53,16 @@ def read_sitemap(data: bytes, url: str) -> Sitemap:
 
 def _unpacked(data: bytes, found: Sitemap) -> bytes:
     """gzip members, to the limit and no further: a small file can unpack to anything."""
-    pieces: list[bytes] = []
-    left = MAX_BYTES + 1
+    content = bytearray()
     try:
-        while data and left > 0:
-            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            pieces.append(unpacker.decompress(data, left))
-            left -= len(pieces[-1])
-            if not unpacker.eof:
-                found.problem = "truncated gzip" if left > 0 else ""
-                break
-            data = unpacker.unused_data
-    except zlib.error:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            while len(content) <= MAX_BYTES and (piece := stream.read1(1 << 16)):
+                content += piece
+    except EOFError:
+        found.problem = "truncated gzip"
+    except (OSError, zlib.error):
         found.problem = "broken gzip"
-    return b"".join(pieces)
+    return bytes(content)
 
 
 def _read_text(data: bytes, url: str, found: Sitemap) -> None:
