@@ -22,7 +22,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # As many workers as cores; one core needs none. Groups and their order: tests/groups.py.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
-.PHONY: help setup data demo experiments test test-all lint docs flow ui lock bare clean
+RUNS ?= 1000000
+.PHONY: help setup data demo experiments test test-all fuzz lint docs flow ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +61,9 @@ test: .venv/.ready-dev ## run the quick tests on all cores (no network, no GPU, 
 
 test-all: .venv/.ready-dev ## run every test, every kill point and all drawn examples (an hour or more on two cores)
 	HEARSIGHT_TESTS=thorough pytest $(SHARED) -m "slow or not slow"
+
+fuzz: .venv/.ready-dev ## run every parser of untrusted bytes on a million inputs (hours; a second call continues; RUNS=100000)
+	python -m tests.fuzz.many --runs $(RUNS)
 
 lint: .venv/.ready-dev ## style, types and import rules
 	ruff check . && ruff format --check . && mypy && lint-imports

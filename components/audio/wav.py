@@ -120,7 +120,7 @@ def _end_of_data(content: bytes, start: int, said: int, order: str, warnings: li
         if stop > end and not (long and said == _STREAMED):
             warnings.append(f"says {said} bytes of samples and holds {there}")
         return end
-    if _only_chunks(content, stop + said % 2, order) or not any(content[stop:]):
+    if _only_chunks(content, stop + said % 2, order) or not content[stop:].strip(b"\0"):
         return stop
     warnings.append(f"says {said} bytes of samples and holds {there}")
     return end

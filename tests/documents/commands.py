@@ -124,6 +124,7 @@ TESTED = {
     r"hearsight tracking flush": "tests/lineage/test_lineage.py",
     r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_is_what_the_help_texts_say",
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
+    r"python -m tests\.fuzz.*": "tests/fuzz/test_fuzz.py",
     r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_agree_and_nothing_private_is_left",
     r"mlflow models serve .*": (
         "tests/index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
@@ -134,7 +135,7 @@ TESTED = {
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test|test-all|setup|lint|lock|bare|experiments)( CASES=.*)?": "long: whole runs, made before a release",
+    r"make (demo|test|test-all|fuzz|setup|lint|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, made before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"pytest -m slow .*|pytest tests/.*": "long: tests themselves",
     r"pip install .*": "network: an additional package",

@@ -156,7 +156,10 @@ class Mastodon:
     def _following(self, first: str, reply: Reply) -> str:
         """The next page's address: ours with the place that the Link header names, so that no header leads elsewhere."""
         if reply.following is not None:
-            place = parse_qs(urlsplit(reply.following).query).get("max_id", [""])[-1]
+            try:
+                place = parse_qs(urlsplit(reply.following).query).get("max_id", [""])[-1]
+            except ValueError:  # no address at all
+                return ""
             return f"{first}&{urlencode({'max_id': clean(place)[:200]})}" if place else ""
         last = reply.value[-1]
         number = last.get("id") if isinstance(last, dict) else None

@@ -17,6 +17,8 @@ _ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85")
 _SILENT = frozenset(("-comment", "script", "style", "template", "head"))
 _PARAGRAPHS = frozenset(("p", "ul", "ol", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
 _LINES = frozenset(("div", "li", "tr"))
+_ACCENTS = 30
+"""The most that a character of any language needs (Unicode Standard Annex #15, section 13)."""
 _HASH = "[#\uff03\ufe5f]"
 """The signs that begin a hashtag: #, and its full-width and small forms."""
 
@@ -50,7 +52,8 @@ def plain(markup: str) -> str:
             mark = "\n\n" if name in _PARAGRAPHS else "\n" if name in _LINES else ""
             inside = [*here.iter(include_text=True)]  # type: ignore[attr-defined]
             waiting += [mark, *reversed(inside), mark] if mark else [*reversed(inside)]
-    text = re.sub(r" *\n *", "\n", "".join(pieces))
+    # Line by line: a pattern of spaces and a line end takes quadratic time where there are spaces and no line end.
+    text = "\n".join(line.strip(" ") for line in "".join(pieces).split("\n"))
     return clean(re.sub(r"\n{3,}", "\n\n", text))
 
 
@@ -69,5 +72,18 @@ def tagging(text: str, tags: tuple[str, ...]) -> str:
     return "inside" if inside.search(normal) else ""
 
 
+def _few_accents(text: str) -> str:
+    """The text with at most ``_ACCENTS`` combining characters in a row: normalising sorts a row in quadratic time."""
+    if len(text) <= _ACCENTS or text.isascii():
+        return text
+    kept, row = [], 0
+    for char in text:
+        row = row + 1 if unicodedata.combining(char) else 0
+        if row <= _ACCENTS:
+            kept.append(char)
+    return "".join(kept)
+
+
 def _normal(text: str) -> str:
+    text = _few_accents(text)
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())

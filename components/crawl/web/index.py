@@ -36,7 +36,7 @@ def read_index(folder: Path, sizes: Mapping[str, int], most: int | None = None) 
             entry = Entry(**json.loads(row))
             if entry.offset + entry.length > sizes.get(entry.segment, -1):
                 raise ValueError("beyond the segment")
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             whole = False
             continue
         kept.append(entry)

@@ -113,6 +113,8 @@ class Session:
         async with self.open().get(
             address, allow_redirects=False, proxy=self._proxy, timeout=times, headers=dict(asks)
         ) as answer:
+            if answer.status < 100:
+                return Answered(Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits"))
             came = [(wire_text(name), wire_text(value)) for name, value in answer.raw_headers]
             sent = sent_headers(came)
             headers = tuple((name, value) for name, value in came if name.lower() not in _DROP_HEADERS)

@@ -219,7 +219,11 @@ def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: s
     place: dict[str, Any] = {"segment": segment, "offset": offset, "length": length}
     when = {"fetched": headers.get("warc-date", "")}
     if "x-hearsight-entry" in headers:
-        return Entry(**({"url": url, "status": 0} | when | json.loads(headers["x-hearsight-entry"]) | place))
+        try:
+            told = json.loads(headers["x-hearsight-entry"])
+        except RecursionError:
+            raise ValueError("nested too deep") from None
+        return Entry(**({"url": url, "status": 0} | when | told | place))
     status = int(http[0].split(b" ")[1])
     sent = sent_headers(_header_lines(http))
     return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place | when))

@@ -26,6 +26,8 @@ def load(path: Path, shown: str) -> Any:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise HearsightError("is not JSON: it is not UTF-8", where=f"{shown}: line {line}", mend="fetch it again") from None
+    except ValueError:  # a number of thousands of digits
+        raise HearsightError("is not JSON of a set: it holds too long a number", where=shown, mend="fetch it again") from None
     except RecursionError:
         raise HearsightError(
             "is not JSON of a set: it nests too deeply", where=f"{shown}: line 1", mend="fetch it again"

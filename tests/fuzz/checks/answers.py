@@ -1,0 +1,131 @@
+"""What hosts answer: HTTP heads, robots.txt, sitemaps, wishes; and the fetch store's own files, read after a crash."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.fuzz.checks.common import PAGE, address, storable
+
+ADDRESSES = (PAGE, "https://a.sample/", "http://a.sample/a/b*c$d?e=%20&f", "http://b.sample:8080/%E6%97%A5/x.html")
+
+
+def robots(data: bytes) -> None:
+    """Any robots.txt gives rules that can be asked."""
+    from components.crawl.web.robots import Rules
+
+    for status in (200, 404, 429, 503):
+        rules = Rules.of(status, data, "hearsight")
+        for url in ADDRESSES:
+            assert isinstance(rules.allow(url), bool)
+        assert math.isfinite(rules.delay) and rules.delay >= 0, "no delay can be kept"
+        assert isinstance(rules.named, bool)
+        storable(rules.sitemaps)
+
+
+def sitemap(data: bytes) -> None:
+    """Any sitemap, as it is and gzipped, lists addresses or says why not."""
+    from components.crawl.web.sitemaps import MAX_URLS, read_sitemap
+
+    found = read_sitemap(data, "http://a.sample/sitemap.xml")
+    storable(found)
+    for listed in (found.pages, found.sitemaps):
+        for url in listed:
+            address(url)
+    assert len(found.pages) + len(found.sitemaps) <= MAX_URLS
+    assert found.problem or found.pages or found.sitemaps
+    if data[:2] != b"\x1f\x8b":
+        packed = read_sitemap(gzip.compress(data, 0), "http://a.sample/sitemap.xml")
+        assert (packed.pages, packed.sitemaps) == (found.pages, found.sitemaps), "gzipped it lists something else"
+
+
+def manners(data: bytes) -> None:
+    """Any header, meta tag (first line) and tdmrep.json (the rest) is a statement or none."""
+    from components.crawl.web.manners import RULES, Reservations, agrees, header_statements, meta_statements, refusal
+
+    line, _, rest = data.partition(b"\n")
+    said = line.decode("utf-8", "surrogateescape")
+    for statements in (
+        header_statements(said.replace("\t", "\n"), said, "hearsight"),
+        meta_statements([("robots", said), ("hearsight", said), ("tdm-reservation", said)], "hearsight"),
+    ):
+        refused = refusal(statements)
+        assert refused is None or refused[0] in RULES
+        assert isinstance(agrees(statements), bool)
+    rules = Reservations.of(rest)
+    for url in ADDRESSES:
+        assert rules.reserved(url) in (True, False, None)
+
+
+@cache
+def _loop() -> Any:
+    import asyncio
+
+    return asyncio.new_event_loop()
+
+
+def heads(data: bytes) -> None:
+    """What aiohttp takes for the head of an answer can be stored, and reads back as it was."""
+    from aiohttp.base_protocol import BaseProtocol
+    from aiohttp.http_exceptions import HttpProcessingError
+    from aiohttp.http_parser import HttpResponseParser
+
+    from components.core.digests import sha256_bytes
+    from components.crawl.web.warc import Entry, described, entry_of, http_headers, sent_headers, split, warc_record, wire_text
+
+    parser = HttpResponseParser(BaseProtocol(_loop()), _loop(), 2**16, read_until_eof=True, auto_decompress=False)
+    try:
+        messages, _, _ = parser.feed_data(data)
+    except (HttpProcessingError, ValueError):  # what the fetcher takes for bad_http
+        return
+    body = b"body"
+    for message, _ in messages:
+        if message.code < 100:  # what the fetcher takes for bad_http, too
+            continue
+        headers = [(wire_text(name), wire_text(value)) for name, value in message.raw_headers]
+        told = described(sent_headers(headers))
+        entry = Entry(PAGE, message.code, sha256=sha256_bytes(body), bytes=len(body), **told)
+        storable(entry)
+        reason = wire_text((message.reason or "").encode("utf-8", "surrogateescape"))
+        record = gzip.decompress(warc_record(entry, body, headers, reason))
+        again = entry_of(*split(record), "segment", 0, 0)
+        assert again.status == entry.status and again.sha256 == entry.sha256
+        assert {name: getattr(again, name) for name in told} == told, "an answer reads back as another"
+        assert http_headers(record) == headers, "headers read back as others"
+
+
+def segment(data: bytes) -> None:
+    """A record of the store that anything may have happened to is an entry, or is known to be none."""
+    from components.crawl.web.warc import Entry, entry_of, http_headers, member_at, split
+
+    member = member_at(io.BytesIO(gzip.compress(data, 0)))
+    assert member is not None and member[0] == data
+    try:
+        entry = entry_of(*split(data), "segment", 0, 0)
+        http_headers(data)
+    except (ValueError, KeyError, TypeError, IndexError):
+        return
+    assert isinstance(entry, Entry)
+    member_at(io.BytesIO(data))
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+
+
+def index(data: bytes) -> None:
+    """An index that anything may have happened to gives entries whose records can be looked for."""
+    from components.crawl.web.index import read_index
+
+    folder = Path(_folder().name)
+    (folder / "index.jsonl").write_bytes(data)
+    entries, whole = read_index(folder, {"0001.warc.gz": 10_000})
+    assert isinstance(whole, bool)
+    for entry in entries:
+        assert entry.segment == "0001.warc.gz" and entry.offset + entry.length <= 10_000

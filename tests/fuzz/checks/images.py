@@ -1,0 +1,44 @@
+"""Images: their heads, read from ever longer beginnings, and whole small ones."""
+
+from __future__ import annotations
+
+import base64
+
+from tests.fuzz.checks.common import storable
+
+
+def image_head(data: bytes) -> None:
+    """What a beginning decides stays decided however much follows, and nothing is read beyond it."""
+    from components.crawl.image_head import read_head
+    from components.crawl.jpeg_scans import means_only
+    from components.crawl.web.early import Limits, by_prefix
+
+    limits = Limits(1 << 20, 100, 5.0)
+    decided, cuts = None, [*range(0, min(len(data), 32), 3), *range(32, len(data), 1 + len(data) // 16), len(data)]
+    for cut in cuts:
+        head = read_head(data[:cut])
+        assert decided is None or head == decided, "more bytes change what was decided"
+        decided = head
+        by_prefix(data[:cut], limits, last=False)
+    last = read_head(data, last=True)
+    assert last is not None and (decided is None or last == decided)
+    assert last.width >= 0 and last.height >= 0
+    refusal = by_prefix(data, limits, last=True)
+    assert refusal is not False
+    storable(refusal)
+    means = means_only(data)
+    assert means is None or means[:2] == data[:2]
+
+
+def image(data: bytes) -> None:
+    """An image is looked at without an error: it is good, or a rule says why not."""
+    from components.crawl.image import look
+
+    facts = look(data)
+    storable(facts)
+    assert facts.bytes == len(data)
+    if facts.reason:
+        assert not facts.phash and not facts.thumbnail
+    else:
+        assert facts.width > 0 and facts.height > 0 and len(facts.phash) == 16
+        assert base64.b64decode(facts.thumbnail, validate=True)[:2] == b"\xff\xd8"

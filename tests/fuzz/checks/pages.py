@@ -1,0 +1,86 @@
+"""Pages: HTML from the tree and by the scanner, srcset, addresses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from urllib.parse import urlsplit
+
+from components.crawl.html import Candidate
+from tests.fuzz.checks.common import PAGE, address, candidates, shown, storable
+
+HINTS = (None, "utf-8", "latin-1", "shift_jis", "gb2312", "utf-16", "utf-7", "iso-2022-jp", "idna", "nonsense")
+
+
+def html(data: bytes) -> None:
+    """A page is read without an error, what comes out can be used, and scanner and tree agree.
+
+    An input that begins with NUL states its charset in its second byte.
+    """
+    from components.crawl.archives.pairs import read_fast
+    from components.crawl.html import read_page
+
+    hint = None
+    if data[:1] == b"\0" and len(data) > 1:
+        hint, data = HINTS[data[1] % len(HINTS)], data[2:]
+    _as_ints()
+    page = read_page(data, PAGE, hint)
+    candidates(page.candidates)
+    storable(page)
+    for link in page.links:
+        address(link)
+    fast = read_fast(data, PAGE, hint, context=False)
+    assert _bare(fast.candidates) == _bare(page.candidates), "scanner and tree disagree"
+    assert fast.noindex == page.noindex, "scanner and tree disagree on noindex"
+
+
+def _bare(found: list[Candidate]) -> list[Candidate]:
+    """Without figcaptions, which the scanner leaves out, and which are there when it leaves a page to the tree."""
+    return [replace(candidate, figcaption="") for candidate in found]
+
+
+@cache
+def _as_ints() -> None:
+    """Interpreted, the scanner gets whole numbers, as numba makes them of bytes; numpy's own would overflow."""
+    from numba import config
+
+    from components.crawl.archives import scan
+
+    if config.DISABLE_JIT:
+        find_tags = scan.find_tags
+        scan.find_tags = lambda data: find_tags(data.tobytes())
+
+
+def srcset(data: bytes) -> None:
+    """Every offer is an address as the attribute spells it, with a size that makes sense."""
+    from components.crawl.html import parse_srcset
+
+    text = data.decode("utf-8", "surrogateescape")
+    at = 0
+    for width, density, url in parse_srcset(text):
+        assert 0 <= width < 10**6 and 0 <= density < 10**5
+        assert url and not re.search(r"[ \t\r\n\f]", url)
+        at = text.index(url, at) + len(url)
+
+
+def urls(data: bytes) -> None:
+    """An address (the second line is the page's) has one spelling, one host for every reader, and one way to be joined."""
+    from yarl import URL
+
+    from components.crawl.archives.resolve import Resolver
+    from components.crawl.urls import absolute, is_private
+
+    reference, _, base = data.decode("utf-8", "surrogateescape").partition("\n")
+    base = base or PAGE
+    found = absolute(reference, base)
+    assert Resolver(base)(reference) == found, "the fast resolver disagrees"
+    is_private(reference)
+    if found is None:
+        return
+    shown(found)
+    address(found)
+    host = urlsplit(found).hostname or ""
+    is_private(host)
+    # What is asked for is what was judged.
+    assert (URL(found, encoded=True).raw_host or "") == host, "two readers of an address see two hosts"

@@ -1,0 +1,108 @@
+"""Posts: what servers answer and what exports hold, up to ledger rows and images."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from components.core.errors import HearsightError
+from tests.fuzz.checks.common import address, as_file, storable
+
+TAGS = ["paracegover", "ParaTodosVerem"]
+SETTINGS: dict[str, Any] = {
+    "tag": TAGS[0],
+    "variants": TAGS[1:],
+    "profiles": [],
+    "local": False,
+    "user": "1",
+    "window_days": 1000.0,
+    "relist_days": 0.0,
+    "page_size": 2,
+    "token_variable": "",
+}
+ANSWERED = "2026-11-21T13:00:00Z"
+
+
+def mastodon(data: bytes) -> None:
+    """One answer of a Mastodon server, given to every question."""
+    _answered("mastodon", "https://social.sample", data)
+
+
+def instagram(data: bytes) -> None:
+    """One answer of the Graph API, given to every question."""
+    from components.crawl.posts.instagram import GraphApi, regained
+
+    _answered("instagram", "https://graph.sample/v1", data)
+    sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}
+    assert 0 <= regained(sent) < 1e8
+    api = GraphApi("https://graph.sample/v1", "", robots=False)
+    for url in ("https://graph.sample/v1/ig_hashtag_search?q=a", "https://graph.sample/v1/1"):
+        for status in (200, 400, 403, 500):
+            storable(vars(api.ruling(url, status, sent, data)))
+
+
+def _answered(kind: str, server: str, data: bytes) -> None:
+    from components.crawl.posts.calls import Reply
+    from components.crawl.posts.post import Account
+    from components.crawl.posts.provider import provider_of
+    from components.crawl.posts.settings import PostsSettings
+
+    settings = PostsSettings(provider=kind, server=server, **SETTINGS)  # type: ignore[arg-type]
+    provider = provider_of(settings, 3, live=False)
+    link, _, body = data.partition(b"\n") if data[:5] == b"LINK:" else (b"", b"", data)
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    following = link[5:].decode("utf-8", "surrogateescape") if link else None
+    calls: Any = SimpleNamespace(
+        get=lambda url: Reply(url, _shaped(url, value), status=200, fetched=ANSWERED, following=following)
+    )
+    json.loads(provider.api.reduced(f"{server}/api/v1/timelines/tag/x", body))
+    found = provider.search(calls)
+    storable(found)
+    asked = (Account("user@social.sample", "12"), Account("user", "user"))
+    for known in (*list(found.accounts.values())[:3], Account("other"), *asked):
+        storable(provider.account(calls, known))
+    for known in asked:
+        for listing in provider.listings(calls, known):
+            for page in listing:
+                storable(page)
+                for post in page.posts:
+                    _pages_of(post, known.name)
+
+
+def _shaped(url: str, value: Any) -> Any:
+    """The one answer as the question at ``url`` wants it, where it is a list or an object: else the rest were never reached."""
+    if "/statuses?" in url or "/timelines/" in url:
+        return [value] if isinstance(value, dict) else value
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return value[0].get("account", value[0])
+    return value
+
+
+def _pages_of(post: Any, owner: str) -> None:
+    from components.crawl.posts.found import pages_of_post
+    from components.crawl.posts.post import judged
+
+    _good(pages_of_post(judged(post, TAGS), owner))
+
+
+def _good(pages: Any) -> None:
+    for page in pages:
+        storable(page)
+        for found in page.found:
+            if found.candidate.image_url is not None:
+                address(found.candidate.image_url)
+
+
+def exported(data: bytes) -> None:
+    """Exported posts: each line is pages and images, or a ledger row that says why not."""
+    from components.crawl.posts.exported import pages_of_file
+
+    try:
+        _good(pages_of_file(Path(as_file(data)), "posts.jsonl", TAGS))
+    except HearsightError as error:
+        storable(str(error))

@@ -1,0 +1,46 @@
+"""Existing image-caption sets: every layout of the registry reads any file, or says that it is not its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from tests.fuzz.checks.common import as_file, shown, storable
+
+
+def tables(data: bytes) -> None:
+    """Tables of lines."""
+    from components.crawl.sources.layouts import LAYOUTS
+    from components.crawl.sources.layouts.lines import LineLayout
+
+    _read([name for name, kind in LAYOUTS.items() if issubclass(kind, LineLayout)], data)
+
+
+def documents(data: bytes) -> None:
+    """JSON files."""
+    from components.crawl.sources.layouts import LAYOUTS
+    from components.crawl.sources.layouts.lines import LineLayout
+
+    _read([name for name, kind in LAYOUTS.items() if not issubclass(kind, LineLayout)], data)
+
+
+def _read(names: Iterable[str], data: bytes) -> None:
+    from components.crawl.sources.layouts import layout_named
+    from components.crawl.sources.table import page_of
+
+    path = Path(as_file(data))
+    for name in names:
+        layout = layout_named(name)
+        try:
+            for row in layout.rows(path, "table"):
+                assert row.number > 0
+                assert isinstance(row.caption, str) and isinstance(row.file, str) and isinstance(row.url, str)
+                page = page_of(row, "table", local=layout.has_files, language="un")
+                storable(page)
+                if page.row is not None:
+                    shown(page.row["value"])
+                for found in page.found:
+                    shown(found.candidate.alt)
+        except HearsightError as error:
+            storable(str(error))

@@ -1,0 +1,76 @@
+"""The parsers that are fuzzed: what is checked of each, from which inputs, in which words."""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fuzz import words
+
+HERE = Path(__file__).resolve().parent
+CORPUS, FOUND = HERE / "corpus", HERE / "found"
+PACKAGES = ("components", "protego", "PIL")
+"""Python packages whose branches guide the fuzzer."""
+COMPILED = ("components.crawl.archives.tags", "components.crawl.archives.wat_links")
+"""Modules that numba compiles: it cannot compile what is instrumented, so only an interpreted target is guided by them."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One parser under fuzzing."""
+
+    name: str
+    """Of its function in ``tests.fuzz.checks``, imported when it first runs: by then imports may be instrumented."""
+    dictionary: str = ""
+    """What inputs are made of; see ``tests.fuzz.words``."""
+    longest: int = 2000
+    """Bytes of an input at most; corpus files of it may not be longer."""
+    quick: int = 2000
+    """Inputs of the run in `make test`."""
+    of: str = ""
+    """The target whose inputs it shares; '' for its own."""
+    interpreted: bool = False
+    """Run without numba, so that compiled parsers guide it and reading beyond an array is an error."""
+
+    def check(self, data: bytes) -> None:
+        """Raises when something does not hold of an input."""
+        pkgutil.resolve_name(f"tests.fuzz.checks.{self.name}")(data)
+
+    @property
+    def tokens(self) -> list[bytes]:
+        """The words of its dictionary as bytes."""
+        return [word.encode("latin-1").decode("unicode_escape").encode("latin-1") for word in self.dictionary.split()]
+
+
+TARGETS: dict[str, Target] = {
+    "html": Target("pages:html", words.HTML),
+    "html_interpreted": Target("pages:html", words.HTML, quick=1000, of="html", interpreted=True),
+    "srcset": Target("pages:srcset", r"1w 2x 1.5x 100h \x20 , \n http://a.sample/ data:image/gif;base64,", longest=600),
+    "urls": Target("pages:urls", words.URL, longest=300),
+    "robots": Target("answers:robots", words.ROBOTS),
+    "sitemap": Target("answers:sitemap", words.SITEMAP),
+    "manners": Target("answers:manners", f"{words.WISHES} {words.JSON}", longest=1000),
+    "heads": Target("answers:heads", words.HTTP, longest=1500),
+    "segment": Target("answers:segment", f"{words.WARC} {words.ENTRY}", longest=6000),
+    "index": Target("answers:index", f"{words.ENTRY} {words.JSON}", longest=6000),
+    "warc": Target("archives:warc", words.WARC, longest=4000),
+    "warc_packed": Target("archives:warc_packed", words.WARC, longest=4000, quick=1000),
+    "response": Target("archives:response", words.WARC),
+    "wat": Target("archives:wat", f"{words.WAT} {words.JSON}"),
+    "wat_interpreted": Target("archives:wat", f"{words.WAT} {words.JSON}", of="wat", interpreted=True),
+    "wacz": Target("archives:wacz", f"{words.WARC} {words.ZIP}", 6000, quick=1000),
+    "image_head": Target("images:image_head", words.IMAGES),
+    "image": Target("images:image", words.IMAGES, longest=3000, quick=500),
+    "tables": Target("sets:tables", words.SETS, longest=700),
+    "documents": Target("sets:documents", f"{words.DOCUMENTS} {words.JSON}", longest=6000),
+    "mastodon": Target("posts:mastodon", f"{words.POSTS} {words.JSON}", quick=1000),
+    "instagram": Target("posts:instagram", f"{words.POSTS} {words.JSON}", quick=1000),
+    "exported": Target("posts:exported", f"{words.POSTS} {words.JSON}"),
+    "sound": Target("sound:sound", words.SOUND, longest=3000),
+}
+
+
+def inputs_of(name: str) -> str:
+    """The name of the folder of a target's inputs."""
+    return TARGETS[name].of or name

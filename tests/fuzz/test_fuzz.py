@@ -1,0 +1,139 @@
+"""Every parser of untrusted bytes holds to its checks: on the corpus, on what was once at fault, and on inputs made just now."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.checks import pages
+from tests.fuzz.running import Settings, run
+from tests.fuzz.shrink import shrink
+from tests.fuzz.targets import CORPUS, FOUND, TARGETS, inputs_of
+from tests.support import PROJECT
+
+OWN = [name for name, target in TARGETS.items() if not target.of]
+OPEN: dict[str, str] = {}
+"""Inputs below ``found`` that are still at fault, with what is to be done."""
+
+
+def known_inputs():
+    for name in OWN:
+        for path in sorted((FOUND / name).glob("*")):
+            known = f"{name}/{path.name}"
+            mark = [pytest.mark.xfail(reason=OPEN[known], strict=True)] if known in OPEN else []
+            yield pytest.param(name, path, id=known, marks=mark)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_all_holds_of_every_input_of_the_corpus(name):
+    paths = sorted((CORPUS / name).iterdir())
+    assert paths
+    for path in paths:
+        try:
+            TARGETS[name].check(path.read_bytes())
+        except Exception as error:
+            error.add_note(f"of the input {path}")
+            raise
+
+
+@pytest.mark.parametrize(("name", "path"), known_inputs())
+def test_what_was_once_at_fault_or_slow_is_so_no_more(name, path):
+    TARGETS[name].check(path.read_bytes())
+
+
+def test_every_found_input_is_explained():
+    told = (FOUND / "README.md").read_text(encoding="utf-8")
+    for path in FOUND.glob("*/*"):
+        assert f"`{path.parent.name}/{path.name}`" in told
+    assert all((FOUND / name).is_file() for name in OPEN)
+
+
+def test_the_corpus_stays_small():
+    sizes = [path.stat().st_size for path in CORPUS.glob("*/*")]
+    assert sum(sizes) < 300_000
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Each target's short run: the same inputs every time, in two processes (interpreted parsers are in the second)."""
+    folder = tmp_path_factory.mktemp("fuzz")
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz",
+        "--runs",
+        "0",
+        "--seed",
+        "1",
+        "--seconds-per-input",
+        "300",
+        "--found",
+        str(folder),
+    ]
+    told = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    rows = [json.loads(line) for line in told.stdout.splitlines()]
+    return {row["target"]: row for row in rows}, told.stderr
+
+
+def all_targets():
+    """Those with inputs still at fault meet them again in a run."""
+    still = {name.partition("/")[0] for name in OPEN}
+    if "urls" in still:  # addresses are everywhere
+        still |= {"html", "sitemap", "wat", "warc", "warc_packed", "wacz"}
+    for name in TARGETS:
+        mark = [pytest.mark.xfail(reason="an open fault", strict=False)] if inputs_of(name) in still else []
+        yield pytest.param(name, marks=mark)
+
+
+@pytest.mark.parametrize("name", all_targets())
+def test_all_holds_of_inputs_that_coverage_guides(runs, name):
+    pytest.importorskip("atheris")
+    rows, said = runs
+    assert name in rows, said[-2000:]
+    row = rows[name]
+    assert row["runs"] >= TARGETS[name].quick
+    assert not row["faults"] and not row["inputs"], f"{row['inputs']}\n{said[-2000:]}"
+
+
+class Given:
+    """Stands for Atheris: gives these inputs."""
+
+    def __init__(self, inputs):
+        self.inputs = inputs
+
+    def Setup(self, options, one):
+        self.one = one
+
+    def Fuzz(self):
+        for data in self.inputs:
+            self.one(data)
+
+
+def refuse(data):
+    if b"()" in data:
+        raise ValueError("parentheses")
+
+
+def test_a_fault_is_counted_and_written_down_once_and_the_run_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "srcset", refuse)
+    result = run(Given([b"a", b"b()", b"()c", b"d"]), "srcset", Settings(4, tmp_path))
+    assert (result.runs, result.faults, len(result.inputs)) == (4, 2, 1)
+    assert Path(result.inputs[0]).read_bytes() == b"b()"
+    assert Path(result.inputs[0]).parent == tmp_path / "srcset"
+
+
+def test_a_run_goes_on_behind_an_input_that_ends_its_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "srcset", lambda data: os._exit(9) if data == b"deadly" else None)
+    result = run(Given([b"a", b"b", b"deadly"]), "srcset", Settings(5, tmp_path))
+    assert (result.runs, result.faults) == (6, 0)
+
+
+def test_an_input_is_made_small_while_its_fault_stays(monkeypatch):
+    monkeypatch.setattr(pages, "srcset", refuse)
+    assert shrink("srcset", b"a (x) () b" * 9) == b"()"
+    assert shrink("srcset", b"all is well") == b"all is well"
