@@ -93,7 +93,7 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
                 taken=taken,
             )
         )
-        judge = Judge(params.min_alt, taken)
+        judge = Judge(params.min_alt, taken, max_alt=params.budget.alt_characters)
         for chunk in chunks(source.pages(fetcher.answers, fetcher)):
             source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
         fetcher.ensure((), "image", desc="images")
@@ -127,7 +127,7 @@ def replay(params: Params, store: FetchStore, source: Source, taken: Takedown) -
         The addresses that were followed, and the hashes of those of images (of posts: of answers, too) that are taken down;
         both empty without a list.
     """
-    answers, judge = answers_of(params, store, taken), Judge(params.min_alt, taken)
+    answers, judge = answers_of(params, store, taken), Judge(params.min_alt, taken, max_alt=params.budget.alt_characters)
     with held_by(params, store.folder):
         for chunk in chunks(source.pages(answers, None)):
             for url in wanted_images(judge.verdicts(chunk)):

@@ -10,25 +10,28 @@ from __future__ import annotations
 
 import base64
 import io
+import mmap
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from components.core.digests import sha256_bytes
+from components.crawl.budget import Budget
+from components.crawl.image_head import Head, read_head
+from components.crawl.image_kinds import FORMATS, limit_passed, seems, signature
+from components.crawl.image_small import ENOUGH, made_small
 from components.crawl.jpeg_scans import means_only
 
-FORMATS = {"JPEG": "jpg", "PNG": "png", "GIF": "gif", "WEBP": "webp"}
-"""Formats understood, with the extension their media members get."""
-MAX_PIXELS = 89_000_000
-"""Above this a small file can fill the memory (a decompression bomb)."""
+__all__ = ["FORMATS", "Facts", "hamming", "look", "perceptual_hash"]
+
 THUMBNAIL = 128
 """px of a thumbnail's larger side, at most."""
-_ENOUGH = 96
-"""px of the smaller side that hash and thumbnail are made from, at least: three times what the hash looks at. Of 492 sample JPEGs
-482 keep their hash to 4 bits of 64; those that move further are checkerboards and gratings, whose low frequencies are noise."""
-_SIGNATURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
-_OTHERS = {"TIFF": (b"II*\x00", b"MM\x00*"), "BMP": (b"BM",), "ICO": (b"\x00\x00\x01\x00",), "MNG": (b"\x8aMNG",)}
+_DEFAULT = Budget()
+_PACKED = ("MAX_TEXT_CHUNK", "MAX_TEXT_MEMORY")
+"""Pillow's names, in its messages, for its limits on the texts and profiles packed into a PNG."""
+_UNTOLD = {"JPEG": 8, "WEBP": 20}
+"""Bytes a px, at most, of decoders that tell a lack of memory as bad data."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,9 @@ class Facts:
     """What one image is; ``reason`` is empty for a good one, else the rule that drops it."""
 
     reason: str = ""
-    """'' | not_an_image | foreign_image | truncated_image | image_too_large."""
+    """'' | not_an_image | foreign_image | truncated_image | image_too_large | image_over_budget."""
     detail: str = ""
+    """What was found instead; of ``image_over_budget``: cpu | memory | crash."""
     format: str = ""
     width: int = 0
     """px"""
@@ -50,89 +54,85 @@ class Facts:
     thumbnail: str = ""
     """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. Kept with the other facts, since the decode is
     what costs: made again it takes ten times as long as it took to encode, and needs the picture at hand."""
+    seconds: float = 0.0
+    """CPU seconds that were not enough (``image_over_budget``); else 0."""
+    memory: int = 0
+    """Bytes of memory that were not enough (``image_over_budget``); else 0."""
 
 
-def look(data: bytes) -> Facts:
-    """Decode ``data`` wholly and tell what it is; never raises for bad data."""
-    from PIL import Image, UnidentifiedImageError
+def look(data: bytes, budget: Budget = _DEFAULT) -> Facts:
+    """Decode ``data`` wholly and tell what it is; never raises for bad data.
 
+    Of ``budget`` only the limits on px count here; those on time and memory need a process of its own (``image_look``).
+
+    Raises:
+        MemoryError: there is not enough to decode it.
+    """
     size: dict[str, Any] = {"bytes": len(data), "sha256": sha256_bytes(data)}
     kind = signature(data)
     if kind not in FORMATS:
-        rule = "foreign_image" if kind else "not_an_image"
-        return Facts(rule, kind or seems(data), **size)
-    with warnings.catch_warnings():
-        # A file just above Pillow's own bomb limit only warns; the limit here is checked by hand.
-        warnings.simplefilter("ignore")
-        try:
-            with Image.open(io.BytesIO(data), formats=list(FORMATS)) as picture:
-                shape: dict[str, Any] = {"format": str(picture.format), "width": picture.width, "height": picture.height}
-                if picture.width * picture.height > MAX_PIXELS:
-                    return Facts("image_too_large", f"{picture.width} x {picture.height} px", **shape, **size)
-                means = None
-                if picture.info.get("progressive") and min(picture.size) >= 8 * _ENOUGH:
-                    means = means_only(data)
-                if means is None:
-                    return Facts(**_seen(picture), **shape, **size)
-            with Image.open(io.BytesIO(means), formats=["JPEG"]) as picture:
-                return Facts(**_seen(picture), **shape, **size)
-        except UnidentifiedImageError:
+        return Facts("foreign_image" if kind else "not_an_image", kind or seems(data), **size)
+    if kind != "JPEG":  # other decoders may take their memory on opening
+        head = read_head(data, last=True) or Head(kind)
+        if refused := _too_large(head.width, head.height, budget):
+            return Facts(**refused, format=kind, **size)
+    try:
+        return Facts(**_decoded(data, budget), **size)
+    except MemoryError:
+        raise
+    except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
+        told, head = " ".join(str(error).split())[:120], read_head(data, last=True) or Head(kind)
+        if any(name in told for name in _PACKED):
+            return Facts("image_over_budget", "memory", kind, head.width, head.height, **size)
+        if "out of memory" in told or not _room(head.width * head.height * _UNTOLD.get(kind, 0)):
+            raise MemoryError(told) from error
+        if type(error).__name__ == "UnidentifiedImageError":
             return Facts("truncated_image", f"begins as {kind} and ends before it says anything", **size)
-        except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
-            return Facts("truncated_image", f"{kind}: {' '.join(str(error).split())[:120]}", **size)
+        return Facts("truncated_image", f"{kind}: {told}", **size)
+
+
+def _too_large(width: int, height: int, budget: Budget) -> dict[str, Any]:
+    """The facts that refuse an image of that size; empty when it may be decoded."""
+    if not limit_passed(width, height, pixels=budget.image_pixels, side=budget.image_side):
+        return {}
+    return {"reason": "image_too_large", "detail": f"{width} x {height} px", "width": width, "height": height}
+
+
+def _decoded(data: bytes, budget: Budget) -> dict[str, Any]:
+    """What the pixels tell; raises what decoders raise."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        # Of a file just above its own limit Pillow warns; the limit here is the budget's.
+        warnings.simplefilter("ignore")
+        with Image.open(io.BytesIO(data), formats=list(FORMATS)) as picture:
+            shape: dict[str, Any] = {"format": str(picture.format), "width": picture.width, "height": picture.height}
+            if refused := _too_large(picture.width, picture.height, budget):
+                return shape | refused
+            means = None
+            if picture.info.get("progressive") and min(picture.size) >= 8 * ENOUGH:
+                means = means_only(data)
+            if means is None:
+                return shape | _seen(picture)
+        with Image.open(io.BytesIO(means), formats=["JPEG"]) as picture:
+            return shape | _seen(picture)
 
 
 def _seen(picture: Any) -> dict[str, Any]:
     """Decode a picture just opened: its hash and its thumbnail; raises what its decoder raises."""
-    picture.draft(None, (_ENOUGH, _ENOUGH))
+    picture.draft(None, (ENOUGH, ENOUGH))
     picture.load()
-    small = _small(picture)
+    small = made_small(picture)
     return {"phash": perceptual_hash(small), "thumbnail": _thumbnail(small, picture)}
 
 
-def signature(data: bytes) -> str:
-    """The image format that the first bytes announce, or ''."""
-    if data.startswith(_SIGNATURES[0]):
-        return "JPEG"
-    if data.startswith(_SIGNATURES[1]):
-        return "PNG"
-    if data.startswith(_SIGNATURES[2:]):
-        return "GIF"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "WEBP"
-    for name, marks in _OTHERS.items():
-        if data.startswith(marks):
-            return name
-    if data[4:8] == b"ftyp":
-        return "AVIF/HEIF"
-    return "SVG" if b"<svg" in data[:1024].lower() else ""
-
-
-def seems(data: bytes) -> str:
-    """What bytes that are no image seem to be: empty, html or unknown."""
-    if not data:
-        return "empty"
-    start = data[:512].lstrip().lower()
-    return "html" if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body")) else "unknown"
-
-
-def _small(picture: Any) -> Any:
-    """A decoded picture in grey or colour, over white, its smaller side ``_ENOUGH`` to twice that where it was larger."""
-    from PIL import Image
-
-    clear = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
-    if clear:
-        picture = picture if picture.mode == "RGBA" else picture.convert("RGBA")
-    elif picture.mode not in ("L", "RGB", "CMYK"):
-        # Palettes and 1-bit pictures cannot be averaged, and deeper greys have no place in a thumbnail.
-        picture = picture.convert("RGB" if picture.mode in ("P", "YCbCr", "LAB", "HSV") else "L")
-    factor = min(picture.size) // _ENOUGH
-    if factor > 1:
-        picture = picture.reduce(factor)
-    if clear:
-        white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-        picture = Image.alpha_composite(white, picture)
-    return picture if picture.mode in ("L", "RGB") else picture.convert("RGB")
+def _room(size: int) -> bool:
+    """Whether this process may still take ``size`` bytes of memory; none of them is touched."""
+    try:
+        mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except OSError:
+        return False
+    return True
 
 
 def _thumbnail(small: Any, picture: Any) -> str:
@@ -165,6 +165,8 @@ def _turn(picture: Any) -> Any:
     )
     try:
         return dict(enumerate(ways, start=2)).get(picture.getexif().get(0x0112))
+    except MemoryError:
+        raise
     except Exception:  # EXIF is as wild as the rest of the web: an image with a broken one is whole, and lies as it lies
         return None
 
@@ -200,16 +202,3 @@ def perceptual_hash(picture: Any) -> str:
 def hamming(one: str, other: str) -> int:
     """How many of 64 bits two hashes differ in."""
     return (int(one, 16) ^ int(other, 16)).bit_count()
-
-
-class ImageLook:
-    """:func:`look` as an annotator: kept by the image's sha256, so no image is ever decoded twice."""
-
-    name = "image.look"
-    version = 3
-    model = "pillow-12"
-    codec = "json"
-
-    def compute(self, payload: bytes) -> dict[str, Any]:
-        """The facts about one image's bytes, as plain values."""
-        return asdict(look(payload))

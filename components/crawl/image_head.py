@@ -6,13 +6,17 @@ beyond the bytes given is touched. Not in scope: whether the image is whole (``i
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from components.crawl.image import FORMATS, signature
+from components.crawl.image_kinds import FORMATS, signature
 
 SNIFF = 1024
 """Bytes after which it is plain which format, if any, an image has."""
+_STEPS = 10_000
+"""Markers or blocks looked through; a header that has more says nothing, and is left to the decoder."""
+_FILL = re.compile(rb"\xff*")
 _BARE = frozenset([0x01, *range(0xD0, 0xD8)])
 """JPEG markers without a length: TEM and RST0 to RST7."""
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -62,14 +66,17 @@ def _number(data: bytes, at: int, length: int, order: Literal["big", "little"]) 
 
 
 def _jpeg(data: bytes) -> tuple[int, int]:
-    """From marker to marker until a frame starts. Each step goes forward, so it ends."""
+    """From marker to marker until a frame starts."""
     at = 2
-    while True:
+    for _ in range(_STEPS):
         if _number(data, at, 1, "big") != 0xFF:
             return 0, 0
         marker = _number(data, at + 1, 1, "big")
-        if marker == 0xFF or marker in _BARE:  # a fill byte, or a marker that stands alone
-            at += 1 if marker == 0xFF else 2
+        if marker == 0xFF:  # fill bytes: the last of them begins the marker
+            at = _FILL.match(data, at).end() - 1  # type: ignore[union-attr]  # it matches everywhere
+            continue
+        if marker in _BARE:  # it stands alone
+            at += 2
             continue
         if marker in (0x00, 0xD8, 0xD9, 0xDA):  # stuffing, a second start, the end, or a scan before any frame
             return 0, 0
@@ -79,6 +86,7 @@ def _jpeg(data: bytes) -> tuple[int, int]:
         if marker in _FRAMES:
             return _number(data, at + 7, 2, "big"), _number(data, at + 5, 2, "big")
         at += 2 + length
+    return 0, 0
 
 
 def _png(data: bytes) -> tuple[int, int]:
@@ -91,13 +99,17 @@ def _png(data: bytes) -> tuple[int, int]:
 def _gif(data: bytes) -> tuple[int, int]:
     """The screen, or the first picture on it where that reaches further, as decoders have it."""
     width, height, flags = _number(data, 6, 2, "little"), _number(data, 8, 2, "little"), _number(data, 10, 1, "little")
-    at = 13 + (3 << (flags & 7) + 1 if flags & 0x80 else 0)
-    while (block := _number(data, at, 1, "little")) == 0x21:  # extensions: a label, then sub-blocks until an empty one
-        at += 2
-        while size := _number(data, at, 1, "little"):
-            at += 1 + size
-        at += 1
-    if block != 0x2C:
+    at, block = 13 + (3 << (flags & 7) + 1 if flags & 0x80 else 0), 0x21
+    inside = False
+    for _ in range(_STEPS):
+        block = _number(data, at, 1, "little")
+        if inside:  # an extension: sub-blocks, each behind its size, until an empty one
+            inside, at = block > 0, at + 1 + block
+        elif block == 0x21:
+            inside, at = True, at + 2
+        else:
+            break
+    if inside or block != 0x2C:
         return 0, 0
     left, top, wide, high = (_number(data, at + step, 2, "little") for step in (1, 3, 5, 7))
     return max(width, left + wide), max(height, top + high)

@@ -15,7 +15,8 @@ _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 """What ends a scan: a marker that is neither stuffing nor a restart."""
 _OTHER_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xCC, 0xC8}
 _BARE = frozenset([0x01, *range(0xD0, 0xD9)])
-_MOST_SCANS = 500
+_MOST_SCANS = 100
+"""Encoders write about ten. A file of more is decoded wholly, so that it costs here what it costs whoever uses the picture."""
 
 
 class _Doubt(Exception):

@@ -12,9 +12,9 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
+from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,12 @@ from typing import Any
 from components.core.annotations import AnnotationStore
 from components.core.engine import LocalEngine
 from components.core.errors import HearsightError
+from components.core.limited import OverLimit, run_limited
 from components.core.process import die_with_parent
 from components.core.stage import Job, Stage, Task
-from components.crawl.image import FORMATS, ImageLook, signature
+from components.crawl.budget import Budget
+from components.crawl.image_kinds import FORMATS, signature
+from components.crawl.image_look import ImageLook, load_decoders, look_at_all, look_within
 from components.crawl.sources.inputs import project_of
 from components.crawl.web.answers import Outcome
 from components.crawl.web.bases import place_of
@@ -35,6 +38,8 @@ LOOKS_PER_JOB = 64
 """Images one job decodes."""
 AT_A_TIME = 16
 """Images a worker that looks ahead takes before it keeps what it saw."""
+_LIFE = 1024
+"""Images a process looks at before another takes its place."""
 STEP = "look"
 _PAGES = ("text/html", "application/xhtml+xml")
 _MOST = 4096
@@ -51,23 +56,20 @@ class LookAhead:
     def __init__(self, stage: Stage, store: FetchStore) -> None:
         local = isinstance(stage.engine, LocalEngine) and sys.platform == "linux"
         self._workers = stage.engine.workers if local and isinstance(stage.engine, LocalEngine) else 0
-        self._store, self._annotations = store, stage.annotations
+        self._store, self._annotations, self._budget = store, stage.annotations, stage.params.budget
         self._told: set[str] = set()
         self._processes: list[Any] = []
         self._end: socket.socket | None = None
 
     def __enter__(self) -> LookAhead:
         if self._workers:
-            # Loaded once, here, and not by each of the workers.
-            import numpy  # noqa: F401
-            import PIL.Image  # noqa: F401
-
+            load_decoders()  # once, here, and not in each of the workers
             # Messages keep their bounds, each goes to one worker, and a worker that dies leaves no lock behind.
             self._end, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             self._end.setblocking(False)
             context = get_context("fork")
             for _ in range(self._workers):
-                arguments = (self._end, far, self._annotations, self._store.folder, os.getpid())
+                arguments = (self._end, far, self._annotations, self._budget, self._store.folder, os.getpid())
                 self._processes.append(context.Process(target=_look, args=arguments, daemon=True))
                 self._processes[-1].start()
             far.close()
@@ -94,44 +96,114 @@ class LookAhead:
             process.join()
 
 
-def _look(end: socket.socket, told: socket.socket, annotations: AnnotationStore, folder: Path, parent: int) -> None:
+def _look(
+    end: socket.socket, told: socket.socket, annotations: AnnotationStore, budget: Budget, folder: Path, parent: int
+) -> None:
     """A worker's whole life: look at what it is told until nobody tells any more."""
     die_with_parent(parent)
     end.close()  # else this very process would keep the line open
-    with suppress(HearsightError, OSError):  # told by the jobs, which meet them again
-        while message := told.recv(_MOST):
-            messages = [message]
-            with suppress(BlockingIOError):
-                while message and len(messages) < AT_A_TIME:
-                    message = told.recv(_MOST, socket.MSG_DONTWAIT)
-                    messages.append(message)
-            _annotate(annotations, folder, messages)
+    ahead = _Ahead(told, annotations, budget, folder, os.getpid())
+    # What is lost when a process is killed for one picture is left to the jobs, and so are errors: they meet them again.
+    with suppress(EOFError, HearsightError, OSError):
+        over = 0
+        while over <= _LIFE // 2:  # else hardly anything fits the budget
+            done = run_limited(ahead, range(_LIFE), seconds=budget.image_seconds, memory=budget.image_memory)
+            over = sum(isinstance(one, OverLimit) for one in done)
     os._exit(0)  # no exit handler of the crawl's may run here
 
 
-def _annotate(annotations: AnnotationStore, folder: Path, messages: Iterable[bytes]) -> None:
-    bodies: dict[str, bytes] = {}
-    for sha, segment, offset, length in (json.loads(message) for message in messages if message):
-        body = body_at(folder / segment, offset, length, sha)
-        if body is not None and signature(body) in FORMATS:
-            bodies[sha] = body
-    annotations.annotate(ImageLook(), bodies)
+@dataclass
+class _Ahead:
+    """In a process of its own, held to the budget: each call looks at one picture."""
+
+    told: socket.socket
+    annotations: AnnotationStore
+    budget: Budget
+    folder: Path
+    parent: int
+    bound: int = 0
+    """The process that dies with its parent."""
+    waiting: list[_Body] = field(default_factory=list)
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __call__(self, number: int) -> None:
+        if not self.waiting:
+            if number < _LIFE - AT_A_TIME - 1:  # what is taken in is looked at, and kept, in the calls that are left
+                self._receive()
+            else:
+                self._keep()
+        if self.waiting:
+            body = self.waiting.pop()
+            data = body.read_if_whole()
+            if data is not None and signature(data) in FORMATS:
+                self.facts[body.sha] = asdict(look_within(self.budget, data))
+
+    def _keep(self) -> None:
+        if self.facts:
+            facts, self.facts = self.facts, {}
+            self.annotations.annotate(_Seen(self.budget), facts)
+
+    def _receive(self) -> None:
+        """Take what there is; raises EOFError when there is no more to come."""
+        if os.getpid() != self.bound:  # in a new process
+            die_with_parent(self.parent)
+            self.bound = os.getpid()
+        messages: list[bytes] = []
+        with suppress(BlockingIOError):
+            while len(messages) < AT_A_TIME and messages[-1:] != [b""]:
+                messages.append(self.told.recv(_MOST, socket.MSG_DONTWAIT))
+        if not messages or len(self.facts) >= AT_A_TIME:
+            self._keep()
+        if not messages:
+            messages.append(self.told.recv(_MOST))
+        places = [json.loads(message) for message in messages if message]
+        if not places:
+            self._keep()
+            raise EOFError
+        new = set(self.annotations.missing(ImageLook(self.budget), [place[0] for place in places]))
+        self.waiting = [_Body(self.folder / segment, at, length, sha) for sha, segment, at, length in places if sha in new]
+
+
+class _Seen(ImageLook):
+    """Facts that are found already."""
+
+    def compute_many(self, payloads: Sequence[Any]) -> list[dict[str, Any]]:
+        """The facts themselves."""
+        return list(payloads)
 
 
 def look_at(spec: dict[str, list[Any]], task: Task, folder: Path) -> None:
     """A job: decode the images of ``spec`` (sha256 → path of a segment, offset, length) and write their facts as JSON."""
     store = project_of(task) / task.shared["store"]
-    bodies = {sha: partial(_whole, store / path, offset, length, sha) for sha, (path, offset, length) in spec.items()}
-    facts = task.annotations.annotate(ImageLook(), bodies)
+    bodies = {sha: _Body(store / path, offset, length, sha) for sha, (path, offset, length) in spec.items()}
+    facts = look_at_all(task.annotations, Budget(**task.params), bodies)
     small = {sha: {name: value for name, value in fact.items() if name != "thumbnail"} for sha, fact in facts.items()}
     (folder / "facts.json").write_text(json.dumps(small, sort_keys=True), encoding="utf-8")
 
 
-def _whole(path: Path, offset: int, length: int, sha: str) -> bytes:
-    body = body_at(path, offset, length, sha)
-    if body is None:
-        raise damaged(f"the stored picture {sha[:16]}", path)
-    return body
+@dataclass(frozen=True)
+class _Body:
+    """A stored picture, not read yet."""
+
+    path: Path
+    offset: int
+    length: int
+    sha: str
+
+    def read(self) -> bytes:
+        """Its bytes.
+
+        Raises:
+            HearsightError: they are not those that were stored.
+        """
+        body = self.read_if_whole()
+        if body is None:
+            raise damaged(f"the stored picture {self.sha[:16]}", self.path)
+        return body
+
+    def read_if_whole(self) -> bytes | None:
+        """Its bytes; None when they are not those that were stored."""
+        return body_at(self.path, self.offset, self.length, self.sha)
 
 
 def facts_of(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit: int) -> dict[str, dict[str, Any]]:
@@ -148,6 +220,8 @@ def facts_of(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit
     jobs = [Job(f"{index:05d}", spec) for index, spec in enumerate(specs)]
     shared = {"store": home.relative_to(stage.state.parent).as_posix()}
     facts: dict[str, dict[str, Any]] = {}
-    for folder in stage.jobs(look_at, jobs, step=STEP, params={}, shared=shared):
+    # What an image may cost is in the key: under another budget each is asked for again.
+    budget = {name: value for name, value in stage.params.budget.plain().items() if name.startswith("image_")}
+    for folder in stage.jobs(look_at, jobs, step=STEP, params=budget, shared=shared):
         facts |= json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     return facts

@@ -17,17 +17,19 @@ import pyarrow as pa
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.core.stage import Stage
-from components.crawl.image import FORMATS, MAX_PIXELS
+from components.crawl.budget import Budget
+from components.crawl.image_kinds import FORMATS
 from components.crawl.looking import facts_of
 from components.crawl.naming import clean
 from components.crawl.sources.found import FoundPage, key_of
 from components.crawl.sources.taken import address_hash, mark_of
 from components.crawl.takedown import NOTHING, RULE, Takedown, taken_row
-from components.crawl.urls import host_of
+from components.crawl.urls import LONGEST, host_of
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers, Outcome
 from components.crawl.web.early import WHOLE, Limits, out_of_range
 from components.crawl.web.store import FetchStore
+from components.crawl.where import CUT, where_of
 
 IMAGES_AT_A_TIME = 20_000
 """Images of a chunk of pages: what is judged, fetched and written together, and so in memory."""
@@ -59,13 +61,13 @@ def chunks(pages: Iterable[FoundPage]) -> Iterator[list[FoundPage]]:
 
 
 class Judge:
-    """What can be said of images before they are fetched: taken down, inline, without an address or alt-text, seen before.
+    """What can be said of images before they are fetched: taken down, inline, no usable address or alt-text, seen before.
 
     Of equal (image, alt) pairs the first stays, over all chunks it is shown (a digest and a key a pair in memory).
     """
 
-    def __init__(self, min_alt: int, taken: Takedown = NOTHING) -> None:
-        self._least, self._taken = max(min_alt, 1), taken
+    def __init__(self, min_alt: int, taken: Takedown = NOTHING, *, max_alt: int = Budget().alt_characters) -> None:
+        self._least, self._most, self._taken = max(min_alt, 1), max_alt, taken
         self.taken: set[str] = set()
         """The hashes of the addresses of images that are taken down."""
         self._first: dict[bytes, str] = {}
@@ -83,14 +85,19 @@ class Judge:
         # A table's rows may say the same of an image in two languages; on pages the language is that of all around it.
         told = "" if item.page_url else f"\n{item.language}"
         pair = hashlib.blake2b(f"{candidate.image_url}\n{candidate.alt}{told}".encode(), digest_size=16).digest()
-        where = f"{candidate.image_url or candidate.source} {item.place}".strip()
+        where = where_of(item)
         if candidate.data_uri:
-            row = dropped(key, "data_uri", candidate.source[:40], "an address", detail=where[:300])
+            row = dropped(key, "data_uri", candidate.source[:40], "an address", detail=where[:CUT])
         elif candidate.image_url is None:
-            row = dropped(key, "unusable_url", candidate.source or "no src", "http or https", detail=where)
+            row = dropped(key, "unusable_url", candidate.source[:CUT] or "no src", "http or https", detail=where)
+        elif len(candidate.image_url) > LONGEST:
+            value = f"{len(candidate.image_url)} characters"
+            row = dropped(key, "unusable_url", value, f"at most {LONGEST} characters", detail=where)
         elif len(candidate.alt) < self._least:
             value = f"{len(candidate.alt)} characters" if candidate.has_alt else "no alt attribute"
             row = dropped(key, "empty_alt", value, self._least, detail=where)
+        elif len(candidate.alt) > self._most:
+            row = dropped(key, "alt_too_long", f"{len(candidate.alt)} characters", self._most, detail=where)
         elif pair in self._first:
             row = dropped(key, "duplicate_pair", self._first[pair], "first by page and position", detail=where)
         else:
@@ -133,13 +140,14 @@ def write_records(
     Args:
         settled: what becomes of the verdicts when the snapshot stands on another; it is shown all of them at once.
     """
-    limits = Limits(stage.params.max_image_bytes, stage.params.min_side, stage.params.max_aspect)
-    judge, shards = Judge(stage.params.min_alt, answers.taken), _Shards(stage, answers)
+    params, budget = stage.params, stage.params.budget
+    limits = Limits(params.max_image_bytes, params.min_side, params.max_aspect, budget.image_pixels, budget.image_side)
+    judge, shards = Judge(params.min_alt, answers.taken, max_alt=budget.alt_characters), _Shards(stage, answers)
     for chunk in [list(pages)] if settled else chunks(pages):
         verdicts = settled(judge.verdicts(chunk)) if settled else judge.verdicts(chunk)
         outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
         facts = facts_of(stage, answers.store, outcomes.values(), limits.max_bytes)
-        decided = _finally(verdicts, outcomes, facts, limits)
+        decided = _finally(verdicts, outcomes, facts, limits, budget)
         for page in chunk:
             if page.row is not None:
                 shards.rows.append(page.row)
@@ -196,7 +204,7 @@ class _Shards:
                 "collected": found.collected,
             }
         )
-        self.rows.append(kept(verdict.key, detail=f"{candidate.image_url} {found.place}"))
+        self.rows.append(kept(verdict.key, detail=where_of(found)))
         if len(self._records) >= self._stage.params.shard_size:
             self.flush()
 
@@ -218,7 +226,11 @@ class _Shards:
 
 
 def _finally(
-    verdicts: Sequence[Verdict], outcomes: dict[str, Outcome], facts: dict[str, dict[str, Any]], limits: Limits
+    verdicts: Sequence[Verdict],
+    outcomes: dict[str, Outcome],
+    facts: dict[str, dict[str, Any]],
+    limits: Limits,
+    budget: Budget,
 ) -> Iterator[tuple[Verdict, dict[str, str] | None, dict[str, Any] | None, Outcome | None]]:
     """Each image with the row that drops it, or with its facts and the answer they are of."""
     for verdict in verdicts:
@@ -226,7 +238,7 @@ def _finally(
             yield verdict, verdict.row, None, None
             continue
         url = verdict.found.candidate.image_url or ""
-        outcome, where = outcomes[url], f"{url} {verdict.found.place}"
+        outcome, where = outcomes[url], where_of(verdict.found)
         if outcome.rule:
             # An image that a page linked to was asked for as a page.
             rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
@@ -242,14 +254,21 @@ def _finally(
             yield verdict, row, None, outcome
             continue
         fact = facts[outcome.entry.sha256]
-        if fact["reason"]:
-            threshold = f"{MAX_PIXELS} px in all" if fact["reason"] == "image_too_large" else WHOLE
+        # A snapshot fetched under looser limits, or a header that the fetcher could not read in time. An image too large to be
+        # decoded says so whatever came of an earlier try, and a broken one is broken before it is too small.
+        refused = out_of_range(fact["width"], fact["height"], limits)
+        if fact["reason"] and (refused is None or refused.rule != "image_too_large"):
+            threshold = _given(budget, fact["detail"]) if fact["reason"] == "image_over_budget" else WHOLE
             yield verdict, dropped(verdict.key, fact["reason"], fact["detail"], threshold, detail=where), None, outcome
             continue
-        # A snapshot fetched under looser limits, or a header that the fetcher could not read in time.
-        refused = out_of_range(fact["width"], fact["height"], limits)
         if refused:
             row = dropped(verdict.key, refused.rule, refused.value, refused.threshold, detail=where)
             yield verdict, row, None, outcome
             continue
         yield verdict, None, fact, outcome
+
+
+def _given(budget: Budget, what: str) -> str:
+    """What one image may cost, in the ledger's words."""
+    seconds, memory = f"{budget.image_seconds:g} s", f"{budget.image_memory} bytes"
+    return {"cpu": seconds, "memory": memory}.get(what, f"{seconds} and {memory}")

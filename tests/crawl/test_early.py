@@ -86,11 +86,19 @@ def test_a_type_that_plainly_is_no_image_is_refused_and_any_that_may_be_one_is_n
         ((99, 200), Refusal("image_side", "99 x 200 px", "at least 100 px")),
         ((100, 251), Refusal("image_ratio", "100 x 251 px", "at most 2.5")),
         ((20_000, 20_000), Refusal("image_too_large", "20000 x 20000 px", "89000000 px in all")),
+        ((300, 20_001), Refusal("image_too_large", "300 x 20001 px", "20000 px a side")),
     ],
 )
 def test_a_limit_is_told_with_value_and_threshold(size, said):
     assert out_of_range(*size, LIMITS) == said
-    assert out_of_range(*size, Limits(1)) == (said if size[0] == 20_000 else None)
+    assert out_of_range(*size, Limits(1)) == (said if max(size) >= 20_000 else None)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 160_000), st.integers(1, 400))
+def test_the_limits_on_px_are_those_that_are_set(width, height, pixels, side):
+    refused = out_of_range(width, height, Limits(1, max_pixels=pixels, max_side=side))
+    assert (refused is None) is (width * height <= pixels and max(width, height) <= side)
 
 
 def test_a_refused_image_is_named_and_most_of_it_is_never_sent(tmp_path):
@@ -106,6 +114,7 @@ def test_a_refused_image_is_named_and_most_of_it_is_never_sent(tmp_path):
         "/wide": lambda _: [head(200, "image/jpeg", None), wide + large],
         "/small": lambda _: [head(200, "text/plain", None), drawn(50, 60) + large],
         "/bomb": lambda _: [head(200, "image/png", None), bytes(bomb) + large],
+        "/long": lambda _: [head(200, "image/png", None), drawn(20_001, 300) + large],
         "/good": plain(GOOD),
     }
     outcomes, web = fetched(tmp_path, paths, max_image_bytes=2_900_000, min_side=100, max_aspect=2.5)
@@ -118,6 +127,7 @@ def test_a_refused_image_is_named_and_most_of_it_is_never_sent(tmp_path):
         "/wide": ("image_ratio", "4000 x 700 px", "at most 2.5"),
         "/small": ("image_side", "50 x 60 px", "at least 100 px"),
         "/bomb": ("image_too_large", "60000 x 60000 px", "89000000 px in all"),
+        "/long": ("image_too_large", "20001 x 300 px", "20000 px a side"),
         "/good": ("", "", ""),
     }
     # The head was sent and, of the body, what the buffers of both sides held at most: sendall never came to its end.

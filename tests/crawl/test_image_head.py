@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.crawl.image import FORMATS
 from components.crawl.image_head import Head, read_head
+from components.crawl.image_kinds import FORMATS
 
 OPTIONS = {
     "jpeg": ("JPEG", {}),
@@ -88,3 +88,25 @@ def test_mutated_headers_never_raise_and_keep_the_verdict_once_it_is_given(kind,
 def test_a_jpeg_of_nothing_but_fill_bytes_ends():
     assert read_head(b"\xff\xd8" + b"\xff" * 200_000) is None
     assert read_head(b"\xff\xd8" + b"\xff" * 200_000, last=True) == Head("JPEG")
+
+
+def test_fill_bytes_before_a_marker_are_stepped_over_however_many_there_are():
+    data = SAMPLES["jpeg"]
+    assert read_head(data[:2] + b"\xff" * 200_000 + data[2:]) == Head("JPEG", 37, 21)
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "step"),
+    [
+        ("jpeg", 2, b"\xff\xd0"),
+        ("jpeg", 2, b"\xff\xfe\0\2"),
+        ("gif", -1, b"\x21\xfe\0"),
+        ("gif", -1, b"\x21\xfe" + b"\1x" * 9 + b"\0"),
+    ],
+)
+def test_a_header_of_endless_small_parts_says_no_size_and_one_of_many_says_it(kind, start, step):
+    data = SAMPLES[kind]
+    start = start if start > 0 else 13 + (3 << (data[10] & 7) + 1)  # behind the screen's palette
+    assert read_head(data[:start] + step * 300 + data[start:]) == Head(OPTIONS[kind][0], 37, 21)
+    endless = data[:start] + step * 200_000 + data[start:]
+    assert read_head(endless) == Head(OPTIONS[kind][0]) == read_head(endless, last=True)

@@ -93,3 +93,9 @@ def test_damage_to_any_marker_has_the_verdict_of_decoding_it_all(data):
     damaged = bytearray(WHOLE)
     damaged[min(at, len(WHOLE) - 1)] = data.draw(st.integers(0, 255))
     assert look(bytes(damaged)).reason == decoded_wholly(bytes(damaged)).reason
+
+
+def test_a_file_of_more_scans_than_encoders_write_is_left_to_the_decoder():
+    at, end = WHOLE.rindex(b"\xff\xda"), WHOLE.rindex(b"\xff\xd9")
+    many = [WHOLE[:end] + WHOLE[at:end] * count + WHOLE[end:] for count in (50, 150)]
+    assert means_only(many[0]) == means_only(WHOLE) and means_only(many[1]) is None

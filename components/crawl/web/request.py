@@ -126,7 +126,8 @@ class Session:
             if role == "page" and not readable(entry.type):
                 return Answered(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
-                limits = Limits(limit, settings.min_side, settings.max_aspect)
+                budget = settings.budget
+                limits = Limits(limit, settings.min_side, settings.max_aspect, budget.image_pixels, budget.image_side)
                 refused, body = await read_image(answer, sent, limits)
                 if refused:
                     entry = Entry(url, 0, refused.rule, refused.value, entry.type, threshold=refused.threshold)
