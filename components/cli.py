@@ -6,7 +6,6 @@ standard error and exit code 2; when standard output is not a terminal, results 
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from typing import Annotated
 import typer
 
 from components.cache_commands import app as cache
-from components.core.printing import print_line, print_table
+from components.core.printing import json_line, print_json, print_line, print_table, say, warn
 from components.demo_commands import app as demo_app
 from components.doctor.commands import app as doctor_app
 from components.scoring_commands import app as scoring_app
@@ -105,20 +104,25 @@ def try_(
 
     trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
     for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
-        typer.echo(text_of(result) if sys.stdout.isatty() else json.dumps(result, ensure_ascii=False))
+        if sys.stdout.isatty():
+            say(text_of(result))
+        else:
+            print_json(result)
 
 
 def _try_posts(dataset: str) -> None:
     from components.core.graph import find_root
-    from components.trial_posts import PostTrial, printed, text_of
+    from components.trial_posts import PostTrial, text_of
 
     failed = False
     for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
         if answer.result is None:
             failed = True
-            typer.echo(f"hearsight: {answer.problem}", err=True)
+            warn(answer.problem)
+        elif sys.stdout.isatty():
+            say(text_of(answer.result))
         else:
-            typer.echo(text_of(answer.result) if sys.stdout.isatty() else printed(answer.result))
+            print_json(answer.result)
     if failed:
         raise typer.Exit(2)
 
@@ -150,19 +154,27 @@ def cost(
 
 @app.command()
 def explain(
-    what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")],
+    what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")] = "",
+    rule: Annotated[str, typer.Option("--rule", help="Instead: list what this rule dropped, e.g. page_over_budget.")] = "",
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="With --rule: only this dataset. Default: all.")] = "",
 ) -> None:
-    """Print what each stage decided about a record, from the ledger."""
+    """Print what each stage decided about a record, or all that one rule dropped, from the ledger."""
+    from components.core.errors import HearsightError
+    from components.core.explain import dropped_by
     from components.core.explain import explain as explain_record
     from components.core.graph import find_root, load_graph
 
+    if bool(what) == bool(rule):
+        raise HearsightError("names no record and no rule, or both", where="hearsight explain", mend="give one of them")
+    if rule:
+        return print_table(dropped_by(load_graph(find_root()), rule, dataset))
     lives = explain_record(load_graph(find_root()), what)
     if sys.stdout.isatty():
         for life in lives:
-            typer.echo(life.text())
+            say(life.text())
     else:
         for life in lives:
-            typer.echo(json.dumps(life.plain(), ensure_ascii=False))
+            print_json(life.plain())
 
 
 @app.command()
@@ -199,13 +211,13 @@ def show(dataset: Dataset = "english") -> None:
     last, page = next((end for end in ends if end[0] in taken), ends[0])
     graph.require(last, dataset)
     report = Boundary(graph.output(last, dataset))
-    typer.echo(report.file("summary.txt").read_text())
+    say(report.file("summary.txt").read_text())
     if warnings := read_warnings(root, upstream(graph, dataset)):
-        typer.echo(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
+        say(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:
-            typer.echo(f"  {warning.text}")
-        typer.echo("")
-    typer.echo("where to look")
+            say(f"  {warning.text}")
+        say("")
+    say("where to look")
     for what, place in (
         (page.partition(".")[0], report.path / page),
         *((("nearest neighbours", graph.output("index", dataset) / "neighbours.html"),) if "index" in taken else ()),
@@ -213,7 +225,7 @@ def show(dataset: Dataset = "english") -> None:
         ("checks (Data Docs)", root / "reports" / "data_docs"),
         ("experiments, models, flow runs, all in a browser", "make ui"),
     ):
-        typer.echo(f"  {what}: {place}")
+        say(f"  {what}: {place}")
 
 
 @app.command()
@@ -331,12 +343,12 @@ def pairs(
             for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
                 if page.failure:
                     failed = True
-                    typer.echo(f"hearsight: {path}: {page.failure} at byte {page.offset}: {page.detail or page.url}", err=True)
+                    warn(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
                 for pair in as_pairs(page, every):
-                    sys.stdout.write(json.dumps(pair, ensure_ascii=False) + "\n")
+                    sys.stdout.write(json_line(pair) + "\n")
         except HearsightError as error:
             failed = True
-            typer.echo(f"hearsight: {error}", err=True)
+            warn(str(error))
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)
@@ -371,7 +383,7 @@ def knowledge_index(
 
     about = build_index(dump, out, min_sitelinks)
     for line in about["broken_lines"]:
-        typer.echo(f"hearsight: {dump}: {line}", err=True)
+        warn(f"{dump}: {line}")
     print_line({key: about[key] for key in ("lines", "items", "entities", "names", "classes", "broken", "bytes", "digest")})
 
 
@@ -395,7 +407,7 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except HearsightError as error:
-        typer.echo(f"hearsight: {error}", err=True)
+        warn(str(error))
         raise SystemExit(2) from None
     except BrokenPipeError:
         # The reader (head, say) has seen enough.

@@ -20,7 +20,9 @@ def main() -> None:
     try:
         code = (run if words[0] == "run" else check)(words[1], words[3])
     except HearsightError as error:
-        print(f"hearsight: {error}", file=sys.stderr)
+        from components.core.printing import warn
+
+        warn(str(error))
         code = 2
     except OSError as error:
         from components.core.files import system_fault
@@ -64,13 +66,13 @@ def check_here(stage: str, dataset: str) -> int:
     """``hearsight check`` in this process; returns the exit code."""
     from components.check import check as check_boundary
     from components.core.graph import find_root, load_graph
-    from components.core.printing import print_line
+    from components.core.printing import print_line, visible
 
     root = find_root()
     load_graph(root).require(stage, dataset)
     gate = check_boundary(root, dataset, stage)
     for line in gate.warning_lines():
-        print(line, file=sys.stderr)
+        print(visible(line), file=sys.stderr)
     print_line(gate.summary())
     return 0
 

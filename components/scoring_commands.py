@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.core.printing import print_line, print_table
+from components.core.printing import print_json, print_line, print_table, say
 
 if TYPE_CHECKING:
     from components.scoring import Scores
@@ -51,7 +51,7 @@ def score(
     else:
         # Written to a file, every image's scores need not be said again.
         told = scores.plain(per_item=per_item or out is None)
-        typer.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        print_json(told, allow_nan=False)
 
 
 def _show(scores: Scores, per_item: bool) -> None:
@@ -65,9 +65,9 @@ def _show(scores: Scores, per_item: bool) -> None:
         ]
     )
     for name, why in scores.left_out.items():
-        typer.echo(f"left out: {name}: {why}")
+        say(f"left out: {name}: {why}")
     for note in scores.notes:
-        typer.echo(f"note: {note}")
+        say(f"note: {note}")
 
 
 def _rounded(value: object) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from components.core.printing import print_table
+from components.core.printing import print_json, print_table, warn
 
 if TYPE_CHECKING:
     from components.index.searcher import Found, Searcher
@@ -50,13 +49,13 @@ def search(
     searcher = Searcher.open(folder_of(index), encoder_weights)
     for note in (*asked.notes, searcher.encoder.note(asked)):
         if note:
-            typer.echo(f"hearsight: note: {query}: {note}", err=True)
+            warn(f"note: {query}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
     found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
     rows = [row for each in kinds for row in map(_row(searcher), found[each])]
     if as_json or not sys.stdout.isatty():
         for row in rows:
-            typer.echo(json.dumps(row, ensure_ascii=False))
+            print_json(row)
     else:
         print_table(map(_short, rows))
     if page is not None:
@@ -107,7 +106,7 @@ def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     except (HearsightError, KeyError, TypeError):
         there = False
     if not there:
-        typer.echo("hearsight: note: the indexed speech is not here, so the page has no players for it", err=True)
+        warn("note: the indexed speech is not here, so the page has no players for it")
         return lambda item: None
     return lambda item: speech.read_media(item["media"])
 

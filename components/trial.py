@@ -55,7 +55,9 @@ class Trial:
         """
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
-            subjects = {str(at): subject_of(_clean(alt), self._lists) for at, alt in enumerate(chunk)}
+            subjects = {
+                str(at): subject_of(_clean(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
+            }
             failed = failures(subjects, learn, self._filter, TEXT_GROUPS)
             studied = study(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):

@@ -46,7 +46,14 @@ class PostTrial:
         from components.providers.language_identity import language_probability
 
         params = self._params
-        found = extract(caption, self._rules, language_probability, min_words=params.min_words, min_language=params.min_language)
+        found = extract(
+            caption,
+            self._rules,
+            language_probability,
+            min_words=params.min_words,
+            min_language=params.min_language,
+            max_characters=params.max_characters,
+        )
         steps = [step._asdict() for step in found.steps]
         return {"raw": caption, "description": found.text, "reason": found.reason, "steps": steps}
 
@@ -62,16 +69,6 @@ class PostTrial:
                 yield Answer(None, f"line {number}: JSON, but no string ({MEND})")
             else:
                 yield Answer(self.of(caption), "")
-
-
-def printed(result: dict[str, Any]) -> str:
-    """A result as one line of JSON; what UTF-8 cannot hold (half a surrogate pair) is escaped."""
-    line = json.dumps(result, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return json.dumps(result)
-    return line
 
 
 def text_of(result: dict[str, Any]) -> str:

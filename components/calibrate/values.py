@@ -42,7 +42,7 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
 
     lists = load_boilerplate(task.params.language)
     rows = {row["key"]: row for row in table.select(["key", "alt", "language"]).to_pylist()}
-    subjects = {key: subject_of(row["alt"], lists) for key, row in rows.items()}
+    subjects = {key: subject_of(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
     found = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)

@@ -41,6 +41,7 @@ PLUMBING = {
     "components/core/graph.py": "finds the root and the inputs; the inputs' digests and the settings are in the key",
     "components/core/manifest.py": "lists files with their digests, which are in the key",
     "components/core/params.py": "reads settings; their values are in the key",
+    "components/core/printing.py": "prints; no cache keeps what it prints",
     "components/core/process.py": "locks and signals",
     "components/core/progress.py": "draws progress bars",
     "components/core/stage.py": "makes keys and publishes what the cache returns",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from components.core.printing import visible
+
 
 class HearsightError(Exception):
     """Something a person can mend: what is wrong, where, and how to mend it, in one line.
 
     The command line prints it without a traceback and exits with 2. Anything else that is raised is a defect
-    of Hearsight and keeps its traceback.
+    of Hearsight and keeps its traceback. What it quotes may come from the web: no character of it controls a terminal.
     """
 
     def __init__(self, what: str, *, where: str | Path = "", mend: str = "") -> None:
@@ -19,7 +21,7 @@ class HearsightError(Exception):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         cure = f" — {self.mend}" if self.mend else ""
-        return " ".join(f"{place}{self.what}{cure}".split())
+        return visible(" ".join(f"{place}{self.what}{cure}".split()))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and workers send errors back pickled.

@@ -21,9 +21,9 @@ YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Settings(BaseModel):
-    """Base of every stage's ``Params``: frozen, strict about types, and closed to unknown keys."""
+    """Base of every stage's ``Params``: frozen, strict about types, closed to unknown keys, and numbers are finite."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
     def plain(self) -> dict[str, Any]:
         """The settings as plain JSON-able values, for digests and for MLflow."""
@@ -83,6 +83,10 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
         )
     if first["type"] == "missing":
         return HearsightError(f"is missing{rest}", where=place, mend=_help(kind, first["loc"]))
+    if first["type"] == "finite_number":
+        return HearsightError(
+            f"should be a finite number, not {first['input']!r}{rest}", where=place, mend=_help(kind, first["loc"])
+        )
     return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, mend=_help(kind, first["loc"]))
 
 

@@ -1,19 +1,53 @@
-"""What a command prints: lines for people on a terminal, JSON lines for programs."""
+"""What a command prints: lines for people on a terminal, JSON lines for programs. No text of the web controls a terminal.
+
+Every command prints through here: what a terminal would take for a command (control characters, marks that turn the direction
+of writing) is shown by its code, as ``\\x9b``, and as an escape of JSON in JSON lines.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+_COMMANDS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""C0 without tab and newline, DEL, C1, marks of direction, Unicode's line ends, and halves of characters, which UTF-8 lacks."""
+
+
+def visible(text: str) -> str:
+    """Return the text with every character that a terminal would obey as its code (``\\x1b``); tab and newline stay."""
+    return _COMMANDS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def json_line(value: Any, *, allow_nan: bool = True) -> str:
+    """Return a value as one line of JSON in UTF-8, in which such characters are escapes; what JSON lacks is a string."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, default=str)
+    return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+
+
+def say(text: str) -> None:
+    """Print text for people, with what a terminal would obey made visible."""
+    print(visible(text), flush=True)
+
+
+def warn(text: str) -> None:
+    """Print a line about what went wrong on standard error, likewise."""
+    print(f"hearsight: {visible(text)}", file=sys.stderr, flush=True)
+
+
+def print_json(value: Any, *, allow_nan: bool = True) -> None:
+    """Print a value as one JSON line."""
+    print(json_line(value, allow_nan=allow_nan), flush=True)
 
 
 def print_line(line: Mapping[str, Any]) -> None:
     """Print one result; empty values are left out for people."""
     if sys.stdout.isatty():
-        _say("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
+        say("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
     else:
-        _say(json.dumps(line, ensure_ascii=False, default=str))
+        print_json(line)
 
 
 def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
@@ -21,17 +55,14 @@ def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
     rows = list(rows)
     if not sys.stdout.isatty():
         for row in rows:
-            _say(json.dumps(row, ensure_ascii=False, default=str))
+            print_json(row)
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
-    widths = {name: max(len(name), *(len(_plain(row.get(name, ""))) for row in rows)) for name in names}
-    _say("  ".join(name.ljust(widths[name]) for name in names))
-    for row in rows:
-        _say("  ".join(_plain(row.get(name, "")).ljust(widths[name]) for name in names))
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
+    cells = [{name: visible(_plain(row.get(name, ""))) for name in names} for row in rows]
+    widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in names}
+    say("  ".join(name.ljust(widths[name]) for name in names))
+    for row in cells:
+        say("  ".join(row[name].ljust(widths[name]) for name in names))
 
 
 def _plain(value: Any) -> str:

@@ -27,6 +27,8 @@ class Params(Settings):
     """A description has more words than this."""
     min_language: float
     """Probability of the language below which a piece of text may be foreign."""
+    max_characters: int = 10_000
+    """Characters a caption may have at most. Ours: Instagram's have 2,200, those of most Mastodon servers 500."""
 
 
 def run(stage: Stage) -> None:
@@ -52,13 +54,19 @@ def describe_shard(table: pa.Table, task: Task) -> ShardOut:
     rows, ledger = [], []
     for record in table.to_pylist():
         found = extract(
-            record["alt"], rules, language_probability, min_words=params["min_words"], min_language=params["min_language"]
+            record["alt"],
+            rules,
+            language_probability,
+            min_words=params["min_words"],
+            min_language=params["min_language"],
+            max_characters=params["max_characters"],
         )
         detail = f"lists {rules.version}: {'; '.join(step.step for step in found.steps)}"
         if found.text is None:
             assert found.reason is not None
             left = found.steps[-1].after if found.steps else record["alt"]
-            threshold = f"> {params['min_words']} words" if found.reason == "too_short" else REASONS[found.reason]
+            bounds = {"too_short": f"> {params['min_words']} words", "too_long": f"<= {params['max_characters']} characters"}
+            threshold = bounds.get(found.reason, REASONS[found.reason])
             ledger.append(dropped(record["key"], found.reason, left[:_SHOWN], threshold, detail=detail))
             continue
         ledger.append(kept(record["key"], detail=detail))

@@ -22,6 +22,7 @@ from components.describe.tidy import finished, mended, one_line
 from components.describe.words import count_words, words_of
 
 REASONS = {
+    "too_long": "the caption has more than `max_characters` characters",
     "no_tag": "no hashtag of the data file's `tag` list",
     "tag_in_word": "the tag is part of a longer word, hashtag or link only",
     "tag_in_sentence": "the tag is only talked of, as a word of a sentence",
@@ -68,16 +69,21 @@ class _Draft:
             self.text = after
 
 
-def extract(caption: str, rules: Rules, guess: Guess, *, min_words: int = 3, min_language: float = 0.05) -> Description:
+def extract(
+    caption: str, rules: Rules, guess: Guess, *, min_words: int = 3, min_language: float = 0.05, max_characters: int = 10_000
+) -> Description:
     """Find the description in one caption.
 
     Args:
-        caption: a post's caption as it was written, of any length.
+        caption: a post's caption as it was written.
         rules: the language's lists.
         guess: how likely a text is in a language.
         min_words: a description has more words than this.
         min_language: below this probability of the language, a piece may be foreign (see ``languages.is_foreign``).
+        max_characters: a longer caption is not looked at.
     """
+    if len(caption) > max_characters:
+        return Description(None, "too_long", ())
     draft = _Draft(caption, [])
     draft.now("html", without_html(caption), "entities and tags of HTML")
     draft.now("invisible", without_invisible(draft.text), "characters that show nothing; letters composed")

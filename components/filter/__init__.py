@@ -43,6 +43,10 @@ class Params(Settings):
     """Words a text must have at least."""
     max_words: int
     """Words a text may have at most."""
+    max_characters: int = 2500
+    """Characters an alt-text may have at most. Ours: about what 256 words, the most of CC12M, take at nine characters each."""
+    max_mark_run: int = 10
+    """Signs that are neither letters nor digits in a row, spaces aside, at most. Ours: it ends captions like "grass......"."""
     max_capital_ratio: float
     """Share of capitalised words, at most."""
     max_repetition: float
@@ -126,6 +130,6 @@ def subjects_of(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict[s
     lists = load_boilerplate(params.language)
     subjects = {}
     for key, row in rows.items():
-        subjects[key] = subject_of(row["alt"], lists)
+        subjects[key] = subject_of(row["alt"], lists, params.max_characters)
         subjects[key].see(row["format"], row["width"], row["height"], row["language"])
     return subjects

@@ -13,6 +13,8 @@ from typing import NamedTuple
 _EDGE = " \t\r\n-–—|:,;/•·…[]()"
 """What may stand between boiler-plate and the text proper."""
 _INNER = re.compile(r"\s+")
+_LONGEST_CREDIT = 400
+"""Characters at the end of a text in which a credit is looked for; the lists' longest takes about 200."""
 
 
 class Boilerplate(NamedTuple):
@@ -26,6 +28,8 @@ class Boilerplate(NamedTuple):
     drop_whole: frozenset[str]
     crop_credit: re.Pattern[str]
     """Whom a picture is by, at the end of a text."""
+    longest: int
+    """Characters of the longest beginning or end that is cropped."""
 
 
 class Cropped(NamedTuple):
@@ -46,46 +50,83 @@ def load_boilerplate(language: str) -> Boilerplate:
     def of(name: str) -> tuple[str, ...]:
         return tuple(sorted((str(item).lower() for item in content.get(name, [])), key=lambda item: (-len(item), item)))
 
+    prefixes, suffixes = of("crop_prefix"), of("crop_suffix")
     return Boilerplate(
         int(content.get("version", 0)),
-        of("crop_prefix"),
-        of("crop_suffix"),
+        prefixes,
+        suffixes,
         of("drop_prefix"),
         of("drop_suffix"),
         frozenset(of("drop_whole")),
         re.compile(rf"(?:{'|'.join(content.get('crop_credit', ['(?!)']))})[\s.]*$", re.IGNORECASE),
+        max(map(len, prefixes + suffixes), default=0),
     )
 
 
 def crop(text: str, lists: Boilerplate) -> Cropped:
-    """Take boiler-plate off both ends until none is left; cropping twice is cropping once."""
+    """Take boiler-plate off both ends until none is left; cropping twice is cropping once.
+
+    Linear in the text, however much of it is boiler-plate: only its ends are looked at, and nothing is copied on the way.
+    """
     text = _INNER.sub(" ", text).strip()
+    start, end = 0, len(text)
     pieces: list[str] = []
     while True:
         # A bracketed credit goes first: a listed end inside it ("/Getty Images)") would leave the bracket open.
-        credited = _without_credit(text, lists) if text.endswith((")", "]")) else None
-        taken = credited or _without_listed(text, lists) or _without_credit(text, lists)
+        bracketed = text.endswith((")", "]"), start, end)
+        taken = _without_credit(text, start, end, lists) if bracketed else None
+        taken = taken or _without_prefix(text, start, end, lists) or _without_suffix(text, start, end, lists)
+        taken = taken or _without_credit(text, start, end, lists)
         if taken is None:
-            return Cropped(text, tuple(pieces))
-        text, piece = taken
+            return Cropped(text[start:end], tuple(pieces))
+        start, end, piece = taken
         pieces.append(piece)
 
 
-def _without_listed(text: str, lists: Boilerplate) -> tuple[str, str] | None:
-    """The text without the first listed beginning or end that it has, and that; None when it has none."""
-    for boiler, at_end in [(b, False) for b in lists.crop_prefix] + [(b, True) for b in lists.crop_suffix]:
-        rest = _without(text, boiler, at_end)
-        if rest is not None:
-            return rest, boiler
+def _without_prefix(text: str, start: int, end: int, lists: Boilerplate) -> tuple[int, int, str] | None:
+    """Where the text lies without the first listed beginning that it has, and that; None when it has none."""
+    start = _past_edge(text, start, end)
+    head = text[start : min(end, start + lists.longest + 1)]
+    low = head.lower()
+    if len(low) != len(head):  # lower() may change the length of exotic text: then leave it alone
+        return None
+    for boiler in lists.crop_prefix:
+        if _bounded(low, boiler, at_end=False):
+            return _past_edge(text, start + len(boiler), end), end, boiler
     return None
 
 
-def _without_credit(text: str, lists: Boilerplate) -> tuple[str, str] | None:
-    """The text without the credit at its end, and that; None when it has none, or nothing else."""
-    credit = lists.crop_credit.search(text)
-    if credit is None or credit.start() == 0:
+def _without_suffix(text: str, start: int, end: int, lists: Boilerplate) -> tuple[int, int, str] | None:
+    """Where the text lies without the first listed end that it has, and that; None when it has none."""
+    end = _before_edge(text, start, end, _EDGE + ".")  # a final full stop belongs to the boiler-plate
+    tail = text[max(start, end - lists.longest - 1) : end]
+    low = tail.lower()
+    if len(low) != len(tail):
         return None
-    return text[: credit.start()].rstrip(_EDGE), credit.group().strip(_EDGE)
+    for boiler in lists.crop_suffix:
+        if _bounded(low, boiler, at_end=True):
+            return start, _before_edge(text, start, end - len(boiler)), boiler
+    return None
+
+
+def _without_credit(text: str, start: int, end: int, lists: Boilerplate) -> tuple[int, int, str] | None:
+    """Where the text lies without the credit at its end, and that; None when it has none, or nothing else."""
+    credit = lists.crop_credit.search(text, max(start, end - _LONGEST_CREDIT), end)
+    if credit is None or credit.start() == start:
+        return None
+    return start, _before_edge(text, start, credit.start()), credit.group().strip(_EDGE)
+
+
+def _past_edge(text: str, start: int, end: int) -> int:
+    while start < end and text[start] in _EDGE:
+        start += 1
+    return start
+
+
+def _before_edge(text: str, start: int, end: int, edge: str = _EDGE) -> int:
+    while start < end and text[end - 1] in edge:
+        end -= 1
+    return end
 
 
 def dropping_pattern(text: str, lists: Boilerplate) -> str:
@@ -101,13 +142,5 @@ def dropping_pattern(text: str, lists: Boilerplate) -> str:
 
 def _bounded(text: str, pattern: str, *, at_end: bool) -> bool:
     if at_end:
-        return text.endswith(pattern) and not text[: -len(pattern)][-1:].isalnum()
-    return text.startswith(pattern) and not text[len(pattern) :][:1].isalnum()
-
-
-def _without(text: str, boiler: str, at_end: bool) -> str | None:
-    # A final full stop belongs to the boiler-plate; lower() may change the length of exotic text: then leave it alone.
-    bare = text.rstrip(_EDGE + ".") if at_end else text.lstrip(_EDGE)
-    if len(bare.lower()) != len(bare) or not _bounded(bare.lower(), boiler, at_end=at_end):
-        return None
-    return bare[: -len(boiler)].rstrip(_EDGE) if at_end else bare[len(boiler) :].lstrip(_EDGE)
+        return text.endswith(pattern) and not text[max(0, len(text) - len(pattern) - 1) : -len(pattern)].isalnum()
+    return text.startswith(pattern) and not text[len(pattern) : len(pattern) + 1].isalnum()

@@ -19,9 +19,12 @@ TEXT_GROUPS = ("text", "tone", "parse")
 """What can be said without the picture and its page."""
 
 
-def subject_of(alt: str, lists: Boilerplate) -> Subject:
-    """An alt-text under examination, its boiler-plate cropped; what is known of its picture and page is still to be said."""
-    piece = crop(alt, lists)
+def subject_of(alt: str, lists: Boilerplate, max_characters: int) -> Subject:
+    """An alt-text under examination, its boiler-plate cropped; what is known of its picture and page is still to be said.
+
+    Of a longer alt-text, which ``max_characters`` drops, only the beginning is looked at: no rule works on more.
+    """
+    piece = crop(alt[:max_characters], lists)
     return Subject(alt=alt, text=piece.text, words=tuple(words_of(piece.text)), cropped=piece.pieces)
 
 

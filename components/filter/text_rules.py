@@ -7,6 +7,7 @@ used, the others are calibrated so that the paper's own kept examples (figure 1,
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from components.filter.boilerplate import dropping_pattern, load_boilerplate
@@ -38,6 +39,24 @@ def min_words(subject: Subject, params: Params) -> Finding:
 def max_words(subject: Subject, params: Params) -> Finding:
     """At most so many words."""
     return Finding(len(subject.words) <= params.max_words, len(subject.words), f"<= {params.max_words}")
+
+
+def max_characters(subject: Subject, params: Params) -> Finding:
+    """At most so many characters, boiler-plate included; the rules behind see no more than these."""
+    return Finding(len(subject.alt) <= params.max_characters, len(subject.alt), f"<= {params.max_characters}")
+
+
+def mark_run(subject: Subject, params: Params) -> Finding:
+    """At most so many punctuation marks and symbols in a row, whatever spaces and invisible characters stand between them."""
+    longest = run = 0
+    for char in subject.text:
+        kind = "L" if char.isalnum() else unicodedata.category(char)[0]
+        if kind in "PS":
+            run += 1
+            longest = max(longest, run)
+        elif kind in "LN":
+            run = 0
+    return Finding(longest <= params.max_mark_run, longest, f"<= {params.max_mark_run}")
 
 
 def first_capital(subject: Subject, params: Params) -> Finding:
@@ -74,6 +93,8 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
         return Finding(False, f"{odd} (0.00)", threshold)
     rarest, least = "", 9.0
     for word in subject.words:
+        if len(word) > LONGEST_WORD:
+            return Finding(False, f"{word[:LONGEST_WORD]}… (0.00)", threshold)
         frequency = zipf(word)
         if _NAME.match(word) or frequency >= least or (word.isascii() and word.isalpha() and is_listed(word)):
             continue
@@ -114,11 +135,16 @@ _NAME = re.compile(
 )
 """A word written as names are: one capital and small letters."""
 
+LONGEST_WORD = 100
+"""Letters of a word that is looked up; longer ones are in no vocabulary, and no names."""
+
 TEXT_RULES = (
     Rule("page_language", page_language),
+    Rule("max_characters", max_characters),
     Rule("boilerplate_pattern", boilerplate_pattern),
     Rule("min_words", min_words),
     Rule("max_words", max_words),
+    Rule("mark_run", mark_run),
     Rule("first_capital", first_capital),
     Rule("capital_ratio", capital_ratio),
     Rule("token_repetition", token_repetition),

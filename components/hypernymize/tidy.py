@@ -11,17 +11,23 @@ from components.providers.knowledge import Knowledge
 from components.providers.language_words import article, words_of
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
+OPENINGS = {end: mark for mark, end in PAIRS.items()}
 JOINTS = frozenset({",", ";", ":", "-", "–", "—", "&", "and", "or", "/", "|"})
 FINAL = frozenset(".!?")
 
 
 def tidy_marks(sentence: Sentence, knowledge: Knowledge) -> str:
     """Strike marks that join or enclose nothing any more."""
-    changed = False
-    while orphans := _orphans(sentence):
-        sentence.strike(orphans)
-        changed = True
-    return "marks that joined nothing" if changed else ""
+    marks = _Marks(sentence)
+    at = marks.next(-1)
+    while at < marks.end:
+        orphans = marks.orphans(at)
+        if orphans:
+            sentence.strike(orphans)
+            at = marks.restart(at, orphans)
+        else:
+            at = marks.next(at)
+    return "marks that joined nothing" if marks.changed else ""
 
 
 def repair_articles(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -89,24 +95,63 @@ def shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | No
 QUOTING = frozenset("\"'“‘«([{")
 
 
-def _orphans(sentence: Sentence) -> list[int]:
-    alive = sentence.alive()
-    for order, place in enumerate(alive):
-        text = sentence.words[place].text.lower()
-        left = sentence.words[alive[order - 1]].text if order else ""
-        right = sentence.words[alive[order + 1]].text if order + 1 < len(alive) else ""
+class _Marks:
+    """The words of a sentence from left to right, while marks among them are struck out; all together one linear pass.
+
+    Words before the one looked at are no orphans: whether a word is one depends on its neighbours and on the brackets that are
+    left, so after each stroke the look goes back just as far as the stroke may matter (``restart``).
+    """
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.words = sentence.words
+        self.end = len(self.words)
+        self.changed = False
+        places = sentence.alive()
+        self._after = dict(zip([-1, *places], [*places, self.end], strict=True))
+        self._before = {after: before for before, after in self._after.items()}
+        opening = {mark: [place for place in reversed(places) if self.words[place].text == mark] for mark in PAIRS}
+        closing = {mark: [place for place in places if self.words[place].text == mark] for mark in PAIRS.values()}
+        self._brackets = opening | closing
+        """Where each bracket stands; the last of a list is the first opening and the last closing one."""
+
+    def next(self, place: int) -> int:
+        """The next word that is not struck out, or ``end``."""
+        return self._after[place]
+
+    def orphans(self, place: int) -> list[int]:
+        """The marks at a place that join or enclose nothing; empty for none."""
+        text = self.words[place].text.lower()
+        left, right = self._text(self._before[place]), self._text(self._after[place])
         edge = not left or not right or right in FINAL or (right in JOINTS and right not in ("and", "or"))
-        if (
-            text in JOINTS
-            and sentence.words[place].pos in ("PUNCT", "CCONJ", "SYM")
-            and (edge or left in PAIRS or right in PAIRS.values())
-        ):
+        joint = text in JOINTS and self.words[place].pos in ("PUNCT", "CCONJ", "SYM")
+        if joint and (edge or left in PAIRS or right in PAIRS.values()):
             return [place]
-        if text in PAIRS and (right == PAIRS[text] or PAIRS[text] not in [sentence.words[p].text for p in alive[order:]]):
-            return [place, alive[order + 1]] if right == PAIRS[text] else [place]
-        opening = next((mark for mark, end in PAIRS.items() if end == text), "")
-        if opening and opening not in [sentence.words[p].text for p in alive[:order]]:
+        if text in PAIRS and right == PAIRS[text]:
+            return [place, self._after[place]]
+        if text in PAIRS and self._last(PAIRS[text], -1) < place:
             return [place]
-        if text in FINAL and left in FINAL and left == text:
+        if text in OPENINGS and self._last(OPENINGS[text], self.end) > place:
             return [place]
-    return []
+        return [place] if text in FINAL and left == text else []
+
+    def restart(self, place: int, struck: list[int]) -> int:
+        """Note what was struck out, and return the first word that this may have made an orphan."""
+        self.changed = True
+        before, after = self._before[place], self._after[struck[-1]]
+        self._after[before], self._before[after] = after, before
+        again = before if before >= 0 else after
+        if len(struck) == 2 and (last := self._last(PAIRS[self.words[place].text], -1)) < struck[-1]:
+            # The last closing bracket is gone: what was opened behind the one before it is closed by nothing any more.
+            opened = self._brackets[self.words[place].text]
+            again = min([again, *(each for each in opened if last < each < again and self.words[each].alive)])
+        return again
+
+    def _text(self, place: int) -> str:
+        return self.words[place].text if 0 <= place < self.end else ""
+
+    def _last(self, mark: str, none: int) -> int:
+        """The first opening or the last closing bracket that is left, or ``none``."""
+        places = self._brackets[mark]
+        while places and not self.words[places[-1]].alive:
+            places.pop()
+        return places[-1] if places else none

@@ -17,6 +17,8 @@ _ENDINGS = (
     ("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("er", ""),
     ("er", "e"), ("ers", ""), ("ers", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ness", ""), ("able", ""), ("men", "man"),
 )  # fmt: skip
+_LONGEST_ENDING = max(len(ending) for ending, _ in _ENDINGS) + 1
+"""Characters that an inflection adds at most: an ending and a doubled letter."""
 _SHORTEST = 4
 """Letters that each half of a compound has at least."""
 
@@ -29,7 +31,9 @@ def is_listed(word: str) -> bool:
 @lru_cache(maxsize=65536)
 def _listed(word: str, chosen: str) -> bool:
     """As :func:`is_listed`, for the dictionary that the environment chose: looking for its folder costs more than the word."""
-    lemmas = _lemmas(str(wordnet_folder()))
+    lemmas, longest = _lemmas(str(wordnet_folder()))
+    if len(word) > 2 * longest + _LONGEST_ENDING:
+        return False
     if _known(word, lemmas):
         return True
     cuts = range(_SHORTEST, len(word) - _SHORTEST + 1)
@@ -48,9 +52,10 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _lemmas(folder: str) -> frozenset[str]:
+def _lemmas(folder: str) -> tuple[frozenset[str], int]:
+    """The listed words, and the length of the longest."""
     found: set[str] = set()
     for name in FILES:
         with (Path(folder) / name).open(encoding="utf-8") as file:
             found.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
-    return frozenset(found)
+    return frozenset(found), max(map(len, found), default=0)

@@ -13,13 +13,17 @@ class EnglishPolarity:
     """VADER, rule-based: exact, quick, no model."""
 
     name = "polarity.en"
-    version = 1
+    version = 2
     model = "vadersentiment-3.3.2"
     codec = "json"
 
     def compute(self, payload: str) -> float:
-        """The compound score of one text, in [-1, 1]."""
-        return float(_analyser().polarity_scores(payload)["compound"])
+        """The compound score of one text, in [-1, 1]; of a long one, that of its beginning."""
+        return float(_analyser().polarity_scores(payload[:LONGEST])["compound"])
+
+
+LONGEST = 1000
+"""Characters of a text that are scored: VADER's time grows with the square of the words."""
 
 
 @lru_cache(maxsize=1)

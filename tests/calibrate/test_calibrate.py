@@ -85,7 +85,7 @@ def test_each_swept_rule_and_its_setting_exist() -> None:
 @pytest.mark.parametrize("each", SWEPT, ids=lambda each: each.rule)
 def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.Table], each: Any) -> None:
     lists = load_boilerplate("en")
-    subjects = {str(at): subject_of(alt, lists) for at, alt in enumerate(ALTS)}
+    subjects = {str(at): subject_of(alt, lists, PAPER.max_characters) for at, alt in enumerate(ALTS)}
     for subject in subjects.values():
         subject.language = "en"
     for group in TEXT_GROUPS:

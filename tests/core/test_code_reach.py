@@ -42,7 +42,6 @@ OUTSIDE = {
     "components/core/explain.py": "a command that reads ledgers",
     "components/core/gate.py": "says whether a stage may run",
     "components/core/lineage*.py": "a command that reads lineages",
-    "components/core/printing.py": "prints lines",
     "components/core/repair.py": "a command that removes damaged results",
     "components/core/salvage.py": "a command that removes damaged results",
     "components/core/runner.py": "starts a stage; what it hands over is in the key",

@@ -6,8 +6,9 @@ import pytest
 
 from components.crawl.budget import Budget
 from components.crawl.html import Candidate
-from components.crawl.records import LONGEST_URL, Judge
+from components.crawl.records import Judge
 from components.crawl.sources.found import FoundPage, key_of
+from components.crawl.urls import LONGEST
 from components.crawl.walk import Found
 from components.crawl.where import CUT, LONGEST_SHOWN, where_of
 
@@ -41,10 +42,10 @@ def test_an_alt_text_too_long_stands_for_no_other_pair():
 
 
 def test_an_address_longer_than_servers_take_is_unusable():
-    url = URL + "?" + "x" * LONGEST_URL
-    said = {"rule": "unusable_url", "value": f"{len(url)} characters", "threshold": f"at most {LONGEST_URL} characters"}
+    url = URL + "?" + "x" * LONGEST
+    said = {"rule": "unusable_url", "value": f"{len(url)} characters", "threshold": f"at most {LONGEST} characters"}
     assert row_of(found(url=url)) == said
-    assert row_of(found(url=url[:LONGEST_URL])) is None
+    assert row_of(found(url=url[:LONGEST])) is None
 
 
 @pytest.mark.parametrize("size", [10, LONGEST_SHOWN + 1, 2_000_000])

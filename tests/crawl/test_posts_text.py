@@ -56,6 +56,12 @@ def test_a_hashtag_counts_as_a_whole_word_in_any_case(text, said):
     assert tagging(text, ("pracegover", "paracegover", "descriçãodaimagem")) == said
 
 
+def test_accents_without_end_are_compared_as_a_few():
+    row = "\u0301\u0323" * 200_000
+    assert tagging(f"#pracegover {row} a{row}", ("pracegover",)) == "word"
+    assert tagging(f"#pracego\u0301ver a{row}", ("pracegover",)) == ""
+
+
 MARKS = st.lists(
     st.sampled_from(["<p>", "</p>", "<br>", "<div", "&amp;", "<!--", "\0", "\ud800", "a", " ", "\n", "</"]) | st.text(max_size=5)
 )

@@ -161,6 +161,40 @@ def test_work_grows_with_the_length_of_a_caption_and_no_faster(unit: str) -> Non
     assert large <= 6 * small + 1000
 
 
-def test_a_long_description_is_kept_whole() -> None:
-    described = "A mulher de vestido azul anda na praia com o cão. " * 2000
-    assert found("#PraCegoVer: " + described).text == described.strip()
+@pytest.mark.parametrize(("times", "settings"), [(190, {}), (2000, {"max_characters": 200_000})])
+def test_a_long_description_is_kept_whole(times: int, settings: dict[str, int]) -> None:
+    described = "A mulher de vestido azul anda na praia com o cão. " * times
+    assert found("#PraCegoVer: " + described, **settings).text == described.strip()
+
+
+def test_a_caption_over_the_limit_is_too_long_and_not_looked_at() -> None:
+    caption = "#PraCegoVer: Mulher anda na praia." + "." * 40
+    assert found(caption, max_characters=len(caption)).text
+    assert found(caption, max_characters=len(caption) - 1) == (None, "too_long", ())
+    assert found("#PraCegoVer: Mulher anda na praia" + "." * 10_000).reason == "too_long"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        ".",
+        "(",
+        "(a) ",
+        "#a ",
+        "#",
+        "#PraCegoVer ",
+        "<p a=",
+        "&amp;",
+        "\U0001f600",
+        "\u0301\u0323",
+        "e: ",
+        '"',
+        "a.",
+        "[EN] ",
+        "a\n",
+    ],
+)
+def test_a_long_caption_of_any_kind_ends_with_a_description_or_a_reason(piece: str) -> None:
+    result = found("#PraCegoVer: Mulher anda na praia. " + piece * 4_000, max_characters=100_000)
+    assert (result.text is None) == (result.reason in REASONS)

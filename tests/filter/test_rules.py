@@ -24,7 +24,7 @@ PAPERS_OWN = [
 
 def test_rules_have_one_name_each() -> None:
     names = [rule.name for rules in groups().values() for rule in rules]
-    assert len(names) == len(set(names)) == 22
+    assert len(names) == len(set(names)) == 24
 
 
 @pytest.mark.parametrize("text", PAPERS_OWN)
@@ -87,6 +87,27 @@ def test_word_counts_include_their_bounds() -> None:
     assert passes("min_words", subject("A chicken.")) and not passes("min_words", subject("Chicken."))
     assert not passes("min_words", subject("A chicken."), min_words=3)
     assert passes("max_words", subject("a " * 256)) and not passes("max_words", subject("a " * 257))
+
+
+def test_an_alt_text_has_at_most_so_many_characters_bounds_included() -> None:
+    assert passes("max_characters", subject("A" * 2500)) and not passes("max_characters", subject("A" * 2501))
+    assert not passes("max_characters", subject("A dog", alt="A dog" + " stock photo" * 300))
+
+
+@pytest.mark.parametrize("row", ["." * 11, ". " * 11, "!?" * 6, "\U0001f600\ufe0f" * 11, "_" * 11, ".\u200b" * 11])
+def test_a_row_of_marks_is_no_caption_text_wherever_it_stands(row: str) -> None:
+    for text in (f"A dog on the grass{row}", f"{row}A dog on the grass", f"A dog {row} on the grass"):
+        assert not passes("mark_run", subject(text))
+        assert passes("mark_run", subject(text), max_mark_run=12)
+
+
+@pytest.mark.parametrize("text", ["A dog... on the grass?!", "A cafe\u0301 at 10:30 (“open”), Paris", "-".join("abcdefghijklmn")])
+def test_ordinary_punctuation_is_no_row_of_marks(text: str) -> None:
+    assert passes("mark_run", subject(text))
+
+
+def test_a_word_longer_than_any_is_in_no_vocabulary_and_no_name() -> None:
+    assert passes("unknown_token", subject("A" + "a" * 99)) and not passes("unknown_token", subject("A" + "a" * 100))
 
 
 def test_a_capital_free_alt_is_dropped_by_first_capital() -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.trial_posts import PostTrial, printed, text_of
+from components.core.printing import json_line
+from components.trial_posts import PostTrial, text_of
 from tests import command
 from tests.support import PROJECT
 
@@ -68,7 +69,7 @@ def test_any_string_of_json_is_answered_by_one_line_of_utf_8(trial: PostTrial, c
     for spelled in (json.dumps(caption), json.dumps(caption + "\ud83d")):
         (answer,) = trial.lines([spelled.encode()])
         assert answer.result is not None and answer.problem == ""
-        line = printed(answer.result)
+        line = json_line(answer.result)
         assert "\n" not in line and json.loads(line.encode())["raw"] == json.loads(spelled)
         text_of(answer.result)
 

@@ -1,0 +1,69 @@
+"""No setting of any stage takes a number that is none."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from components.core.errors import HearsightError
+from components.core.params import Settings, parse_settings
+from tests.support import PROJECT
+
+STAGES = sorted(yaml.safe_load((PROJECT / "params.yaml").read_text())["chain"])
+NONE = (math.nan, math.inf, -math.inf)
+
+
+def settings_of(kind: Any) -> Iterator[type[Settings]]:
+    """The settings in an annotation, those inside of them included."""
+    if isinstance(kind, type) and issubclass(kind, Settings):
+        yield kind
+        for field in kind.model_fields.values():
+            yield from settings_of(field.annotation)
+    for inner in typing.get_args(kind):
+        yield from settings_of(inner)
+
+
+def floats() -> list[tuple[str, type[Settings], str]]:
+    """Each setting of each stage in which a number that is none could stand."""
+    found = {}
+    for stage in STAGES:
+        for kind in settings_of(importlib.import_module(f"components.{stage}").Params):
+            for name, field in kind.model_fields.items():
+                if "float" in str(field.annotation):
+                    found[f"{kind.__module__}.{kind.__qualname__}.{name}"] = (kind, name)
+    return [(where, *each) for where, each in sorted(found.items())]
+
+
+FLOATS = floats()
+
+
+def test_every_stage_is_looked_at() -> None:
+    assert {where.split(".")[1] for where, _, _ in FLOATS} >= {"crawl", "filter", "describe", "dedup", "training"}
+    assert any(where.startswith("components.crawl.") and where.endswith(".timeout") for where, _, _ in FLOATS)
+
+
+@pytest.mark.parametrize(("kind", "name"), [each[1:] for each in FLOATS], ids=[each[0] for each in FLOATS])
+def test_no_setting_of_any_stage_takes_nan_or_infinity(kind: type[Settings], name: str) -> None:
+    for value in NONE:
+        for block in (value, [value], {"x": value}, [[value]]):
+            with pytest.raises(ValidationError) as caught:
+                kind.model_validate({name: block})
+            assert any(error["loc"][0] == name for error in caught.value.errors())
+
+
+def test_nan_is_one_clear_line_that_names_the_key() -> None:
+    from components.crawl import Params
+
+    block = yaml.safe_load((PROJECT / "params.yaml").read_text())["english"]["crawl"]
+    for value in (".nan", ".inf", "-.inf"):
+        with pytest.raises(HearsightError) as caught:
+            parse_settings(Params, block | {"timeout": yaml.safe_load(value)}, "params.yaml: english.crawl")
+        text = str(caught.value)
+        assert "params.yaml: english.crawl.timeout: should be a finite number" in text and "\n" not in text

@@ -1,0 +1,105 @@
+"""Nothing that a page says controls the terminal of who reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.explain import Event, Life
+from components.core.printing import json_line, visible
+from tests.support import PROJECT
+
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+HOSTILE = "A dog \x9b31m\x1b]0;owned\x07 \x85 \u202egnp.exe\u2066 \x7f \ud83d"
+
+
+@given(st.text(st.characters()))
+def test_no_character_that_a_terminal_obeys_is_left_and_no_other_is_changed(text: str) -> None:
+    shown = visible(text)
+    assert not OBEYED.search(shown) and shown.encode().decode() == shown
+    assert visible(shown) == shown and (OBEYED.search(text) is not None or shown == text)
+
+
+@given(st.recursive(st.none() | st.text(st.characters()), lambda c: st.lists(c) | st.dictionaries(st.text(), c), max_leaves=6))
+def test_a_json_line_holds_none_either_is_one_line_and_reads_back_equal(value: object) -> None:
+    line = json_line(value)
+    assert not OBEYED.search(line) and len(line.splitlines()) == 1
+    assert json.dumps(json.loads(line)) == json.dumps(value)
+
+
+def test_codes_are_shown_and_tab_and_newline_stay() -> None:
+    assert visible("a\x9b\x1b[31m\u202e\tb\nc") == "a\\x9b\\x1b[31m\\u202e\tb\nc"
+    assert json_line({"alt": "a\x9b\u202e"}) == '{"alt": "a\\u009b\\u202e"}'
+
+
+def test_an_error_that_quotes_the_web_is_one_harmless_line() -> None:
+    text = str(HearsightError(HOSTILE, where=f"http://host/{HOSTILE}", mend=HOSTILE))
+    assert not OBEYED.search(text) and len(text.splitlines()) == 1 and "\\x9b31m" in text
+
+
+LIFE = Life("k", "candidate", [Event("crawl", "dropped", "rule", HOSTILE, HOSTILE, HOSTILE, {"alt": HOSTILE})])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from components.core.printing import print_line; print_line({'alt': HOSTILE, HOSTILE: {'a': HOSTILE}})",
+        "from components.core.printing import print_table; print_table([{'alt': HOSTILE, HOSTILE: 1}, {'alt': 'dog'}])",
+        "from components.core.printing import say; from tests.core.test_printing import LIFE; say(LIFE.text())",
+        "from components.core.printing import warn; warn(HOSTILE)",
+        "from components.core.progress import progress; list(progress([1], desc=HOSTILE))",
+        "from components.cli import main; import sys; sys.argv = ['hearsight', 'try', '-d', HOSTILE[:30]]; main()",
+    ],
+)
+def test_a_terminal_gets_no_command_from_what_is_printed(code: str) -> None:
+    shown = on_a_terminal(["-c", f"from tests.core.test_printing import HOSTILE; {code}"])
+    assert b"A dog" in shown and b"\\x9b31m" in shown
+    # A bar may move the cursor of its own accord: a carriage return, and nothing that the text brought.
+    assert not OBEYED.search(shown.decode().replace("\r", "")), shown
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        pytest.param((), HOSTILE[:-2], marks=pytest.mark.slow, id="alts"),
+        pytest.param(("--posts",), json.dumps(f"#PraCegoVer: {HOSTILE}"), id="posts"),
+    ],
+)
+def test_try_on_a_terminal_prints_no_command_of_the_text(words: tuple[str, ...], line: str) -> None:
+    started = ["-c", "from components.cli import main; main()", "try", *words]
+    shown = on_a_terminal(started, stdin=line.encode() + b"\n")
+    assert b"A dog" in shown and not OBEYED.search(shown.decode().replace("\r", "")), shown
+
+
+def on_a_terminal(words: list[str], stdin: bytes = b"") -> bytes:
+    """What a Python program writes to a terminal, which is its standard output and error."""
+    leader, follower = pty.openpty()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(PROJECT),
+        "HEARSIGHT_WORDNET": str(PROJECT / "tests" / "providers" / "wordnet"),
+    }
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=PROJECT, env=environment, stdin=subprocess.PIPE, stdout=follower, stderr=follower
+    ) as child:
+        os.close(follower)
+        assert child.stdin is not None
+        child.stdin.write(stdin)
+        child.stdin.close()
+        pieces = []
+        try:
+            while piece := os.read(leader, 65536):
+                pieces.append(piece)
+        except OSError:  # the terminal has no writer any more
+            pass
+    os.close(leader)
+    return b"".join(pieces)
