@@ -1,4 +1,4 @@
-"""Pairs out of archives, beside FastWARC + selectolax and cc2dataset: ``python -m benchmarks.pairs``.
+"""Pairs out of archives, beside FastWARC + selectolax and cc2dataset, and in each format: ``python -m benchmarks.pairs``.
 
 Same input, one process a run, runs alternating, ratios of the medians of CPU time (wall time beside it: it tells of whatever
 else the machine does). Then the pairs themselves are compared, and the peak memory of inputs of one and of ten sizes.
@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pairs_inputs import pages, write_warc, write_wat
+from benchmarks.pairs_inputs import pages, write_wacz, write_warc, write_wat, write_zstd
 from components.crawl.html import fold, image_candidates
 from components.crawl.urls import normalise
 
@@ -67,6 +67,30 @@ def beside(name: str, peer: str, archive: Path, runs: int, count: int) -> None:
     print(f"  ratio of medians: {ratio['cpu']:.2f} (cpu), {ratio['wall']:.2f} (wall)")
 
 
+def formats(warc: Path, runs: int) -> None:
+    """Time the same records as zstd, without and with a dictionary, and as WACZ beside the gzip WARC, all by ours."""
+    files = {
+        "gzip": warc,
+        "zstd": WORK / "pages.warc.zst",
+        "zstd, dictionary": WORK / "dictionary.warc.zst",
+        "wacz": WORK / "pages.wacz",
+    }
+    write_zstd(files["zstd"], warc)
+    write_zstd(files["zstd, dictionary"], warc, dictionary=True)
+    write_wacz(files["wacz"], warc)
+    lines: dict[str, list[dict[str, float]]] = {name: [] for name in files}
+    for _ in range(runs):
+        for name, path in files.items():
+            lines[name].append(measured([sys.executable, "-m", "benchmarks.pairs_ours", path]))
+    median = {name: statistics.median(line["cpu"] for line in found) for name, found in lines.items()}
+    print(f"formats, the same records, {runs} alternating runs, all ours")
+    for name, found in lines.items():
+        if {line["pairs"] for line in found} != {lines["gzip"][0]["pairs"]}:
+            raise SystemExit(f"{name}: other pairs than those of the gzip WARC")
+        size = files[name].stat().st_size / 1e6
+        print(f"  {name:16} {size:.1f} MB, cpu {median[name]:.3f} s, speed beside gzip {median['gzip'] / median[name]:.2f}")
+
+
 def dumped(command: list[Any], name: str) -> list[Pair]:
     """The pairs of one untimed run."""
     path = WORK / name
@@ -105,11 +129,15 @@ def memory(kind: str, small: Path, large: Path) -> None:
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--runs", type=int, default=7)
+    asked.add_argument("--formats", action="store_true", help="compare the formats alone, without the peers")
     asked.add_argument("--rounds", type=int, default=2, help="how often the sample's pages are repeated")
     given = asked.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     warc, wat = WORK / "pages.warc.gz", WORK / "pages.wat.gz"
     count = write_warc(warc, PAGES, given.rounds)
+    formats(warc, given.runs)
+    if given.formats:
+        return
     write_wat(wat, PAGES, given.rounds, warc.name)
     beside("gzip WARC", "fastwarc", warc, given.runs, count)
     compare_html(warc, given.rounds)

@@ -1,4 +1,4 @@
-"""The fixture web as web archives: WARC and WAT files as Common Crawl writes them, a gzip member a record."""
+"""The fixture web as web archives: WARC and WAT files as Common Crawl writes them, and the same records as zstd and WACZ."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import gzip
 import io
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backports import zstd
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -77,3 +79,29 @@ def archive_web(web: Path, folder: Path, count: int) -> list[Path]:
     """The fixture web in ``count`` WARC files, its pages dealt out in turn."""
     pages = web_pages(web)
     return [write_warc(folder / f"part-{at:02d}.warc.gz", pages[at::count]) for at in range(count)]
+
+
+def skippable(content: bytes, kind: int = 0x5D) -> bytes:
+    """A skippable zstd frame; 0x5D is the kind that holds a dictionary."""
+    return bytes([kind]) + b"\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+
+
+def zstd_frames(records: Sequence[bytes], dictionary: str = "") -> list[bytes]:
+    """A frame a record, with its checksum; with a dictionary (``plain`` or ``packed``) made of them, that comes first."""
+    checked = {zstd.CompressionParameter.checksum_flag: 1}
+    if not dictionary:
+        return [zstd.compress(record, options=checked) for record in records]
+    trained = zstd.train_dict([*records] * 20, 4096)
+    content = trained.dict_content if dictionary == "plain" else zstd.compress(trained.dict_content)
+    return [skippable(content), *(zstd.compress(record, options=checked, zstd_dict=trained) for record in records)]
+
+
+def wacz(files: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """A WACZ of these files under ``archive/``, and of what else is in one."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        archive.writestr("datapackage.json", '{"profile": "data-package", "wacz_version": "1.1.1"}')
+        for name, data in files.items():
+            archive.writestr(f"archive/{name}", data)
+        archive.writestr("pages/pages.jsonl", '{"format": "json-pages-1.0"}')
+    return out.getvalue()

@@ -1,46 +1,32 @@
-"""The pairs of whatever a person names: an HTML file, a page's address, a WARC or WAT, or standard input.
+"""The pairs of whatever a person names: an HTML file, a page's address, a WARC, WAT or WACZ, or standard input.
 
 What it is is told by its bytes, never by its name. Not in scope: printing.
 """
 
 from __future__ import annotations
 
+import io
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urljoin
 
 from components.core.errors import HearsightError
+from components.crawl.archives.encodings import BadResponse, decode_body
+from components.crawl.archives.expansion import Expansion
 from components.crawl.archives.found import PageFound
-from components.crawl.archives.members import MAGIC
-from components.crawl.archives.opening import Stream, open_archive
+from components.crawl.archives.gzip_members import MAGIC
+from components.crawl.archives.kinds import ZIP, is_zstd, members_of
+from components.crawl.archives.opening import Ahead, Stream, open_archive, read_fully
 from components.crawl.archives.pairs import read_fast
 from components.crawl.archives.reading import read_stream
 from components.crawl.archives.responses import PAGE_LIMIT
-from components.crawl.html import Candidate
+from components.crawl.budget import Budget
+from components.crawl.html import Candidate, PageOverBudget
+from components.crawl.language import UNKNOWN
 
-LOOK = 1 << 16
-"""Bytes looked at to tell what a file is."""
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
-
-
-class _Ahead:
-    """A stream whose beginning was looked at already."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream, self.head = stream, b""
-        while len(self.head) < LOOK and (more := stream.read(LOOK - len(self.head))):
-            self.head += more
-        self._given = False
-
-    def read(self, size: int, /) -> bytes:
-        if not self._given:
-            self._given = True
-            if self.head:
-                return self.head
-        return self._stream.read(size)
 
 
 def pairs_in(path: str, page_url: str = "") -> Iterator[PageFound]:
@@ -51,30 +37,32 @@ def pairs_in(path: str, page_url: str = "") -> Iterator[PageFound]:
         page_url: for HTML, the address its relative ones go by; '' for the address it was got from, or the file's own.
 
     Raises:
-        HearsightError: it is missing, cannot be read, or is no HTML, WARC or WAT.
+        HearsightError: it is missing, cannot be read, or is no HTML, WARC, WAT or WACZ.
     """
     try:
         with open_archive(path) as opened:
-            stream = _Ahead(opened)
+            stream = Ahead(opened)
             head = _plain(stream.head)
-            if head.startswith(b"WARC/") or (stream.head.startswith(MAGIC) and not head):
-                yield from read_stream(stream, path, context=False)
+            if head.startswith((b"WARC/", *ZIP)) or (_packed(stream.head) and not head):
+                yield from read_stream(stream, path, context=False, budget=Budget())
             elif _TAG.search(head) and not _binary(head):
                 yield _html(stream, path, page_url, getattr(opened, "headers", None))
             else:
-                raise HearsightError("is no HTML, WARC or WAT", where=path, mend="give a page or an archive of pages")
+                raise HearsightError("is no HTML, WARC, WAT or WACZ", where=path, mend="give a page or an archive of pages")
     except OSError as error:
         raise HearsightError(f"reading broke off ({error})", where=path, mend="try again") from None
 
 
+def _packed(head: bytes) -> bool:
+    return head.startswith(MAGIC) or is_zstd(head)
+
+
 def _plain(head: bytes) -> bytes:
     """The beginning of the content; b"" when it is compressed and torn from its first byte on."""
-    if not head.startswith(MAGIC):
+    if not _packed(head):
         return head
-    try:
-        return zlib.decompressobj(31).decompress(head, LOOK)
-    except zlib.error:
-        return b""
+    members = members_of(io.BytesIO(head), Expansion())
+    return members.piece() if members.next() else b""
 
 
 def _binary(head: bytes) -> bool:
@@ -84,22 +72,22 @@ def _binary(head: bytes) -> bool:
 
 def _html(stream: Stream, path: str, page_url: str, headers: object) -> PageFound:
     """One page; its address is what it says, or what ``path`` is."""
-    data, failure = b"", ""
-    while len(data) <= PAGE_LIMIT and (more := stream.read(1 << 20)):
-        data += more
-    if data.startswith(MAGIC):
-        unpacker = zlib.decompressobj(31)
-        try:
-            data = unpacker.decompress(data, PAGE_LIMIT + 1)
-            failure = "" if unpacker.eof or len(data) > PAGE_LIMIT else "truncated"
-        except zlib.error:
-            data, failure = b"", "bad_gzip"
-    if len(data) > PAGE_LIMIT:
-        data, failure = b"", "too_large"
+    data, failure, detail = read_fully(stream, PAGE_LIMIT + 1), "", ""
+    coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
+    try:
+        if len(data) > PAGE_LIMIT:
+            raise BadResponse("too_large", f"more than {PAGE_LIMIT} bytes")
+        data = decode_body(data, coding, PAGE_LIMIT)
+    except BadResponse as bad:
+        data, failure, detail = b"", bad.failure, bad.detail
     charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
-    page = read_fast(data, address, charset, context=False)
-    found = PageFound(address or path, page.candidates, page.language, page.noindex, path, 0, failure)
+    try:
+        page = read_fast(data, address, charset, context=False, budget=Budget())
+    except PageOverBudget as over:
+        text = f"{over.reason}, asked {over.threshold}"
+        return PageFound(address or path, [], UNKNOWN, False, path, 0, "page_over_budget", text)
+    found = PageFound(address or path, page.candidates, page.language, page.noindex, path, 0, failure, detail)
     if address.startswith("file://"):
         return replace(found, candidates=[_beside(candidate, address) for candidate in page.candidates])
     return found

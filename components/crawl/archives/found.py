@@ -20,10 +20,13 @@ class PageFound:
     noindex: bool
     """The page, in a meta tag or an X-Robots-Tag, asks to be kept out of collections."""
     archive: str
-    """The archive's path or ``s3://`` address, as given."""
+    """The archive's path or address, as given; of a WACZ followed by ``/`` and the name of the file inside it."""
     offset: int
-    """Where the record begins, in bytes of the archive as stored (compressed when it is)."""
+    """Where the record begins, in bytes of the archive, or of the file inside it, as stored (compressed when it is)."""
     failure: str = ""
-    """'' or truncated | bad_gzip | not_gzip | bad_record | wrong_length | too_large | bad_encoding | bad_metadata."""
+    """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_zip | bad_record | wrong_length | too_large |
+    bad_encoding | bad_metadata | page_over_budget."""
     detail: str = ""
     """One line for a person on what went wrong."""
+    inner: str = ""
+    """The name of the file inside a WACZ."""

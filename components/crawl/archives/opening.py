@@ -1,4 +1,4 @@
-"""The bytes of an archive, in order and once: from disk, standard input, S3 or an http(s) address.
+"""The bytes of an archive, in order: from disk, standard input, S3 or an http(s) address; as a whole file where one is needed.
 
 Not in scope: what the bytes are.
 """
@@ -6,17 +6,18 @@ Not in scope: what the bytes are.
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Protocol
 
 from components.core.errors import HearsightError
 
-S3_RESUMES = 5
-"""How often a broken S3 transfer is taken up again where it broke, without a byte between."""
-TIMEOUT = 60.0
-"""Seconds without a byte from the network."""
+LOOK = 1 << 18
+"""Bytes looked at to tell what an archive is."""
+SPOOL_LIMIT = 1 << 33
+"""Bytes of a WACZ that are copied to a temporary file: one from standard input or an http(s) address."""
 
 
 class Stream(Protocol):
@@ -26,12 +27,38 @@ class Stream(Protocol):
         """At most ``size`` bytes; none at the end."""
 
 
+def read_fully(stream: Stream, size: int) -> bytes:
+    """``size`` bytes, fewer only at the end: a pipe may give one at a time."""
+    first = stream.read(size)
+    if len(first) >= size or not first:
+        return first
+    held = bytearray(first)
+    while len(held) < size and (more := stream.read(size - len(held))):
+        held += more
+    return bytes(held)
+
+
+class Ahead:
+    """A stream whose beginning was looked at already."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream, self.head = stream, read_fully(stream, LOOK)
+        self._given = 0
+
+    def read(self, size: int, /) -> bytes:
+        if self._given >= len(self.head):
+            return self.stream.read(size)
+        given = self.head[self._given : self._given + size]
+        self._given += len(given)
+        return given
+
+
 @contextmanager
 def open_archive(path: str) -> Iterator[Stream]:
     """The bytes of ``path``: a file, ``-``, ``s3://bucket/key``, or an http(s) address.
 
     S3 requests are signed when the AWS environment holds credentials, and anonymous otherwise; the endpoint is
-    ``AWS_ENDPOINT_URL`` when that is set.
+    ``AWS_ENDPOINT_URL`` when that is set. An http(s) address may take ``http_stream.SECONDS`` in all.
 
     Raises:
         HearsightError: it is missing, or may not be read.
@@ -39,74 +66,53 @@ def open_archive(path: str) -> Iterator[Stream]:
     if path == "-":
         yield sys.stdin.buffer
     elif path.startswith("s3://"):
-        yield _S3Stream(path)
+        from components.crawl.archives.s3_stream import S3Stream
+
+        yield S3Stream(path)
     elif path.startswith(("http://", "https://")):
-        with _http(path) as body:
+        from components.crawl.archives.http_stream import HttpStream
+
+        with HttpStream(path) as body:
             yield body
     else:
         try:
             with Path(path).open("rb", buffering=0) as handle:
                 yield handle
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            if not isinstance(error, OSError):
+                raise HearsightError(str(error), where=ascii(path), mend="give the path of a file") from None
             if error.filename is None:  # not the opening: what was done meanwhile
                 raise
             raise HearsightError(error.strerror or "cannot be read", where=path, mend="give the path of a file") from None
 
 
-def _http(url: str) -> Any:
-    import urllib.request
+@contextmanager
+def whole_file(ahead: Ahead, path: str) -> Iterator[IO[bytes]]:
+    """The same bytes as a file to seek in: a local file itself, ranges of an S3 object, or a temporary copy.
 
-    request = urllib.request.Request(url, headers={"User-Agent": "hearsight pairs", "Accept": "text/html,*/*;q=0.1"})
-    try:
-        return urllib.request.urlopen(request, timeout=TIMEOUT)
-    except (OSError, ValueError) as error:
-        raise HearsightError(f"no answer ({error})", where=url, mend="look at the address in a browser") from None
+    Raises:
+        HearsightError: there is no room for the copy, or it would take more than ``SPOOL_LIMIT`` bytes.
+    """
+    from components.crawl.archives.s3_stream import S3Stream, ranges_of
 
-
-class _S3Stream:
-    """An S3 object from its beginning; a broken transfer goes on where it broke."""
-
-    def __init__(self, path: str) -> None:
-        import boto3
-        from botocore import UNSIGNED
-        from botocore.config import Config
-
-        self._path, self._at, self._body = path, 0, None
-        self._bucket, _, self._key = path.removeprefix("s3://").partition("/")
-        session = boto3.session.Session()
-        config = Config(connect_timeout=10, read_timeout=TIMEOUT, retries={"max_attempts": 5, "mode": "standard"})
-        if session.get_credentials() is None:
-            config = config.merge(Config(signature_version=UNSIGNED))
-        region = session.region_name or "us-east-1"
-        self._client = session.client("s3", config=config, region_name=region)
-        self._etag = ""
-        self._open()
-
-    def _open(self) -> None:
-        from botocore.exceptions import BotoCoreError, ClientError
-
-        # If-Match: the bytes after a break belong to the same object as those before it.
-        more = {"Range": f"bytes={self._at}-", "IfMatch": self._etag} if self._at else {}
+    stream = ahead.stream
+    if isinstance(stream, S3Stream):
+        yield ranges_of(stream)
+        return
+    if hasattr(stream, "seekable") and stream.seekable():
+        yield stream  # type: ignore[misc]
+        return
+    with tempfile.TemporaryFile() as copy:
+        size = 0
         try:
-            answer = self._client.get_object(Bucket=self._bucket, Key=self._key, **more)
-        except (BotoCoreError, ClientError) as error:
-            raise HearsightError(
-                f"S3 gives nothing ({error})",
-                where=self._path,
-                mend="check the address, and the AWS credentials if it is not public",
-            ) from None
-        self._body, self._etag = answer["Body"], answer["ETag"]
-
-    def read(self, size: int, /) -> bytes:
-        from botocore.exceptions import BotoCoreError, HTTPClientError
-
-        for _ in range(S3_RESUMES):
-            try:
-                assert self._body is not None
-                data: bytes = self._body.read(size)
-            except (BotoCoreError, HTTPClientError, OSError):
-                self._open()
-                continue
-            self._at += len(data)
-            return data
-        raise HearsightError("the transfer breaks again and again", where=self._path, mend="try again later")
+            while more := ahead.read(1 << 20):
+                size += len(more)
+                if size > SPOOL_LIMIT:
+                    raise HearsightError(
+                        f"is a WACZ of more than {SPOOL_LIMIT} bytes", where=path, mend="save it as a file and name that"
+                    )
+                copy.write(more)
+        except OSError as error:
+            what = f"cannot be copied to {tempfile.gettempdir()} ({error.strerror or error})"
+            raise HearsightError(what, where=path, mend="save it as a file and name that, or set TMPDIR") from None
+        yield copy

@@ -30,14 +30,17 @@ def read_paths(path: str, prefix: str = "") -> list[str]:
     """
     try:
         with open_archive(path) as stream:
-            data = b""
-            while len(data) <= MAX_LIST and (more := stream.read(1 << 20)):
-                data += more
+            read = bytearray()
+            while len(read) <= MAX_LIST and (more := stream.read(1 << 20)):
+                read += more
+            data = bytes(read)
         if data[:2] == b"\x1f\x8b":
             unpacker = zlib.decompressobj(31)
             data = unpacker.decompress(data, MAX_LIST)
             if not unpacker.eof:
-                raise ValueError("the gzip file is not whole")
+                raise ValueError("the gzip file is not whole, or too large")
+        if len(data) > MAX_LIST:
+            raise ValueError(f"more than {MAX_LIST} bytes")
         lines = data.decode("utf-8").split("\n")
     except (ValueError, zlib.error) as error:
         raise HearsightError(f"no list of paths ({error})", where=path, mend="fetch it again") from None

@@ -1,8 +1,8 @@
 """A page's bytes out of the HTTP response an archive holds: head parsed, transfer and content encodings undone.
 
 Archives differ: Common Crawl stores bodies decoded and renames the headers, other crawlers store the octets as sent, and
-some store decoded bodies beside headers that say otherwise. So a body that does not even begin as its header says is
-taken as it is; one that begins so and then breaks is an error. Not in scope: what the page holds.
+some store decoded bodies beside headers that say otherwise: a body that does not begin as its header says is taken as it is.
+Not in scope: the content encodings (``encodings``), what the page holds.
 """
 
 from __future__ import annotations
@@ -10,24 +10,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from isal import isal_zlib
-
+from components.crawl.archives.encodings import BadResponse, decode_body
 from components.crawl.archives.fields import Fields, fields
-from components.crawl.archives.members import BROKEN, MAGIC
+
+__all__ = ["PAGE_LIMIT", "BadResponse", "Response", "parse_response"]
 
 PAGE_LIMIT = 1 << 24
 """Bytes of a page, decoded."""
+HEAD_LIMIT = 1 << 18
+"""Bytes of a response's head."""
+CHUNKS = 100_000
+"""Chunks of a chunked body; one with more is refused."""
 HTML = (b"text/html", b"application/xhtml+xml")
-_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.I)
+_CHARSET = re.compile(r"""charset\s*+=\s*+["']?+\s*+([A-Za-z0-9_.:-]{1,40})""", re.I)
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
-
-
-class BadResponse(Exception):
-    """A response that cannot be read: ``failure`` is bad_encoding | too_large | bad_record."""
-
-    def __init__(self, failure: str, detail: str) -> None:
-        super().__init__(failure, detail)
-        self.failure, self.detail = failure, detail
 
 
 @dataclass(slots=True)
@@ -43,7 +39,7 @@ class Response:
     def html(self) -> bool:
         """Whether it is a page: HTML or XHTML by its type, or by its beginning when it states none."""
         stated = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        return stated in HTML or (not stated and self.raw.lstrip()[:1] == b"<")
+        return stated in HTML or (not stated and self.raw[:1024].lstrip()[:1] == b"<")
 
     @property
     def charset(self) -> str | None:
@@ -54,7 +50,10 @@ class Response:
     @property
     def noindex(self) -> bool:
         """Whether its X-Robots-Tag asks to be kept out of collections, whatever robot it names."""
-        wishes = re.split(rb"[,:;\s]+", self.headers.get(b"x-robots-tag", b"").lower())
+        told = self.headers.get(b"x-robots-tag")
+        if told is None:
+            return False
+        wishes = re.split(rb"[,:;\s]+", told.lower())
         return not {b"noindex", b"none", b"noimageindex"}.isdisjoint(wishes)
 
     def body(self, limit: int = PAGE_LIMIT) -> bytes:
@@ -66,8 +65,8 @@ class Response:
         data = self.raw
         if b"chunked" in self.headers.get(b"transfer-encoding", b"").lower():
             data = _unchunked(data)
-        for coding in reversed(self.headers.get(b"content-encoding", b"").lower().split(b",")):
-            data = _decoded(data, coding.strip(), limit)
+        if b"content-encoding" in self.headers:
+            data = decode_body(data, self.headers[b"content-encoding"], limit)
         if len(data) > limit:
             raise BadResponse("too_large", f"{len(data)} bytes, more than {limit}")
         return data
@@ -79,7 +78,7 @@ def parse_response(block: bytes) -> Response:
     Raises:
         BadResponse: it has no status line.
     """
-    first, headers, start = fields(block, 0)
+    first, headers, start = fields(block, 0, HEAD_LIMIT)
     words = first.split(None, 2)
     if start < 0 or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:
         raise BadResponse("bad_record", "the HTTP response has no head")
@@ -92,7 +91,7 @@ def _unchunked(data: bytes) -> bytes:
         return data
     parts: list[bytes] = []
     at = 0
-    while True:
+    while len(parts) < CHUNKS:
         size = _CHUNK.match(data, at)
         if size is None:
             raise BadResponse("bad_encoding", f"no chunk begins at byte {at} of a chunked body")
@@ -105,34 +104,4 @@ def _unchunked(data: bytes) -> bytes:
         if len(part) < length:
             raise BadResponse("bad_encoding", "the last chunk of a chunked body is not whole")
         at += 2 if data.startswith(b"\r\n", at) else 1 if data.startswith(b"\n", at) else 0
-
-
-def _decoded(data: bytes, coding: bytes, limit: int) -> bytes:
-    if coding in (b"", b"identity") or not data:
-        return data
-    if coding in (b"gzip", b"x-gzip"):
-        return _inflated(data, 31, limit) if data.startswith(MAGIC) else data
-    if coding == b"deflate":
-        if _zlib_head(data):
-            return _inflated(data, 15, limit)
-        return data if data.lstrip().startswith(b"<") else _inflated(data, -15, limit)  # servers send it bare, too
-    if data.lstrip().startswith((b"<", b"\xef\xbb\xbf<")):
-        return data
-    raise BadResponse("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not read")
-
-
-def _zlib_head(data: bytes) -> bool:
-    return len(data) > 1 and data[0] & 15 == 8 and (data[0] << 8 | data[1]) % 31 == 0
-
-
-def _inflated(data: bytes, bits: int, limit: int) -> bytes:
-    unpacker = isal_zlib.decompressobj(bits)
-    try:
-        page: bytes = unpacker.decompress(data, limit + 1)
-    except BROKEN as error:
-        raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
-    if len(page) > limit:
-        raise BadResponse("too_large", f"more than {limit} bytes once decompressed")
-    if not unpacker.eof:
-        raise BadResponse("bad_encoding", "the compressed body is not whole")
-    return page
+    raise BadResponse("bad_encoding", f"more than {CHUNKS} chunks in a chunked body")

@@ -20,6 +20,8 @@ from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.urls import absolute
 
 IMAGE = "IMG@/src"
+DESCRIBED = b'"HTML-Metadata"'
+"""Is in every record that describes a page, near its beginning."""
 
 
 class BadMetadata(ValueError):
@@ -32,7 +34,7 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
     Raises:
         BadMetadata: it is not what a WAT record holds.
     """
-    if b'"HTML-Metadata"' not in block:
+    if DESCRIBED not in block:
         return None
     block = _lighter(block)
     words = block.lower()

@@ -1,4 +1,4 @@
-"""Web archives: the pages of WARC and WAT files, in the order of the files and of the records in them.
+"""Web archives: the pages of WARC, WAT and WACZ files, in the order of the files and of the records in them.
 
 The first capture of a page counts; another one is a ledger row. A part of an archive that cannot be read is a ledger row
 with its class, and the rest is read. Not in scope: reading the files (``components.crawl.archives``).
@@ -15,6 +15,7 @@ from typing import Any
 from components.core.ledger import dropped, kept
 from components.core.stage import Job, Task
 from components.crawl.archives import PageFound, read_archive
+from components.crawl.budget import Budget
 from components.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
 from components.crawl.sources.found import FoundPage, write_found
 from components.crawl.sources.taken import without_listed
@@ -23,6 +24,9 @@ from components.crawl.urls import normalise
 from components.crawl.walk import Found
 from components.crawl.web.answers import Answers
 from components.crawl.web.fetch import Fetcher
+
+BUDGET = ("record_bytes", "page_seconds", "page_memory", "page_images")
+"""The settings of the budget that decide what is found in an archive: others do not make it read anew."""
 
 
 class ArchivesSource(FileSource):
@@ -34,7 +38,8 @@ class ArchivesSource(FileSource):
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job an archive."""
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain()})
+        budget = {name: getattr(self.params.budget, name) for name in BUDGET}
+        return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
         """Every record that is a page, each page once; memory: 16 bytes and the set's overhead a page."""
@@ -68,12 +73,15 @@ def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: the pages of one archive."""
     name = spec["name"]
     taken = Takedown.of(task.params["takedown"])
-    pages = (page_of(found, name) for found in read_archive(path_of(spec, task)))
+    budget = Budget(**task.params["budget"])
+    archive = read_archive(path_of(spec, task), limit=budget.record_bytes, budget=budget)
+    pages = (page_of(found, name) for found in archive)
     write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
 
 
 def page_of(found: PageFound, archive: str) -> FoundPage:
-    """A page of an archive with its ledger row, under the archive's name in the records."""
+    """A page of an archive with its ledger row, under the archive's name in the records, and that of the file in a WACZ."""
+    archive = f"{archive}/{found.inner}" if found.inner else archive
     place = f"{archive}:{found.offset}"
     common: dict[str, Any] = {"archive": archive, "offset": found.offset}
     where = f"in {archive} at {found.offset}"
