@@ -28,7 +28,7 @@ class Params(FetchSettings):
     fresh_for: float
     """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always."""
     source: Literal["site", "archives", "table", "posts"]
-    """site: live pages from the seeds; archives: WARC, WAT and WACZ files; table: the file of an existing set; posts: a hashtag's."""
+    """site: live pages from the seeds; archives: WARC, WAT, WACZ; table: the file of an existing set; posts: a hashtag's."""
     inputs: list[str]
     """For archives and tables: files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project."""
     input_prefix: str

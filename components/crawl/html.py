@@ -1,8 +1,8 @@
 """Pages read: the images with their alt-text, and the links (row C1 of the mission).
 
 Everything a page can hold is accepted: broken entities, unclosed tags, wrong charsets, relative and ``data:``
-addresses, ``srcset`` and ``<picture>``, lazy loading. Nothing here raises and nothing here touches the network;
-whether an image is worth keeping is decided elsewhere.
+addresses, ``srcset`` and ``<picture>``, lazy loading. Reading takes time linear in the size of the page. Nothing here raises,
+except for what a budget forbids, and nothing touches the network; whether an image is worth keeping is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -17,22 +17,41 @@ from typing import TYPE_CHECKING
 from components.crawl.figures import CAPTION_LIMIT, figcaptions, figure_of
 from components.crawl.language import page_language
 from components.crawl.nesting import shallow
+from components.crawl.offers import NO_CHOICE, Choice, choose, image_offers, larger, source_offers
+from components.crawl.offers import parse_srcset as parse_srcset
 from components.crawl.urls import absolute
 from components.crawl.web.manners import meta_statements
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-LAZY = ("data-src", "data-original", "data-lazy-src")
-DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{2,40})""", re.I)
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-"""Controls, and what shows nothing: soft hyphens, zero-width spaces, marks of direction. (Joiners do: in emoji and Indic.)"""
+_LONG_NUMBER = re.compile(r"&#(?:0++)?([0-9]{8})?[0-9]*+")
+_CONTROLS = re.compile(
+    "[\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f\\u00ad\\u034f\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
+    "\\ufff9-\\ufffb\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0001]"
+)
+"""Controls (C0 and C1, but for those that are white space, U+0085 among them), and what shows nothing: soft hyphens, zero-width
+spaces, marks of direction, of annotation and of language. (Joiners and variation selectors do: in emoji, Indic, Mongolian.)"""
 SURROGATES = re.compile(r"[\ud800-\udfff]")
 # What browsers read when a page says these (WHATWG Encoding Standard, section 4.2).
 _AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+
+
+class PageOverBudget(Exception):
+    """A page costs more than its budget.
+
+    Args:
+        reason: what was exceeded, in words.
+        threshold: the limit, with its unit.
+    """
+
+    def __init__(self, reason: str, threshold: str) -> None:
+        super().__init__(reason, threshold)
+        self.reason = reason
+        self.threshold = threshold
 
 
 @dataclass(frozen=True)
@@ -113,17 +132,44 @@ def _codec(name: str | None) -> str | None:
 def fold(text: str) -> str:
     """Text on one line: what is left of entities escaped twice is decoded, white space folded, controls removed."""
     if "&" in text and _ENTITY.search(text):
-        text = entities.unescape(text)
+        text = entities.unescape(_LONG_NUMBER.sub(_short_number, text) if "&#" in text else text)
     return " ".join(_CONTROLS.sub("", SURROGATES.sub("\ufffd", text)).split())
 
 
-def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None, agent: str = "hearsight") -> Page:
-    """The images, links and wishes (to all robots and to ``agent``) of one page; never raises, whatever ``html`` holds."""
-    from selectolax.lexbor import LexborHTMLParser
+def _short_number(match: re.Match[str]) -> str:
+    """A numeric reference of any length as one that Python reads: it refuses numbers of thousands of digits."""
+    return "&#1114112" if match[1] else "&#" + match[0][2:].lstrip("0").rjust(1, "0") if len(match[0]) > 9 else match[0]
+
+
+def read_page(
+    html: bytes | str,
+    page_url: str,
+    charset_hint: str | None = None,
+    agent: str = "hearsight",
+    *,
+    most_images: int | None = None,
+    most_links: int | None = None,
+) -> Page:
+    """The images, links and wishes (to all robots and to ``agent``) of one page, whatever ``html`` holds.
+
+    Args:
+        most_images: ``<img>`` a page may have.
+        most_links: links that are returned; further ones are left out.
+
+    Raises:
+        PageOverBudget: it has more than ``most_images``.
+        MemoryError: there is not enough memory for it.
+    """
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
     # A NUL ends a C string somewhere below, and the HTML standard replaces it anyway.
-    tree = LexborHTMLParser(shallow(text.replace("\x00", "\ufffd")))
+    try:
+        tree = LexborHTMLParser(shallow(text.replace("\x00", "\ufffd")))
+    except SelectolaxError as error:  # every text is HTML: there is no other reason
+        raise MemoryError("the parser ran out of memory") from error
+    images = tree.css("img")
+    check_images(len(images), most_images)
     base: str = page_url
     for node in tree.css("base[href]"):
         base = absolute(str(node.attributes.get("href") or ""), page_url) or page_url
@@ -134,19 +180,34 @@ def read_page(html: bytes | str, page_url: str, charset_hint: str | None = None,
         if (name := (node.attributes.get("name") or "").strip().lower()) in ("robots", "tdm-reservation", agent.lower())
     )
     wishes = {statement.word for statement in meta_statements(metas, agent)}
-    said = figcaptions(tree)
+    said = {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in figcaptions(tree).items()} if images else {}
+    pictures: dict[int, Choice] = {}
     candidates = [
-        _candidate(node, position, base, _figcaption(node, said) if said else "") for position, node in enumerate(tree.css("img"))
+        _candidate(node, position, base, pictures, _figcaption(node, said) if said else "")
+        for position, node in enumerate(images)
     ]
+    links: list[str] = [] if wishes & {"nofollow", "none"} else _links(tree, base, most_links)
+    return Page(candidates, links, bool(wishes & {"noindex", "none", "noimageindex"}), page_language(tree), metas)
+
+
+def check_images(count: int, most: int | None) -> None:
+    """Raise PageOverBudget for a page of more than ``most`` images."""
+    if most is not None and count > most:
+        raise PageOverBudget(f"{count} images", f"{most} images")
+
+
+def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
     links: dict[str, None] = {}
-    if not wishes & {"nofollow", "none"}:
-        for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
-            if "nofollow" in (node.attributes.get("rel") or "").lower().split():
-                continue
-            target = absolute(node.attributes.get("href") or node.attributes.get("src") or "", base)
-            if target:
-                links[target] = None
-    return Page(candidates, list(links), bool(wishes & {"noindex", "none", "noimageindex"}), page_language(tree), metas)
+    for node in tree.css("a[href], area[href], frame[src], iframe[src]") if most != 0 else ():
+        attributes = node.attributes
+        if "nofollow" in (attributes.get("rel") or "").lower().split():
+            continue
+        target = absolute(attributes.get("href") or attributes.get("src") or "", base)
+        if target:
+            links[target] = None
+            if len(links) == most:
+                break
+    return list(links)
 
 
 def image_candidates(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[Candidate]:
@@ -161,70 +222,30 @@ def links(html: bytes | str, page_url: str, charset_hint: str | None = None) -> 
 
 def _figcaption(node: LexborNode, said: dict[int, str]) -> str:
     figure = figure_of(node)
-    return fold(said.get(figure.mem_id, ""))[:CAPTION_LIMIT].rstrip() if figure is not None else ""
+    return said.get(figure.mem_id, "") if figure is not None else ""
 
 
-def _candidate(node: LexborNode, position: int, base: str, figcaption: str) -> Candidate:
+def _candidate(node: LexborNode, position: int, base: str, pictures: dict[int, Choice], figcaption: str) -> Candidate:
     attributes = node.attributes
     alt = attributes.get("alt")
-    offers: list[tuple[int, float, str]] = []
-    for name in ("src", *LAZY):
-        if (attributes.get(name) or "").strip():
-            offers.append((0, 1.0, (attributes.get(name) or "").strip()))
-    for name in ("srcset", "data-srcset"):
-        offers += parse_srcset(attributes.get(name) or "")
-    parent = node.parent
+
+    def resolve(reference: str) -> str | None:
+        return absolute(reference, base)
+
+    shared, parent = NO_CHOICE, node.parent
     if parent is not None and parent.tag == "picture":
-        for source in parent.css("source[srcset]"):
-            if (source.attributes.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
-                offers += parse_srcset(source.attributes.get("srcset") or "")
-    spelled = offers[0][2] if offers else ""
+        if parent.mem_id not in pictures:  # once for all its images
+            sources = (child.attributes for child in parent.iter() if child.tag == "source")
+            pictures[parent.mem_id] = choose(source_offers(sources), resolve)
+        shared = pictures[parent.mem_id]
     # A data: URI beside a real address is a placeholder for lazy loading.
-    usable = [(width, density, url) for width, density, raw in offers if (url := absolute(raw, base))]
-    best = max(usable, key=lambda offer: offer[:2], default=None)  # the first of equals, so ``src`` first
+    spelled, url = larger(choose(image_offers(attributes), resolve), shared)
     return Candidate(
-        image_url=best[2] if best else None,
+        image_url=url,
         alt=fold(alt or ""),
         position=position,
         source=spelled[:200],
-        data_uri=best is None and spelled[:5].lower() == "data:",
+        data_uri=url is None and spelled[:5].lower() == "data:",
         has_alt=alt is not None,
         figcaption=figcaption,
     )
-
-
-def parse_srcset(text: str) -> list[tuple[int, float, str]]:
-    """The offers of a ``srcset``: (width in px or 0, density or 1, address as spelled), in order.
-
-    Follows the HTML standard's splitting (4.8.4.2.1): an address runs to white space and may hold commas; one that
-    ends in a comma has no descriptor. Offers with descriptors that make no sense are left out.
-    """
-    offers: list[tuple[int, float, str]] = []
-    rest = text
-    while rest := rest.lstrip(" \t\r\n\f,"):
-        match = re.match(r"[^ \t\r\n\f]+", rest)
-        if match is None:
-            break
-        url, rest = match.group(), rest[match.end() :]
-        descriptor = ""
-        if url.endswith(","):
-            url = url.rstrip(",")
-        else:
-            descriptor, _, rest = rest.partition(",")
-        size = _descriptor(descriptor.split())
-        if size and url:
-            offers.append((*size, url))
-    return offers
-
-
-def _descriptor(words: list[str]) -> tuple[int, float] | None:
-    width, density = 0, 1.0
-    for word in words:
-        value, unit = word[:-1], word[-1]
-        if unit == "w" and value.isascii() and value.isdigit() and len(value) < 7:
-            width = int(value)
-        elif unit == "x" and re.fullmatch(r"\d{1,4}(\.\d{1,6})?", value, re.ASCII):
-            density = float(value)
-        elif unit != "h":
-            return None
-    return width, density

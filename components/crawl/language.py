@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 from typing import Any
 
 SAMPLE = 2000
@@ -35,6 +36,12 @@ def stated_language(lang: str | None) -> str | None:
     """The ISO 639-1 code of a ``lang`` attribute such as ``pt-BR``; None when it names none."""
     stated = (lang or "").replace("_", "-").split("-")[0].strip().lower()
     return stated if len(stated) == 2 and stated.isascii() and stated.isalpha() else None
+
+
+@cache
+def load_model() -> None:
+    """Load the model of :func:`guess`, once, so that processes forked afterwards share it."""
+    guess("a word")
 
 
 def guess(text: str) -> str:

@@ -13,21 +13,48 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 _PATH_SAFE = "/%:=&?~#+!$,;'@()*[]-._"
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+LONGEST = 8_192
+"""Characters of an address; servers refuse longer ones (RFC 9110, 4.1 asks for 8,000), and joining costs as much each time."""
+DEEPEST = 256
+"""Slashes of an address and its path: to join one more costs a step for each."""
+_LONG_HOST = re.compile(r"[^/?#]{0,12}//[^/?#]{300}")
+_WHOLE = re.compile(r"https?://[^/]", re.I)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_NOT_PUBLIC = tuple(
+    ipaddress.ip_network(block)
+    for block in (
+        "192.88.99.0/24",  # RFC 7526: 6to4 relays, deprecated
+        "::/96",  # RFC 4291, 2.5.5.1: IPv4-compatible, deprecated; unspecified and loopback among them
+        "64:ff9b:1::/48",  # RFC 8215: local NAT64
+        "fec0::/10",  # RFC 3879: site-local, deprecated
+    )
+)
+"""What ``ipaddress`` calls global in some versions of Python, and the open web cannot reach."""
 
 
 def absolute(reference: str, base: str) -> str | None:
     """``reference`` as found on a page, made absolute and normalised; None when it is no http(s) address.
 
     The fragment goes, the host is lower-case ASCII (IDNA), a default port goes, spaces and non-ASCII characters are
-    percent-encoded as UTF-8, dot segments are resolved. Never raises: pages hold anything.
+    percent-encoded as UTF-8, dot segments are resolved. Never raises: pages hold anything. None for one, or a base, or an
+    absolute form longer than ``LONGEST`` or deeper than ``DEEPEST``.
     """
+    if len(reference) > LONGEST or len(base) > LONGEST or _too_deep(base):
+        return None
     cleaned = _CONTROLS.sub("", reference).strip()
     try:
-        parts = urlsplit(urljoin(base, cleaned.replace("\\", "/") if "://" not in cleaned[:12] else cleaned))
-        return _normal(parts)
+        joined = cleaned.replace("\\", "/") if "://" not in cleaned[:12] else cleaned
+        if _LONG_HOST.match(joined) or _LONG_HOST.match(base):  # quadratic to check, and no host: those have 253 characters
+            return None
+        # ``urljoin`` changes what is absolute already: it drops an empty parameter.
+        url = _normal(urlsplit(joined if _WHOLE.match(joined) else urljoin(base, joined)))
+        return url if url is None or not (len(url) > LONGEST or _too_deep(url)) else None
     except (ValueError, UnicodeError):
         return None
+
+
+def _too_deep(url: str) -> bool:
+    return url.count("/") > DEEPEST and url.partition("?")[0].count("/") > DEEPEST
 
 
 def normalise(url: str) -> str | None:
@@ -42,7 +69,7 @@ def _normal(parts: SplitResult) -> str | None:
         return None
     # An IPv6 literal keeps its brackets; a name becomes ASCII.
     host = f"[{host}]" if ":" in host else host.rstrip(".").encode("idna").decode("ascii").lower()
-    if not host or any(char in host for char in " /\\@?#%"):
+    if not host or not host.isprintable() or any(char in host for char in " /\\@?#%"):
         return None
     port = parts.port
     place = host if port in (None, DEFAULT_PORTS[scheme]) else f"{host}:{port}"
@@ -86,4 +113,7 @@ def is_private(address: str) -> bool:
     mapped = getattr(parsed, "ipv4_mapped", None) or getattr(parsed, "sixtofour", None)
     if parsed.version == 6 and parsed in _NAT64:  # RFC 6052: an IPv4 address behind a translator, perhaps a private one
         mapped = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
-    return not (mapped or parsed).is_global or parsed.is_multicast
+    address_behind = mapped or parsed
+    if any(one in block for one in (parsed, address_behind) for block in _NOT_PUBLIC):  # of another version: not in it
+        return True
+    return not address_behind.is_global or parsed.is_multicast or address_behind.is_multicast

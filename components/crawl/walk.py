@@ -8,15 +8,15 @@ images (``records``).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
-from components.crawl.html import Candidate, PageOverBudget
-from components.crawl.page_limits import read_page_within
+from components.crawl.html import Candidate, Page, PageOverBudget
+from components.crawl.page_limits import Source, read_pages_within
 from components.crawl.takedown import taken_row
 from components.crawl.urls import host_of, normalise
 from components.crawl.web.answers import Answers, Outcome
@@ -75,6 +75,8 @@ NO_PAGES = frozenset(
     ]
 )
 """Extensions of links that are not followed: they never are pages."""
+PAGES_A_BATCH, BYTES_A_BATCH = 64, 1 << 24
+"""Pages, and about how many bytes of them, that one child process reads."""
 UNREACHED = ("connection", "timeout", "dns", "tls", "robots_unreachable")
 Ensure = Callable[[Collection[str], int], None]
 """Called with the URLs of a level, and how many links it is away; -1 for sitemaps."""
@@ -168,6 +170,7 @@ def walk(
                 mend="check the network (or the proxy) and run again",
             )
         following: set[str] = set()
+        fresh: list[Outcome] = []
         for outcome in outcomes:
             if outcome.rule:
                 result.rows.setdefault(outcome.url, _dropped(outcome))
@@ -178,7 +181,9 @@ def walk(
                 )
             if outcome.final not in visited:
                 visited.add(outcome.final)
-                following.update(_read(answers, outcome, result, step))
+                fresh.append(outcome)
+        for outcome, content in _contents(answers, fresh, result):
+            following.update(_take(answers, outcome, content, result, step))
         level = sorted(
             url for url in following if url not in seen and url not in visited and host_of(url) in allowed and not _no_page(url)
         )
@@ -221,26 +226,52 @@ def _dropped(outcome: Outcome) -> dict[str, str]:
     return dropped(outcome.url, rule, outcome.value, outcome.threshold, kind="page", detail=detail)
 
 
-def _read(answers: Answers, outcome: Outcome, result: Walk, step: int) -> list[str]:
-    """Take in one page; returns its links."""
+def _contents(answers: Answers, outcomes: Iterable[Outcome], result: Walk) -> Iterator[tuple[Outcome, Page]]:
+    """What the pages among ``outcomes`` hold, some read at a time; what cannot be read gets its ledger row."""
+    batch: list[tuple[Outcome, Source]] = []
+    size = 0
+    for outcome in outcomes:
+        if (source := _source(answers, outcome, result)) is not None:
+            batch.append((outcome, source))
+            size += len(source.html)
+        if len(batch) >= PAGES_A_BATCH or size >= BYTES_A_BATCH:
+            yield from _read(answers, batch, result)
+            batch, size = [], 0
+    yield from _read(answers, batch, result)
+
+
+def _source(answers: Answers, outcome: Outcome, result: Walk) -> Source | None:
+    """The page of a good answer; None, with a ledger row, when it is none."""
     assert outcome.entry is not None
-    url, entry = outcome.final, outcome.entry
-    kind, _, options = entry.type.partition(";")
+    url = outcome.final
+    kind, _, options = outcome.entry.type.partition(";")
     body = answers.store.body(url)
     kind = kind.strip().lower()
-    if not (kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024])):
-        result.rows[url] = dropped(url, "not_html", kind or "unknown", "text/html", kind="page")
-        return []
-    try:
-        content = read_page_within(body, url, charset(options), answers.agent, answers.budget)
-    except PageOverBudget as over:
-        result.rows[url] = dropped(url, "page_over_budget", over.reason, over.threshold, kind="page")
-        return []
-    except Exception as error:
-        # A defect of ours or of a library, met on one page: it costs that page, not the run.
-        _log.warning("%s: %s while the page was read", url, type(error).__name__, exc_info=True)
-        result.rows[url] = dropped(url, "internal_error", type(error).__name__, "a page that can be read", kind="page")
-        return []
+    if kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024]):
+        return Source(body, url, charset(options))
+    result.rows[url] = dropped(url, "not_html", kind or "unknown", "text/html", kind="page")
+    return None
+
+
+def _read(answers: Answers, batch: Sequence[tuple[Outcome, Source]], result: Walk) -> Iterator[tuple[Outcome, Page]]:
+    read = read_pages_within([source for _, source in batch], answers.agent, answers.budget)
+    for (outcome, source), content in zip(batch, read, strict=True):
+        if isinstance(content, PageOverBudget):
+            row = dropped(source.url, "page_over_budget", content.reason, content.threshold, kind="page")
+        elif isinstance(content, Exception):
+            # A defect of ours or of a library, met on one page: it costs that page, not the run.
+            _log.warning("%s could not be read: %r", source.url, content)
+            row = dropped(source.url, "internal_error", type(content).__name__, "a page that can be read", kind="page")
+        else:
+            yield outcome, content
+            continue
+        result.rows[source.url] = row
+
+
+def _take(answers: Answers, outcome: Outcome, content: Page, result: Walk, step: int) -> list[str]:
+    """Take in what one page holds; returns its links."""
+    assert outcome.entry is not None
+    url, entry = outcome.final, outcome.entry
     headers = header_statements(entry.robots, entry.tdm, answers.agent)
     said = [*headers, *meta_statements(content.metas, answers.agent)]
     consents = agrees(said)

@@ -56,7 +56,7 @@ def test_a_network_that_goes_away_ends_the_crawl_with_one_line_and_what_failed_i
     with store, fetching:
         with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
             fetching.ensure([web.url("/0")], "page")
-        with pytest.raises(HearsightError, match="the network is gone: .* hosts failed"):
+        with pytest.raises(HearsightError, match=r"the network is gone: .* hosts failed"):
             fetching.ensure(dead, "page")
     with FetchStore(tmp_path / "store", writer=True) as again:
         assert again.forget_transient() >= 5

@@ -13,7 +13,9 @@ from components.crawl.archives import pairs as fast
 from components.crawl.archives.pairs import read_fast
 from components.crawl.archives.resolve import Resolver
 from components.crawl.archives.scan import scan
+from components.crawl.budget import Budget
 from components.crawl.html import fold, image_candidates, read_page
+from components.crawl.page_limits import PageOverBudget
 from components.crawl.urls import absolute
 
 
@@ -125,6 +127,45 @@ def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(html):
     assert read_fast(html, PAGE, context=False).noindex == slow.noindex
 
 
+@pytest.mark.parametrize("name", [" robots", "robots\n", "&#32;robots", "\xa0robots", "HearSight\x1f"])
+def test_white_space_around_a_wish_to_robots_hides_it_from_neither_reading(name):
+    html = f'<img src=a><meta name="{name}" content=noindex>'
+    for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
+        assert read_page(markup, PAGE).noindex
+        assert read_fast(markup, PAGE).noindex and read_fast(markup, PAGE, context=False).noindex
+
+
+REAL = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A "b" page</title><base href="/x/">
+<meta name="robots" content="index"><style>a>b{}</style><script>if (a<b) document.write("<img src='no'>")</script></head>
+<body class='x y'><a href="b.html" title='x "y"'><img src="a.png" alt="A cat &amp; a dog" width=3></a><p>text <b>bold</b></p>
+<picture><source srcset="a.webp 1x, b.webp 2x" type='image/webp'><img src="c.jpg" alt='It is "c"'></picture><!-- <img src=h> -->
+<table><tr><td><img src="d.png" alt="D"></td></tr></table><svg><title>t</title><path d="M0 0"/></svg><noscript><img></noscript>
+<select><option>a<option>b</select><textarea><img></textarea><figure><img src=e.gif alt="e"><figcaption>E</figcaption></figure>
+<template><img src=t></template><iframe src="q"><img></iframe><img data-src="f.png" src="data:," alt="last">
+<meta name="hearsight " content='noindex'></body></html>"""
+PUT = ['"', "'", "<", ">", "=", "/", "</", "<!--", "-->", "&", '<img src=z alt="', "<td>", "</table>", "<svg>", "<title>", " "]
+PUT += ["<script>", "<picture>", "</picture>", '<meta name=" robots" content="noindex', '<base href="', "<!", "\xe9", "\r"]
+CHANGE = st.tuples(st.integers(0, len(REAL)), st.integers(0, 80), st.sampled_from(["cut", "delete", "double", *PUT]))
+
+
+def changed(page, changes):
+    for at, size, what in changes:
+        head, part, tail = page[:at], page[at : at + size], page[at + size :]
+        page = {"cut": head, "delete": head + tail, "double": head + part + part + tail}.get(what, head + what + part + tail)
+    return page
+
+
+@settings(EVERY, max_examples=1500)
+@given(st.lists(CHANGE, max_size=6), st.integers(0, len(REAL)))
+@example([], len(REAL))
+def test_a_page_changed_and_cut_anywhere_reads_alike_from_its_tags_and_its_tree(changes, end):
+    html = changed(REAL, changes)[:end]
+    for markup in (html, html.encode()):
+        tags, tree = read_fast(markup, PAGE, context=False), read_page(markup, PAGE)
+        assert [replace(c, figcaption="") for c in tags.candidates] == [replace(c, figcaption="") for c in tree.candidates]
+        assert tags.noindex == tree.noindex
+
+
 @pytest.mark.parametrize("name", ["figcaption", "FigCaption"])
 def test_a_page_of_stated_language_gives_its_figcaptions(name):
     html = f"<html lang=en><figure><img src=a alt=b><{name}>A boat.</{name}></figure>"
@@ -193,6 +234,38 @@ def test_ordinary_pages_need_no_tree(html):
 def test_pages_whose_tree_moves_images_are_left_to_the_tree(html):
     assert scan(html) is None
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
+
+
+def test_an_image_of_a_picture_does_not_read_its_sources_again():
+    sources = "<source srcset='s.png 9w'>" * 60_000
+    html = f"<picture>{sources}{'<img src=a>' * 60_000}</picture>"  # 3.6 billion offers, were each read for each image
+    assert scan(html) is not None
+    assert [c.image_url for c in pairs_of(html, PAGE)] == ["http://a.sample/folder/s.png"] * 60_000
+
+
+def test_a_page_over_its_budget_is_refused_by_the_fast_reading_too():
+    few = Budget(page_images=3)
+    for html in ("<html lang=en>" + "<img src=a>" * 4, "<picture><p>" + "<img src=a>" * 4, "<img src=a>" * 50_000):
+        with pytest.raises(PageOverBudget) as over:
+            read_fast(html, PAGE, budget=few)
+        assert (over.value.reason, over.value.threshold) == (f"{html.count('<img')} images", "3 images")
+    assert read_fast("<img src=a>" * 3, PAGE, budget=few) == read_fast("<img src=a>" * 3, PAGE)
+
+
+def test_a_page_read_in_a_child_gives_what_it_gives_without_one():
+    html = "<img src=a alt='A cat'><p>The cat sat on the mat and looked at the old, large, well-known garden.</p>" * 9_990
+    assert len(html) > fast.LONG
+    assert read_fast(html, PAGE, budget=Budget()) == read_fast(html, PAGE)
+
+
+@pytest.mark.parametrize("path", ["a/" * 3_000, "a/" * 200_000, "a" * 8_160, "a/" * 99])
+@pytest.mark.parametrize(
+    "reference",
+    ["b.png", "../../b.png", "/b.png", "http://b.sample/" + "b" * 9_000, "b" * 8_000, "b/" * 99, "b/" * 250, "/" + "b/" * 300],
+)
+def test_long_addresses_resolve_as_absolute_does(reference, path):
+    base = f"http://a.sample/{path}"
+    assert Resolver(base)(reference) == absolute(reference, base)
 
 
 def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():

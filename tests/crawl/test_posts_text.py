@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.crawl.budget import Budget
 from components.crawl.posts.text import plain, tagging
 
 LINK = '<a href="https://a.org/x"><span class="invisible">https://</span><span class="ellipsis">a.org/x</span></a>'
@@ -79,3 +80,11 @@ def test_any_markup_becomes_clean_text(markup):
 def test_markup_nested_deep_is_read_in_time():
     assert plain("<div>" * 300_000 + "x") == ""
     assert plain("<b>" * 5_000 + "#pracegover") == "#pracegover"
+
+
+def test_of_a_post_made_to_harm_a_parser_the_beginning_is_read(monkeypatch):
+    from components.crawl.posts import text
+
+    monkeypatch.setattr(text, "Budget", lambda: Budget(page_seconds=0.5))
+    assert plain("<p>first words</p>" + "<span>" * 200_000 + "</x>" * 200_000).startswith("first words")
+    assert plain("<p>word</p>" * 5_000).count("word") == 5_000

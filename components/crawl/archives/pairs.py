@@ -13,51 +13,61 @@ from typing import Any
 
 from components.crawl.archives.resolve import Resolver
 from components.crawl.archives.scan import Attributes, Scan, scan
-from components.crawl.html import (
-    DECODABLE,
-    LAZY,
-    SURROGATES,
-    Candidate,
-    Page,
-    decode,
-    fold,
-    parse_srcset,
-    read_page,
-    stated_codec,
-)
+from components.crawl.budget import Budget
+from components.crawl.html import SURROGATES, Candidate, Page, decode, fold, read_page, stated_codec
 from components.crawl.language import UNKNOWN, stated_language
+from components.crawl.offers import LAZY, NO_CHOICE, Choice, choose, image_offers, larger, source_offers
+from components.crawl.page_limits import SMALL, limited
 from components.crawl.urls import absolute
 
 _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
 _FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
+LONG = 1_000_000
+"""Bytes or characters up to which a page is scanned without a child: the worst, non-ASCII addresses, takes 1.5 s."""
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REFUSALS = {"noindex", "none", "noimageindex"}
 
 
-def read_fast(html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True) -> Page:
+def read_fast(
+    html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True, budget: Budget | None = None
+) -> Page:
     """A page's candidates, language and wish not to be collected, as ``read_page`` gives them; without its links.
 
     The language of a page without candidates is ``un`` unless it is declared: guessing one costs more than all the rest.
 
     Args:
-        html: a page of whatever kind; never raises.
+        html: a page of whatever kind.
         page_url: its address, which relative ones go by.
         charset_hint: the charset of its Content-Type header, if any.
         context: whether the page's text is read for what it says of its images: its language when it declares none, and
             their figcaptions. Without, such a page's language is ``un`` and its figcaptions may be missing.
+        budget: what the page may cost; None for no limits.
+
+    Raises:
+        PageOverBudget: it costs more than ``budget``.
     """
+    if budget is not None and len(html) > LONG:
+        return limited(lambda: _read_fast(html, page_url, charset_hint, context, budget), budget)
+    return _read_fast(html, page_url, charset_hint, context, budget)
+
+
+def _read_fast(html: bytes | str, page_url: str, charset_hint: str | None, context: bool, budget: Budget | None) -> Page:
     markup = _markup(html, charset_hint)
-    found = scan(markup)
+    found = scan(markup, budget.page_images if budget else None)
     if found is None:
-        return _from_tree(html, page_url, charset_hint)
+        return _from_tree(html, page_url, charset_hint, budget)
     declared = stated_language(found.language)
     if context and found.images and (declared is None or _captioned(markup)):
-        return _from_tree(html, page_url, charset_hint)
+        return _from_tree(html, page_url, charset_hint, budget)
     return Page(_candidates(found, page_url), [], noindex(found.metas), declared or UNKNOWN)
 
 
-def _from_tree(html: bytes | str, page_url: str, charset_hint: str | None) -> Page:
-    whole = read_page(html, page_url, charset_hint)
+def _from_tree(html: bytes | str, page_url: str, charset_hint: str | None, budget: Budget | None) -> Page:
+    def read() -> Page:
+        return read_page(html, page_url, charset_hint, most_images=budget.page_images if budget else None, most_links=0)
+
+    # A longer page is read in a child already.
+    whole = limited(read, budget) if budget is not None and SMALL < len(html) <= LONG else read()
     return Page(whole.candidates, [], whole.noindex, whole.language)
 
 
@@ -68,7 +78,7 @@ def _captioned(markup: str | bytes) -> bool:
 def noindex(metas: list[Attributes]) -> bool:
     """Whether any of these ``<meta>`` asks robots to keep the page or its images out of collections."""
     for meta in metas:
-        if (meta.get("name") or "").lower() in ("robots", "hearsight"):
+        if (meta.get("name") or "").strip().lower() in ("robots", "hearsight"):
             wishes = {word.strip().lower() for word in (meta.get("content") or "").split(",")}
             if wishes & _REFUSALS:
                 return True
@@ -98,7 +108,14 @@ def _candidates(found: Scan, page_url: str) -> list[Candidate]:
     if not found.images:
         return []
     resolve = Resolver(base)
-    return [_candidate(image, sources, at, resolve) for at, (image, sources) in enumerate(found.images)]
+    made: list[Candidate] = []
+    last: Sequence[Attributes] = ()
+    shared = NO_CHOICE
+    for at, (image, sources) in enumerate(found.images):
+        if sources is not last:  # once for all images of a picture
+            last, shared = sources, choose(source_offers(sources), resolve)
+        made.append(_candidate(image, shared, at, resolve))
+    return made
 
 
 def tidy(alt: str) -> bool:
@@ -125,27 +142,11 @@ def candidate(
     return made
 
 
-def _candidate(image: Attributes, sources: Sequence[Attributes], position: int, resolve: Resolver) -> Candidate:
+def _candidate(image: Attributes, shared: Choice, position: int, resolve: Resolver) -> Candidate:
     alt = image.get("alt")
     source = (image.get("src") or "").strip()
-    if not sources and _OFFERS.isdisjoint(image):
+    if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
         url = resolve(source) if source else None
         return candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
-    offers: list[tuple[int, float, str]] = []
-    for name in ("src", *LAZY):
-        spelled = (image.get(name) or "").strip()
-        if spelled:
-            offers.append((0, 1.0, spelled))
-    for name in ("srcset", "data-srcset"):
-        offers += parse_srcset(image.get(name) or "")
-    for offered in sources:
-        if "srcset" in offered and (offered.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
-            offers += parse_srcset(offered["srcset"] or "")
-    spelled = offers[0][2] if offers else ""
-    # The largest offer that can be fetched, the first of equals.
-    best = None
-    for _, _, raw in sorted(offers, key=lambda offer: offer[:2], reverse=True):
-        best = resolve(raw)
-        if best:
-            break
-    return candidate(best, alt, position, spelled, best is None and spelled[:5].lower() == "data:")
+    spelled, url = larger(choose(image_offers(image), resolve), shared)
+    return candidate(url, alt, position, spelled, url is None and spelled[:5].lower() == "data:")

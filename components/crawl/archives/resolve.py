@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 
-from components.crawl.urls import absolute
+from components.crawl.urls import DEEPEST, LONGEST, absolute
 
 _SEGMENTS = r"(?:[A-Za-z0-9_~$,'*()@!+=&-]++|%[0-9A-Fa-f]{2}|(?<!/)\.|(?<=/)\.(?=[A-Za-z0-9_-]))"
 _PATH = rf"(?:{_SEGMENTS}|/(?!/))*+"
 _QUERY = r"(?:\?(?:[A-Za-z0-9_~$,'*()@!+=&./?:;-]++|%[0-9A-Fa-f]{2})++)?+"
-_HOST = r"(?!0[xX])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9]{1,20}"
+_HOST = r"(?!0[xX])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)++[a-z][a-z0-9]{1,20}"
 _ABSOLUTE = re.compile(rf"https?://{_HOST}/{_PATH}{_QUERY}")
 _ROOTED = re.compile(rf"/(?!/){_PATH}{_QUERY}")
 _RELATIVE = re.compile(rf"((?:\.\./)*)([A-Za-z0-9_]{_PATH}{_QUERY})")
+_MOST_FOLDERS = 100
+"""Folders of a base that are kept: each is as long as all above it."""
 
 
 def join(reference: str, folders: tuple[str, ...]) -> str | None:
@@ -36,11 +38,14 @@ class Resolver:
         self._base = base
         self._root = ""
         self._folders: tuple[str, ...] = ()
-        if ";" not in base and (_ABSOLUTE.fullmatch(base) or absolute(base, base) == base):
+        self._most = LONGEST if len(base) < DEEPEST else 0
+        if len(base) <= LONGEST and ";" not in base and (_ABSOLUTE.fullmatch(base) or absolute(base, base) == base):
             folder = base.partition("?")[0]
             folder = folder[: folder.rindex("/") + 1]
             root = folder.index("/", 8)
-            self._root = folder[:root]
+            if folder.count("/", root) > _MOST_FOLDERS:
+                return
+            self._root, self._most = folder[:root], LONGEST - len(folder)
             if "//" not in folder[root:]:
                 # Its folder, the one above, and so on to the root, above which there is nothing.
                 folders = [folder]
@@ -51,6 +56,8 @@ class Resolver:
 
     def __call__(self, reference: str) -> str | None:
         """The absolute, normalised address, or None when it is no http(s) one."""
+        if len(reference) > self._most or (len(reference) > _MOST_FOLDERS and reference.count("/") > _MOST_FOLDERS):
+            return absolute(reference, self._base)
         joined = join(reference, self._folders)
         if joined is not None:
             return joined

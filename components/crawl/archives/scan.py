@@ -14,6 +14,7 @@ import numpy as np
 
 from components.crawl.archives.attributes import unescape
 from components.crawl.archives.tags import BASE, HTML, IMG, META, PICTURE, SOURCE, WANTED, find_tags
+from components.crawl.html import check_images
 
 Attributes = dict[str, str | None]
 
@@ -32,17 +33,23 @@ class Scan:
     """The ``<meta>`` with a name and content that may speak to robots."""
 
 
-def scan(text: str | bytes) -> Scan | None:
+def scan(text: str | bytes, most_images: int | None = None) -> Scan | None:
     """Return the images of a page's text, or None when its tree has to be built to know them.
 
     Args:
         text: decoded, without NUL characters and lone surrogates; or its UTF-8 form, broken sequences allowed: those never
             reach into the ASCII characters that markup is made of, so that values may be decoded one by one.
+        most_images: ``<img>`` a page may have.
+
+    Raises:
+        PageOverBudget: it has more than ``most_images``.
     """
     data = text.encode() if isinstance(text, str) else text
     plain, rows = find_tags(np.frombuffer(data, np.uint8))
     if not plain:
         return None
+    if most_images is not None and len(rows) > most_images:
+        check_images(int(np.count_nonzero(rows[:, 0] == IMG)), most_images)
     found = Scan()
     others: list[tuple[int, Attributes]] = []
     given: Attributes = {}

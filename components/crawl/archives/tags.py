@@ -203,12 +203,17 @@ def _is_name(data, at, end, name, size):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _speaks_to_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
-    """Whether a meta tag's name is one that robots heed, or has a character reference, so that it may be."""
+    """Whether a meta tag's name is one that robots heed, or has a character reference or is not ASCII, so that it may be."""
     for row in range(first, last):
         if rows[row, 0] == _NAME:
             at, end = rows[row, 1], rows[row, 2]
-            if _find(data, at, end, _AND) >= 0:
-                return True
+            for i in range(at, end):
+                if data[i] == _AND or data[i] > 127:
+                    return True
+            while at < end and data[at] <= 32:  # what Python's strip() takes off, and no more than that in a name
+                at += 1
+            while at < end and data[end - 1] <= 32:
+                end -= 1
             return _is_name(data, at, end, _ROBOTS, 6) or _is_name(data, at, end, _HEARSIGHT, 9)
     return False
 

@@ -9,8 +9,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from components.crawl.html import SURROGATES
-from components.crawl.nesting import shallow
+from components.crawl.budget import Budget
+from components.crawl.html import SURROGATES, PageOverBudget
+from components.crawl.page_limits import SMALL, limited
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85")
@@ -29,12 +30,24 @@ def clean(text: str) -> str:
 
 
 def plain(markup: str) -> str:
-    """The text that a post's HTML shows: ``<br>`` a line, ``<p>`` a paragraph (an empty line between two), links as spelled."""
+    """The text that a post's HTML shows: ``<br>`` a line, ``<p>`` a paragraph (an empty line between two), links as spelled.
+
+    Of markup that costs more than the budget of a page, made to harm a parser, the text of its beginning.
+    """
     if "<" not in markup and "&" not in markup:
         return clean(markup)
+    if len(markup) <= SMALL:
+        return _plain(markup)
+    try:
+        return limited(lambda: _plain(markup), Budget())
+    except PageOverBudget:
+        return _plain(markup[:SMALL])
+
+
+def _plain(markup: str) -> str:
     from selectolax.lexbor import LexborHTMLParser
 
-    body = LexborHTMLParser(shallow(SURROGATES.sub("\ufffd", markup).replace("\0", "\ufffd"))).body
+    body = LexborHTMLParser(SURROGATES.sub("\ufffd", markup).replace("\0", "\ufffd")).body
     pieces: list[str] = []
     waiting: list[object] = [body] if body is not None else []
     while waiting:
