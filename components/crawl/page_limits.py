@@ -33,23 +33,32 @@ class Source(NamedTuple):
 
 
 def read_pages_within(sources: Sequence[Source], agent: str, budget: Budget) -> list[Page | Exception]:
-    """Read pages as ``read_page`` does; one child reads all that are not small.
+    """Read pages as ``read_page`` does; one child reads all that are not small. Returns as :func:`read_in_child`."""
+
+    def read(source: Source) -> Page:
+        return read_page(*source, agent, most_images=budget.page_images, most_links=budget.page_links)
+
+    outcomes = iter(read_in_child(read, [source for source in sources if len(source.html) > SMALL], budget))
+    return [next(outcomes) if len(source.html) > SMALL else _outcome(read, source) for source in sources]
+
+
+def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], budget: Budget) -> list[Page | Exception]:
+    """Read pages in a child process with the limits of a page for each; another goes on behind a page that ended it.
 
     Returns:
         Of each page what it holds, or a :class:`PageOverBudget`, or what else reading it raised, which is a defect.
     """
-    read = partial(_outcome, agent=agent, budget=budget)
-    large = [source for source in sources if len(source.html) > SMALL]
-    if large:
-        load_model()  # once, and not in each child
-    outcomes = iter(run_limited(read, large, seconds=budget.page_seconds, memory=budget.page_memory))
-    found = [next(outcomes) if len(source.html) > SMALL else read(source) for source in sources]
+    if not sources:
+        return []
+    load_model()  # once, and not in each child
+    work = partial(_outcome, read)
+    found = run_limited(work, sources, seconds=budget.page_seconds, memory=budget.page_memory)
     return [over_budget(one, budget) if isinstance(one, OverLimit) else one for one in found]
 
 
-def _outcome(source: Source, agent: str, budget: Budget) -> Page | Exception:
+def _outcome(read: Callable[[Source], Page], source: Source) -> Page | Exception:
     try:
-        return read_page(*source, agent, most_images=budget.page_images, most_links=budget.page_links)
+        return read(source)
     except MemoryError:
         raise
     except Exception as error:

@@ -159,8 +159,8 @@ def _bodies() -> dict[str, Case]:
         "/endless": Case("a body without end", endless(head(200, HTML, None), b"<p>x" * 16_384), "page_too_large"),
         "/endless-chunks": Case("chunks without end", endless(chunked, b"4000\r\n" + b"x" * 0x4000 + b"\r\n"), "page_too_large"),
         "/tiny-chunks": Case("100,000 chunks of one byte", raw(chunked, b"1\r\nx\r\n" * 100_000, b"0\r\n\r\n")),
-        "/bad-chunk": Case("a chunk length that is none", raw(chunked, b"zz\r\nx\r\n0\r\n\r\n"), "bad_http connection"),
-        "/huge-chunk": Case("a chunk length of 2^80", raw(chunked, b"100000000000000000000\r\nx"), "bad_http connection"),
+        "/bad-chunk": Case("a chunk length that is none", raw(chunked, b"zz\r\nx\r\n0\r\n\r\n"), "bad_http connection timeout"),
+        "/huge-chunk": Case("a chunk length of 2^80", raw(chunked, b"100000000000000000000\r\nx"), "bad_http connection timeout"),
         "/no-last-chunk": Case("the last chunk is missing", raw(chunked, b"3\r\n<p>\r\n"), "connection"),
         "/empty": Case("an empty body", page(b"")),
     }

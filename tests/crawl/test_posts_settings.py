@@ -30,7 +30,7 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
         ({"server": "https://name:pass@x.org"}, "posts.server"),
         ({"window_days": -1.0}, "posts.window_days: makes no sense"),
         ({"window_days": 1e6}, "posts.window_days: makes no sense"),
-        ({"relist_days": float("nan")}, "posts.relist_days: makes no sense"),
+        ({"relist_days": -1.0}, "posts.relist_days: makes no sense"),
         ({"page_size": 0}, "posts.page_size"),
         ({"inputs": ["x"]}, "inputs: is set"),
         ({"seeds": ["http://x/"]}, "seeds: is set"),

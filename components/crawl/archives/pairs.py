@@ -17,7 +17,7 @@ from components.crawl.budget import Budget
 from components.crawl.html import SURROGATES, Candidate, Page, decode, fold, read_page, stated_codec
 from components.crawl.language import UNKNOWN, stated_language
 from components.crawl.offers import LAZY, NO_CHOICE, Choice, choose, image_offers, larger, source_offers
-from components.crawl.page_limits import SMALL, limited
+from components.crawl.page_limits import SMALL, Source, limited
 from components.crawl.urls import absolute
 
 _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
@@ -46,28 +46,47 @@ def read_fast(
     Raises:
         PageOverBudget: it costs more than ``budget``.
     """
-    if budget is not None and len(html) > LONG:
-        return limited(lambda: _read_fast(html, page_url, charset_hint, context, budget), budget)
-    return _read_fast(html, page_url, charset_hint, context, budget)
+    source = Source(html, page_url, charset_hint)
+    if budget is None:
+        return read_whole(source, context, None)
+    page = read_tags(source, context, budget)
+    return page if page is not None else limited(lambda: read_whole(source, context, budget), budget)
 
 
-def _read_fast(html: bytes | str, page_url: str, charset_hint: str | None, context: bool, budget: Budget | None) -> Page:
-    markup = _markup(html, charset_hint)
+def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
+    """As ``read_fast`` with a budget, where it costs little; None for a page that is to be read in a child process.
+
+    Raises:
+        PageOverBudget: it has too many images.
+    """
+    if len(source.html) > LONG:
+        return None
+    return _of_tags(source, context, budget) or (_of_tree(source, budget) if len(source.html) <= SMALL else None)
+
+
+def read_whole(source: Source, context: bool, budget: Budget | None) -> Page:
+    """As ``read_fast``, with no limits but that on images.
+
+    Raises:
+        PageOverBudget: it has too many images.
+    """
+    return _of_tags(source, context, budget) or _of_tree(source, budget)
+
+
+def _of_tags(source: Source, context: bool, budget: Budget | None) -> Page | None:
+    """What the tags of a page tell; None where only its tree can tell."""
+    markup = _markup(source.html, source.charset)
     found = scan(markup, budget.page_images if budget else None)
     if found is None:
-        return _from_tree(html, page_url, charset_hint, budget)
+        return None
     declared = stated_language(found.language)
     if context and found.images and (declared is None or _captioned(markup)):
-        return _from_tree(html, page_url, charset_hint, budget)
-    return Page(_candidates(found, page_url), [], noindex(found.metas), declared or UNKNOWN)
+        return None
+    return Page(_candidates(found, source.url), [], noindex(found.metas), declared or UNKNOWN)
 
 
-def _from_tree(html: bytes | str, page_url: str, charset_hint: str | None, budget: Budget | None) -> Page:
-    def read() -> Page:
-        return read_page(html, page_url, charset_hint, most_images=budget.page_images if budget else None, most_links=0)
-
-    # A longer page is read in a child already.
-    whole = limited(read, budget) if budget is not None and SMALL < len(html) <= LONG else read()
+def _of_tree(source: Source, budget: Budget | None) -> Page:
+    whole = read_page(*source, most_images=budget.page_images if budget else None, most_links=0)
     return Page(whole.candidates, [], whole.noindex, whole.language)
 
 
