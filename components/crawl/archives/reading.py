@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from components.crawl.archives.expansion import Expansion
 from components.crawl.archives.found import PageFound
@@ -50,52 +51,58 @@ def read_stream(
 ) -> Iterator[PageFound]:
     """As ``read_archive``, of bytes already open."""
     ahead = stream if isinstance(stream, Ahead) else Ahead(stream)
-    reader = _Reader(context, limit, budget, Expansion())
+    reader = _Reader(archive, "", context, limit, budget, Expansion())
     if not ahead.head.startswith(ZIP):
-        yield from reader.pages(ahead, archive)
+        yield from reader.pages(ahead)
         return
     with whole_file(ahead, archive) as file:
         for inner in inner_files(file, archive):
             reader.expansion.scale = inner.scale
-            yield from reader.pages(inner, f"{archive}/{inner.name}", inner.name)
+            one = replace(reader, archive=f"{archive}/{inner.name}", inner=inner.name)
+            yield from one.pages(inner)
             if inner.fault:
-                name = f"{archive}/{inner.name}"
-                yield PageFound("", [], UNKNOWN, False, name, 0, "bad_zip", inner.fault, inner.name)
+                yield PageFound("", [], UNKNOWN, False, one.archive, 0, "bad_zip", inner.fault, inner.name)
 
 
 PAGES_A_BATCH, BYTES_A_BATCH = 64, 1 << 24
 """Pages that need their tree, and about how many bytes of them, that one child process reads."""
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """A page that is read later, with others."""
 
-    place: PageFound
-    """What is known of it."""
     source: Source
+    offset: int
+    refused: bool
+    """Its headers ask for it to be kept out of collections."""
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """How the records of one archive are read."""
+    """How the records of one WARC or WAT are read."""
 
+    archive: str
+    inner: str
     context: bool
     limit: int
     budget: Budget | None
     expansion: Expansion
 
-    def pages(self, stream: Stream, archive: str, inner: str = "") -> Iterator[PageFound]:
-        """The pages of one WARC or WAT, and its failures."""
+    def pages(self, stream: Stream) -> Iterator[PageFound]:
+        """The pages and failures, in order."""
         queue: list[PageFound | _Waiting] = []
         count = size = 0
         for record in records(stream, self.limit, self.expansion):
-            found = self._found(record, PageFound(record.url, [], UNKNOWN, False, archive, record.offset, inner=inner))
+            found = self._found(record)
+            if found is None:
+                continue
             if isinstance(found, _Waiting):
                 count, size = count + 1, size + len(found.source.html)
-            if found is not None:
-                queue.append(found)
-            if not count or count >= PAGES_A_BATCH or size >= BYTES_A_BATCH:
+            elif not count:
+                yield found
+                continue
+            queue.append(found)
+            if count >= PAGES_A_BATCH or size >= BYTES_A_BATCH:
                 yield from self._finished(queue)
                 queue.clear()
                 count = size = 0
@@ -110,25 +117,28 @@ class _Reader:
         for item in queue:
             if isinstance(item, PageFound):
                 yield item
+                continue
+            url, page = item.source.url, next(outcomes)
+            if isinstance(page, Exception):
+                yield self._failure(url, item.offset, page)
             else:
-                page = next(outcomes)
-                yield _failure(item.place, page) if isinstance(page, Exception) else _read(item.place, page)
+                yield self._read(url, item.offset, item.refused, page)
 
-    def _found(self, record: Record, place: PageFound) -> PageFound | _Waiting | None:
+    def _found(self, record: Record) -> PageFound | _Waiting | None:
         """What a record gives; None when it is no page."""
-        if record.fault:
-            return replace(place, failure=record.fault, detail=record.detail)
         try:
+            if record.fault:
+                raise BadResponse(record.fault, record.detail)
             kind = record.type
             if kind == b"response":
-                return self._response(record, place)
+                return self._response(record)
             if kind == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
-                return self._described(record, place)
+                return self._described(record)
         except Exception as error:
-            return _failure(place, error)
+            return self._failure(record.url, record.offset, error)
         return None
 
-    def _response(self, record: Record, place: PageFound) -> PageFound | _Waiting | None:
+    def _response(self, record: Record) -> PageFound | _Waiting | None:
         if not record.block.startswith(b"HTTP/"):
             if record.headers.get(b"content-type", b"").startswith(b"application/http"):
                 raise BadResponse("bad_record", "the HTTP response has no status line")
@@ -136,41 +146,35 @@ class _Reader:
         response = parse_response(record.block)
         if not 200 <= response.status < 300 or not response.html:
             return None
-        place = replace(place, noindex=True) if response.noindex else place
-        source = Source(response.body(self.limit), record.url, response.charset)
+        url, offset, refused = record.url, record.offset, response.noindex
+        source = Source(response.body(self.limit), url, response.charset)
         if self.budget is None:
-            return _read(place, read_whole(source, self.context, None))
+            return self._read(url, offset, refused, read_whole(source, self.context, None))
         page = read_tags(source, self.context, self.budget)
-        return _read(place, page) if page is not None else _Waiting(place, source)
+        return _Waiting(source, offset, refused) if page is None else self._read(url, offset, refused, page)
 
-    def _described(self, record: Record, place: PageFound) -> PageFound | None:
-        page = wat_page(record.block, record.url) if DESCRIBED in record.block else None
+    def _described(self, record: Record) -> PageFound | None:
+        if DESCRIBED not in record.block:
+            return None
+        url = record.url
+        page = wat_page(record.block, url)
         if page and self.budget and len(page.candidates) > self.budget.page_images:
             raise PageOverBudget(f"{len(page.candidates)} images", str(self.budget.page_images))
-        return _read(place, page) if page else None
+        return self._read(url, record.offset, False, page) if page else None
 
+    def _read(self, url: str, offset: int, refused: bool, page: Page) -> PageFound:
+        refused = refused or page.noindex
+        return PageFound(url, page.candidates, page.language, refused, self.archive, offset, inner=self.inner)
 
-def _read(place: PageFound, page: Page) -> PageFound:
-    return PageFound(
-        place.url,
-        page.candidates,
-        page.language,
-        place.noindex or page.noindex,
-        place.archive,
-        place.offset,
-        inner=place.inner,
-    )
-
-
-def _failure(place: PageFound, error: Exception) -> PageFound:
-    """The failure that an error is; one that nobody foresaw is a defect, and costs its own record."""
-    if isinstance(error, BadResponse):
-        failure, detail = error.failure, error.detail
-    elif isinstance(error, BadMetadata):
-        failure, detail = "bad_metadata", str(error)
-    elif isinstance(error, PageOverBudget):
-        failure, detail = "page_over_budget", f"{error.reason}, asked {error.threshold}"
-    else:
-        _log.warning("%s in %s at %d could not be read: %r", place.url, place.archive, place.offset, error)
-        failure, detail = "internal_error", type(error).__name__
-    return replace(place, noindex=False, failure=failure, detail=detail)
+    def _failure(self, url: str, offset: int, error: Exception) -> PageFound:
+        """The failure that an error is; one that nobody foresaw is a defect, and costs its own record."""
+        if isinstance(error, BadResponse):
+            failure, detail = error.failure, error.detail
+        elif isinstance(error, BadMetadata):
+            failure, detail = "bad_metadata", str(error)
+        elif isinstance(error, PageOverBudget):
+            failure, detail = "page_over_budget", f"{error.reason}, asked {error.threshold}"
+        else:
+            _log.warning("%s in %s at %d could not be read: %r", url, self.archive, offset, error)
+            failure, detail = "internal_error", type(error).__name__
+        return PageFound(url, [], UNKNOWN, False, self.archive, offset, failure, detail, self.inner)
