@@ -87,7 +87,7 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with os.fdopen(writer, "wb") as stream:
             for item in items:
-                _set_limits(seconds, memory)
+                set_limits(seconds, memory)
                 try:
                     outcome: tuple[bool, Any] = (True, function(item))
                 except MemoryError:
@@ -100,8 +100,13 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
         os._exit(0)  # no exit handler of the parent's may run here
 
 
-def _set_limits(seconds: float, memory: int) -> None:
-    """Set the limits for the next item above what the process has used so far."""
+def set_limits(seconds: float, memory: int) -> None:
+    """Let this process use so much CPU time and memory from now on; a process out of time is killed (SIGXCPU).
+
+    Args:
+        seconds: CPU time, rounded up to whole seconds.
+        memory: bytes of address space; without them there is a MemoryError.
+    """
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu = int(used.ru_utime + used.ru_stime + seconds) + 1
     space = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize() + memory

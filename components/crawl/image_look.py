@@ -51,19 +51,21 @@ class ImageLook:
         crashed = [at for at, one in enumerate(found) if one == OverLimit("crash")]
         for at, once_more in zip(crashed, self._run([payloads[at] for at in crashed]), strict=True):
             found[at] = once_more
-        return [self._facts(one, payload) for one, payload in zip(found, payloads, strict=True)]
+        return [
+            self.facts_over(one, payload) if isinstance(one, OverLimit) else asdict(one)
+            for one, payload in zip(found, payloads, strict=True)
+        ]
 
     def _run(self, payloads: Sequence[bytes | Stored]) -> list[Facts | OverLimit]:
         work = partial(look_within, self.budget)
         return run_limited(work, payloads, seconds=self.budget.image_seconds, memory=self.budget.image_memory)
 
-    def _facts(self, found: Facts | OverLimit, payload: bytes | Stored) -> dict[str, Any]:
-        if isinstance(found, OverLimit):
-            data = _bytes(payload)
-            head = read_head(data, last=True) or Head("")
-            size = (head.format, head.width, head.height)
-            found = _over(self.budget, Facts("image_over_budget", found.reason, *size, "", len(data), sha256_bytes(data)))
-        return asdict(found)
+    def facts_over(self, over: OverLimit, payload: bytes | Stored) -> dict[str, Any]:
+        """The facts about an image that costs more than the budget, as plain values."""
+        data = _bytes(payload)
+        head = read_head(data, last=True) or Head("")
+        size = (head.format, head.width, head.height)
+        return asdict(_over(self.budget, Facts("image_over_budget", over.reason, *size, "", len(data), sha256_bytes(data))))
 
 
 def look_at_all(

@@ -8,13 +8,14 @@ Not in scope: what is seen (``image``).
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import socket
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 from components.core.annotations import AnnotationStore
 from components.core.engine import LocalEngine
 from components.core.errors import HearsightError
-from components.core.limited import OverLimit, run_limited
+from components.core.limited import OverLimit, set_limits
 from components.core.process import die_with_parent
 from components.core.stage import Job, Stage, Task
 from components.crawl.budget import Budget
@@ -38,8 +39,8 @@ LOOKS_PER_JOB = 64
 """Images one job decodes."""
 AT_A_TIME = 16
 """Images a worker that looks ahead takes before it keeps what it saw."""
-_LIFE = 1024
-"""Images a process looks at before another takes its place."""
+CHILDREN = 100
+"""Processes that one worker forks at most: each ends at a picture that is over the budget."""
 STEP = "look"
 _PAGES = ("text/html", "application/xhtml+xml")
 _MOST = 4096
@@ -99,77 +100,54 @@ class LookAhead:
 def _look(
     end: socket.socket, told: socket.socket, annotations: AnnotationStore, budget: Budget, folder: Path, parent: int
 ) -> None:
-    """A worker's whole life: look at what it is told until nobody tells any more."""
+    """A worker's whole life: have a child look at what it is told, and another when one ends before nobody tells any more."""
     die_with_parent(parent)
     end.close()  # else this very process would keep the line open
-    ahead = _Ahead(told, annotations, budget, folder, os.getpid())
-    # What is lost when a process is killed for one picture is left to the jobs, and so are errors: they meet them again.
-    with suppress(EOFError, HearsightError, OSError):
-        over = 0
-        while over <= _LIFE // 2:  # else hardly anything fits the budget
-            done = run_limited(ahead, range(_LIFE), seconds=budget.image_seconds, memory=budget.image_memory)
-            over = sum(isinstance(one, OverLimit) for one in done)
-    os._exit(0)  # no exit handler of the crawl's may run here
+    for _ in range(CHILDREN):
+        child = os.fork()
+        if child == 0:
+            faulthandler.disable()  # a picture that ends this process is told by a job
+            die_with_parent(os.getppid())
+            with suppress(HearsightError, OSError):  # told by the jobs, which meet them again
+                _look_at_all(told, annotations, budget, folder)
+            os._exit(0)  # no exit handler of the crawl's may run here
+        if os.waitpid(child, 0)[1] == 0:
+            break
+    os._exit(0)
 
 
-@dataclass
-class _Ahead:
-    """In a process of its own, held to the budget: each call looks at one picture."""
-
-    told: socket.socket
-    annotations: AnnotationStore
-    budget: Budget
-    folder: Path
-    parent: int
-    bound: int = 0
-    """The process that dies with its parent."""
-    waiting: list[_Body] = field(default_factory=list)
-    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def __call__(self, number: int) -> None:
-        if not self.waiting:
-            if number < _LIFE - AT_A_TIME - 1:  # what is taken in is looked at, and kept, in the calls that are left
-                self._receive()
-            else:
-                self._keep()
-        if self.waiting:
-            body = self.waiting.pop()
-            data = body.read_if_whole()
-            if data is not None and signature(data) in FORMATS:
-                self.facts[body.sha] = asdict(look_within(self.budget, data))
-
-    def _keep(self) -> None:
-        if self.facts:
-            facts, self.facts = self.facts, {}
-            self.annotations.annotate(_Seen(self.budget), facts)
-
-    def _receive(self) -> None:
-        """Take what there is; raises EOFError when there is no more to come."""
-        if os.getpid() != self.bound:  # in a new process
-            die_with_parent(self.parent)
-            self.bound = os.getpid()
-        messages: list[bytes] = []
+def _look_at_all(told: socket.socket, annotations: AnnotationStore, budget: Budget, folder: Path) -> None:
+    while message := told.recv(_MOST):
+        messages = [message]
         with suppress(BlockingIOError):
-            while len(messages) < AT_A_TIME and messages[-1:] != [b""]:
-                messages.append(self.told.recv(_MOST, socket.MSG_DONTWAIT))
-        if not messages or len(self.facts) >= AT_A_TIME:
-            self._keep()
-        if not messages:
-            messages.append(self.told.recv(_MOST))
-        places = [json.loads(message) for message in messages if message]
-        if not places:
-            self._keep()
-            raise EOFError
-        new = set(self.annotations.missing(ImageLook(self.budget), [place[0] for place in places]))
-        self.waiting = [_Body(self.folder / segment, at, length, sha) for sha, segment, at, length in places if sha in new]
+            while message and len(messages) < AT_A_TIME:
+                message = told.recv(_MOST, socket.MSG_DONTWAIT)
+                messages.append(message)
+        _annotate(annotations, budget, folder, messages)
 
 
-class _Seen(ImageLook):
-    """Facts that are found already."""
+def _annotate(annotations: AnnotationStore, budget: Budget, folder: Path, messages: Iterable[bytes]) -> None:
+    bodies: dict[str, bytes] = {}
+    for sha, segment, offset, length in (json.loads(message) for message in messages if message):
+        body = body_at(folder / segment, offset, length, sha)
+        if body is not None and signature(body) in FORMATS:
+            bodies[sha] = body
+    annotations.annotate(_Here(budget), bodies)
+
+
+class _Here(ImageLook):
+    """Looks in this very process, which ends at an image that is out of time."""
 
     def compute_many(self, payloads: Sequence[Any]) -> list[dict[str, Any]]:
-        """The facts themselves."""
-        return list(payloads)
+        """The facts about each image, as plain values."""
+        found = []
+        for payload in payloads:
+            set_limits(self.budget.image_seconds, self.budget.image_memory)
+            try:
+                found.append(asdict(look_within(self.budget, payload)))
+            except MemoryError:
+                found.append(self.facts_over(OverLimit("memory"), payload))
+        return found
 
 
 def look_at(spec: dict[str, list[Any]], task: Task, folder: Path) -> None:

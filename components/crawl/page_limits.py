@@ -50,10 +50,15 @@ def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], bud
     """
     if not sources:
         return []
-    load_model()  # once, and not in each child
+    if not all(_may_state_language(source.html) for source in sources):
+        load_model()  # once, and not in each child
     work = partial(_outcome, read)
     found = run_limited(work, sources, seconds=budget.page_seconds, memory=budget.page_memory)
     return [over_budget(one, budget) if isinstance(one, OverLimit) else one for one in found]
+
+
+def _may_state_language(html: bytes | str) -> bool:
+    return (b"lang=" if isinstance(html, bytes) else "lang=") in html[:4096]  # type: ignore[operator]
 
 
 def _outcome(read: Callable[[Source], Page], source: Source) -> Page | Exception:
@@ -71,7 +76,6 @@ def limited(read: Callable[[], Result], budget: Budget) -> Result:
     Raises:
         PageOverBudget: it runs out of CPU time or memory, or ends the process.
     """
-    load_model()
     (result,) = run_limited(lambda _: read(), [None], seconds=budget.page_seconds, memory=budget.page_memory)
     if isinstance(result, OverLimit):
         raise over_budget(result, budget)

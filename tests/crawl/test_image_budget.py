@@ -75,35 +75,28 @@ def seen_ahead(tmp_path, bodies, budget):
     return found
 
 
-def test_a_bomb_costs_the_workers_ahead_no_other_picture(tmp_path):
+def test_a_picture_over_its_memory_costs_the_workers_ahead_no_other_picture(tmp_path):
     found = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
-    assert found == {look(data).sha256 for data in GOOD}
+    assert found >= {look(data).sha256 for data in GOOD} and len(found) == 6
 
 
 def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp_path, monkeypatch):
     def looked(budget, data):
-        return os.abort() if data == GOOD[0] else look(data)
+        while data == GOOD[0]:
+            pass
+        return look(data)
 
     monkeypatch.setattr(looking, "look_within", looked)
     monkeypatch.setattr(looking, "AT_A_TIME", 1)  # what a process had in hand goes with it
-    assert seen_ahead(tmp_path, GOOD, Budget()) == {look(data).sha256 for data in GOOD[1:]}
+    assert seen_ahead(tmp_path, GOOD, Budget(image_seconds=0.5)) == {look(data).sha256 for data in GOOD[1:]}
 
 
-@pytest.mark.parametrize("life", [3, 1024])
-def test_workers_ahead_take_turns_without_losing_a_picture(tmp_path, monkeypatch, life):
+@pytest.mark.parametrize("most", [1, 3])
+def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(looking, "look_within", lambda *_: os.abort())
     monkeypatch.setattr(looking, "AT_A_TIME", 1)
-    monkeypatch.setattr(looking, "_LIFE", life)
-    bodies = [GOOD[number % 3] + bytes([number]) for number in range(20)]
-    assert seen_ahead(tmp_path, bodies, Budget()) == {look(data).sha256 for data in bodies}
-
-
-def test_workers_ahead_end_under_a_budget_that_nothing_fits(tmp_path):
-    job = make_stage(tmp_path, "crawl", params=fixture_params(budget=Budget(image_memory=0)))
-    job.engine = WORKERS
-    with FetchStore(tmp_path / "s", writer=True) as store, LookAhead(job, store) as ahead:
-        for number, data in enumerate(GOOD):
-            store.add(Entry(f"http://a.sample/{number}", 200, type="image/png"), data, [], "OK")
-    assert [process.exitcode for process in ahead._processes] == [0, 0]
+    monkeypatch.setattr(looking, "CHILDREN", most)
+    assert seen_ahead(tmp_path, [GOOD[0] + bytes([number]) for number in range(20)], Budget()) == set()
 
 
 def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
