@@ -1,7 +1,7 @@
 """A crawl of many hosts with and without realistic faults: ``python -m benchmarks.hosts``.
 
-A table of ``hosts`` × ``urls`` pictures, each host an address of 127.0.0.0/8 with a server on it. With faults, 10 % of the hosts are
-dead (half refuse connections, half let them time out), 5 % are slow (a second an answer) and 5 % are broken (an answer in two
+A table of ``hosts`` × ``urls`` pictures, each host an address of 127.0.0.0/8 with a server on it. With faults, 10 % of the hosts
+are dead (half refuse connections, half let them time out), 5 % are slow (a second an answer) and 5 % are broken (an answer in two
 is a 500, a lost connection, half a picture or a page). Both crawls run in turns, each a stage of its own process with a new
 project; the figure is the ratio of the medians of their time by the clock.
 """
@@ -171,7 +171,9 @@ def once(hosts: int, urls: int, faults: bool) -> dict[str, Any]:
             lines = (f"picture {n} of host {h}\thttp://{address(h)}:{port}/{n}.jpg\n" for n in range(urls) for h in range(hosts))
             table.write_text("".join(lines))
             (home := Path(scratch) / "home").mkdir()
-            done = subprocess.run([*words, "crawl", str(home), str(table)], stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True)
+            done = subprocess.run(
+                [*words, "crawl", str(home), str(table)], stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True
+            )
             return dict(json.loads(done.stdout.splitlines()[-1]))
         finally:
             server.kill()

@@ -327,9 +327,7 @@ def snapshot_next(
 
 @app.command()
 def pairs(
-    what: Annotated[
-        list[str], typer.Argument(help="HTML, WARC, WAT or WACZ: files, addresses (http, s3), or - for stdin.")
-    ],
+    what: Annotated[list[str], typer.Argument(help="HTML, WARC, WAT or WACZ: files, addresses (http, s3), or - for stdin.")],
     base: Annotated[str, typer.Option(help="The base address of an HTML file's relative addresses.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Print images without alt-text or address, too.")] = False,
 ) -> None:

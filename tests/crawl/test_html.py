@@ -170,6 +170,12 @@ def test_private_addresses_in_every_spelling():
         "fe80::1%eth0",
         "100.64.0.1",
         "printer.local",
+        "::10.0.0.1",
+        "::8.8.8.8",
+        "fec0::1",
+        "64:ff9b:1::1",
+        "192.88.99.1",
+        "::ffff:192.88.99.1",
     ):
         assert is_private(host), host
     for host in ("gimp.sample", "8.8.8.8", "2606:4700::1111", "1e100.net"):
