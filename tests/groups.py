@@ -23,6 +23,7 @@ SECONDS = {
     "tests/takedown/test_search_model.py": 30,
     "tests/core/test_engine_ray.py": 24,
     "tests/calibrate/test_calibrate.py": 23,
+    "tests/crawl/test_hostile_web.py": 60,
     "tests/fuzz/test_fuzz.py": 20,
     "tests/voices/test_voices.py": 22,
     "tests/check/test_check.py": 20,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import itertools
 import struct
 import time
 import zlib
@@ -51,7 +50,14 @@ def raw(*pieces: bytes | None) -> Script:
 
 def endless(first: bytes, piece: bytes) -> Script:
     """``first``, then ``piece`` without end."""
-    return lambda _: itertools.chain([first], itertools.repeat(piece))
+
+    def script(_: int) -> Iterator[bytes]:
+        yield first
+        while True:
+            yield piece
+            time.sleep(0.002)  # so that the server leaves the processor to the crawl
+
+    return script
 
 
 def trickle(first: bytes) -> Script:
