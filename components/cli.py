@@ -415,9 +415,9 @@ def main() -> None:
     except OSError as error:
         from components.core.files import system_fault
 
-        if (told := system_fault(error)) is None:
+        if (fault := system_fault(error)) is None:
             raise
-        typer.echo(f"hearsight: {told}", err=True)
+        warn(str(fault))
         raise SystemExit(2) from None
 
 

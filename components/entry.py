@@ -26,10 +26,11 @@ def main() -> None:
         code = 2
     except OSError as error:
         from components.core.files import system_fault
+        from components.core.printing import warn
 
-        if (told := system_fault(error)) is None:
+        if (fault := system_fault(error)) is None:
             raise
-        print(f"hearsight: {told}", file=sys.stderr)
+        warn(str(fault))
         code = 2
     raise SystemExit(code)
 
