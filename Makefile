@@ -75,7 +75,7 @@ ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the repo
 	python -m flows.ui
 
 docs: setup ## write docs/cli.md from the help texts of the commands
-	python -m components.cli_reference
+	python -m components.cli.reference
 
 # One resolution: what the demo needs, then the rest within it. torch anew each time: its name without +cpu, kept from the last
 # lock, would stand for the build with CUDA.

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def alt_texts() -> list[str]:
     """The recipe: of each HTML file below ``data/packages/unpacked``, in sorted order, each ``<img>`` with an alt-text."""
-    from components.crawl.html import image_candidates
+    from components.web.html.page import image_candidates
 
     pages = sorted((ROOT / "data" / "packages" / "unpacked").rglob("*.html"))
     return [

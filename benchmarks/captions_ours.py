@@ -15,13 +15,13 @@ from typing import Any
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
-from components.filter import Params
-from components.filter.boilerplate import load_boilerplate
-from components.filter.cascade import TEXT_GROUPS, failures, study, subject_of
-from components.filter.overlap import common_stems
-from components.filter.text_rules import unknown_token
-from components.providers.language import EnglishParser
-from components.trial import AT_A_TIME, learn
+from components.language.parser import EnglishParser
+from components.stages.filter import Params
+from components.stages.filter.boilerplate import load_boilerplate
+from components.stages.filter.cascade import TEXT_GROUPS, failures, study, subject_of
+from components.stages.filter.overlap import common_stems
+from components.stages.filter.text_rules import unknown_token
+from components.tools.trial.texts import AT_A_TIME, learn
 
 ROOT = Path(__file__).resolve().parent.parent
 

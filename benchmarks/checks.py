@@ -12,9 +12,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from components.check import check, warm
 from components.core.records import BOUNDARIES
-from tests.check.boundaries import make
+from components.stages.check import check, warm
+from tests.stages.check.boundaries import make
 
 PROJECT = Path(__file__).resolve().parents[1]
 

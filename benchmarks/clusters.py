@@ -27,10 +27,10 @@ WIDE = 900
 
 def features(pictures: Path) -> Any:
     """The global vectors of every PNG below a folder, through the project's annotation store."""
-    from components.cluster.vectors import read_vectors
-    from components.core.annotations import AnnotationStore
     from components.core.digests import sha256_file
-    from components.providers.features import ImageFeatures, feature_key
+    from components.core.result_cache import AnnotationStore
+    from components.stages.cluster.vectors import read_vectors
+    from components.vision.features import ImageFeatures, feature_key
 
     found = {sha256_file(path): path for path in sorted(pictures.rglob("*.png"))}
     if not found:
@@ -47,8 +47,8 @@ def measure(posts: int, pictures: Path, wide: bool) -> dict[str, Any]:
     """One number of posts, in this process."""
     import numpy as np
 
-    from components.cluster.embedding import project
-    from components.cluster.rounds import cluster_rounds
+    from components.stages.cluster.embedding import project
+    from components.stages.cluster.rounds import cluster_rounds
 
     known = features(pictures)
     source = np.random.default_rng(0)

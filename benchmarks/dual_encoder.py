@@ -30,15 +30,15 @@ import torch
 from torch import nn
 
 from benchmarks.learnability_world import SYNTHETIC, Language, source_of, utter
-from components.audio.files import from_flac, to_flac
+from components.core.addresses import PREPARED_FILE
 from components.core.digests import sha256_bytes
-from components.core.places import PREPARED_FILE
 from components.models.augment import spec_augment
 from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import Pairs, SpokenSet, read_pairs
 from components.retrieval.recipe import DualEncoderRecipe
+from components.speech.audio.files import from_flac, to_flac
 from components.training.fit import fit
 from components.training.settings import REFERENCE, Hardware
 from tests.support import row
@@ -64,7 +64,7 @@ def made_set(root: Path, kind: str) -> Pairs:
         sha = sha256_bytes(data)
         files[f"{sha}.{ending}"] = data
         told = {"split": "train", "group": f"g{number}", "caption": f"caption {number}", "language": "en", "image_sha256": sha}
-        prepared.append(row("prepare", key=f"{number:04d}", media=f"00000/{sha}.{ending}", **told))
+        prepared.append(row("extract_features", key=f"{number:04d}", media=f"00000/{sha}.{ending}", **told))
         for voice in range(VOICES):
             key = f"{number:04d}.{voice}"
             names = list(language.words.values())
@@ -75,7 +75,11 @@ def made_set(root: Path, kind: str) -> Pairs:
     encoder = {"name": "efficientnet_lite0", "side": 256, "trained": kind != "features"}
     made = {PREPARED_FILE: json.dumps({"wording": "text", "encoder": encoder}).encode()}
     return read_pairs(
-        [SpokenSet(boundary(root, "synthesize", kind, rows, clips), boundary(root, "prepare", kind, prepared, files, made))],
+        [
+            SpokenSet(
+                boundary(root, "synthesize", kind, rows, clips), boundary(root, "extract_features", kind, prepared, files, made)
+            )
+        ],
         "train",
         ["picture"],
     )

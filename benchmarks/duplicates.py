@@ -92,7 +92,7 @@ def adding(runs: int, count: int) -> None:
 def pictures() -> None:
     """The table."""
     from benchmarks.duplicates_table import ours, row, write
-    from components.core.annotations import AnnotationStore
+    from components.core.result_cache import AnnotationStore
 
     folder = WORK / "pictures"
     count = write(ROOT / "data" / "packages" / "unpacked", folder)

@@ -21,10 +21,10 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.duplicates_posts import make_posts
-from components.core.annotations import AnnotationStore
-from components.core.stage import Stage
-from components.dedup import Aligned, Params, Posts, run
-from components.providers.features import ImageFeatures, feature_key
+from components.core.result_cache import AnnotationStore
+from components.execution.stage import Stage
+from components.stages.dedup import Aligned, Params, Posts, run
+from components.vision.features import ImageFeatures, feature_key
 from tests.support import make_boundary, make_stage, row
 
 SHARD = 500
@@ -78,7 +78,7 @@ def inputs(root: Path, count: int, added: int) -> AnnotationStore:
 
 def once(root: Path, which: str, state: Path) -> dict[str, Any]:
     """One run of the stage over the boundaries ``which``."""
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
 
     home = root / which
     shutil.rmtree(home / "data" / "english" / "dedup", ignore_errors=True)

@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import connected_components
 def make(count: str, folder: str) -> dict[str, Any]:
     """Write the input that all of them read."""
     from benchmarks.duplicates_posts import make_posts
-    from components.dedup import captions
+    from components.stages.dedup import captions
 
     posts, out = make_posts(int(count)), Path(folder)
     counts = [Counter(captions.words(text, captions.stop_words(("pt",)))) for text in posts.captions]
@@ -43,8 +43,8 @@ def read(folder: str) -> tuple[Any, Any]:
 
 def posts(folder: str, threshold: str) -> dict[str, Any]:
     """Equal rows folded, then our search."""
-    from components.dedup.groups import Groups
-    from components.dedup.posts import PostPairs
+    from components.stages.dedup.groups import Groups
+    from components.stages.dedup.posts import PostPairs
 
     rows, features = read(folder)
 
@@ -121,7 +121,7 @@ def loop(folder: str, threshold: str, count: str) -> dict[str, Any]:
 
 def hashes(path: str) -> dict[str, Any]:
     """The blocked search."""
-    from components.dedup.hamming import near_hashes
+    from components.stages.dedup.hamming import near_hashes
 
     values = list(json.loads(Path(path).read_text()).values())
     return timed(

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.duplicates_pictures import VARIANTS, flat, originals, variants
-from components.core.annotations import AnnotationStore
 from components.core.digests import sha256_bytes
-from components.crawl.image import perceptual_hash
-from components.dedup.hamming import near_hashes
-from components.dedup.pictures import verified
-from components.dedup.posts import unit_rows
-from components.dedup.sketches import miniatures, sketch
-from components.providers.features import ImageFeatures, feature_key, flatten
+from components.core.result_cache import AnnotationStore
+from components.stages.dedup.hamming import near_hashes
+from components.stages.dedup.pictures import verified
+from components.stages.dedup.posts import unit_rows
+from components.stages.dedup.sketches import miniatures, sketch
+from components.vision.features import ImageFeatures, feature_key, flatten
+from components.web.images.image import perceptual_hash
 
 KINDS = list(VARIANTS)
 LIMITS = {"whole_from": 0.98, "cosine_from": 0.65, "cosine_weight": 0.6, "score_from": 1.35}

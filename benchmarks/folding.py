@@ -14,8 +14,8 @@ import time
 import torch
 
 from components.models.encoders import ENCODERS, ImageEncoder
-from components.providers.folding import fold
-from components.providers.vision import load_backbone
+from components.vision.classifier import load_backbone
+from components.vision.folding import fold
 
 
 def encoder(name: str) -> ImageEncoder:

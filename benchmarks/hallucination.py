@@ -12,10 +12,10 @@ import csv
 import json
 from pathlib import Path
 
+from components.language.caption_parses import parse_captions
+from components.language.metric_lexicon import load_lexicon
 from components.metrics.hallucination import hallucinations
 from components.metrics.lexicon import Lexicon
-from components.providers.caption_parses import parse_captions
-from components.providers.lexicon import load_lexicon
 
 HERE = Path(__file__).resolve().parent
 

@@ -120,11 +120,11 @@ async def serve(hosts: int, faults: bool) -> None:
 
 def crawl(home: Path, table: Path) -> dict[str, Any]:
     """Run the crawl stage over a table; what it says of itself."""
-    from components.core.boundary import Boundary
-    from components.core.engine import LocalEngine
-    from components.core.stage import Stage
-    from components.crawl import run
-    from tests.crawl.conftest import fixture_params
+    from components.core.stage_output import Boundary
+    from components.execution.engine import LocalEngine
+    from components.execution.stage import Stage
+    from components.stages.crawl import run
+    from tests.stages.crawl.conftest import fixture_params
 
     shutil.copy(table, home / "table.tsv")
     params = fixture_params(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from components.crawl.image import look
+from components.web.images.image import look
 
 MAX_ASPECT = 2.5
 MIN_SIDE = {"feed": 100, "heads": 5000}

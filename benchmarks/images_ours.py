@@ -21,7 +21,7 @@ PASSES = 3
 
 def ours_look(folder: str) -> dict[str, Any]:
     """Decode, validate, hash, thumbnail: everything ``image.look`` keeps."""
-    from components.crawl.image import look
+    from components.web.images.image import look
 
     files = [path.read_bytes() for path in sorted(Path(folder).iterdir())]
     look(files[0])
@@ -32,7 +32,7 @@ def ours_look(folder: str) -> dict[str, Any]:
 
 def ours_head(folder: str) -> dict[str, Any]:
     """The verdict on headers and first bytes, as the fetcher gives it; repeated, since once takes no time."""
-    from components.crawl.web.early import PREFIX, Limits, by_headers, by_prefix
+    from components.web.image_precheck import PREFIX, Limits, by_headers, by_prefix
 
     limits, kinds = Limits(20_000_000, MIN_SIDE["heads"], MAX_ASPECT), {".jpg": "image/jpeg", ".png": "image/png"}
     files = [(kinds[path.suffix], path.read_bytes()) for path in sorted(Path(folder).iterdir())]
@@ -48,11 +48,11 @@ def ours_head(folder: str) -> dict[str, Any]:
 
 def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     """The whole crawl stage: pages, robots.txt, images, WARC, decoding, shards, ledger, manifest."""
-    from components.core.boundary import Boundary
-    from components.core.engine import LocalEngine
     from components.core.params import parse_settings, read_params_file
-    from components.core.stage import Stage
-    from components.crawl import Params, run
+    from components.core.stage_output import Boundary
+    from components.execution.engine import LocalEngine
+    from components.execution.stage import Stage
+    from components.stages.crawl import Params, run
 
     out = Path(home) / "data/english/crawl"
     out.mkdir(parents=True)

@@ -20,16 +20,16 @@ from pathlib import Path
 
 import orjson
 
-from components.providers.knowledge import EmbeddedKnowledge
-from components.providers.knowledge_kinds import Gate
-from components.providers.knowledge_wordnet import load_wordnet
-from components.providers.knowledge_words import Words
-from components.providers.wikidata.build import build_index
-from components.providers.wikidata.choosing import Chooser
-from components.providers.wikidata.dump import Dump, Item
-from components.providers.wikidata.index import WikidataIndex, pack_item
-from components.providers.wikidata.table import name_key
-from tests.providers.wikidata_dump import item
+from components.knowledge.cascade import EmbeddedKnowledge
+from components.knowledge.kinds import Gate
+from components.knowledge.wikidata.build import build_index
+from components.knowledge.wikidata.choosing import Chooser
+from components.knowledge.wikidata.dump import Dump, Item
+from components.knowledge.wikidata.index import WikidataIndex, pack_item
+from components.knowledge.wikidata.table import name_key
+from components.knowledge.words import Words
+from components.language.wordnet import load_wordnet
+from tests.knowledge.wikidata_dump import item
 
 SYLLABLES = ["ka", "lo", "mi", "ra", "ten", "vor", "sil", "dun", "bre", "an", "ost", "wel", "har", "ing"]
 LABELS = ["actor", "city", "river", "band", "film", "painter", "company", "museum"]

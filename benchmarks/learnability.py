@@ -35,7 +35,7 @@ import torch
 from scipy.stats import t as student
 
 from benchmarks.learnability_world import HUMAN, SIDE, SPLITS, SYNTHETIC, Kind, Pair, pairs_of
-from components.core.draws import draw
+from components.core.seeded_rng import draw
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.loading import LoadedDualEncoder, warm_start

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.draws import draw
+from components.core.seeded_rng import draw
 
 RATE_HZ = 16_000
 SIDE = 32

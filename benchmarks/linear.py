@@ -52,7 +52,7 @@ PAGES: dict[str, tuple[int, Callable[[int], str]]] = {
 
 
 def _page(html: str, url: str = PAGE) -> None:
-    from components.crawl.page_limits import Source, read_pages_within
+    from components.web.html.page_limits import Source, read_pages_within
 
     (found,) = read_pages_within([Source(html, url, None)], "hearsight", _budget())
     if isinstance(found, Exception):
@@ -64,19 +64,19 @@ def _page_at(url: str) -> None:
 
 
 def _tags(html: str) -> None:
-    from components.crawl.archives.pairs import read_fast
+    from components.web.html.pairs import read_fast
 
     read_fast(html, PAGE, context=False, budget=_budget())
 
 
 def _budget() -> Any:
-    from components.crawl.budget import Budget
+    from components.web.budget import Budget
 
     return Budget(page_seconds=2.0, page_images=1_000_000, page_links=1_000_000)
 
 
 def _archive(data: bytes) -> None:
-    from components.crawl.archives.reading import read_stream
+    from components.web.archives.reading import read_stream
 
     for _ in read_stream(io.BytesIO(data), "archive"):
         pass
@@ -99,13 +99,13 @@ ARCHIVES: dict[str, tuple[int, Callable[[int], bytes]]] = {
 
 
 def _robots(text: str) -> None:
-    from components.crawl.web.robots import Rules
+    from components.web.robots import Rules
 
     Rules.of(200, text.encode(), "hearsight").allow("http://a.sample/" + "a" * 100)
 
 
 def _sitemap(text: str) -> None:
-    from components.crawl.web.sitemaps import read_sitemap
+    from components.web.sitemaps import read_sitemap
 
     read_sitemap(text.encode(), "http://a.sample/sitemap.xml")
 
@@ -114,16 +114,16 @@ def _sitemap(text: str) -> None:
 def _filter_params() -> Any:
     from components.core.graph import load_graph
     from components.core.params import stage_params
-    from components.filter import Params
+    from components.stages.filter import Params
 
     graph = load_graph(ROOT)
     return stage_params(ROOT / "params.yaml", graph.params, "english", "filter", Params)
 
 
 def _alt(text: str) -> None:
-    from components.filter.boilerplate import load_boilerplate
-    from components.filter.cascade import subject_of
-    from components.filter.rules import groups
+    from components.stages.filter.boilerplate import load_boilerplate
+    from components.stages.filter.cascade import subject_of
+    from components.stages.filter.rules import groups
 
     params = _filter_params()
     subject = subject_of(text, load_boilerplate(params.language), params.max_characters)
@@ -132,7 +132,7 @@ def _alt(text: str) -> None:
 
 
 def _fold(text: str) -> None:
-    from components.crawl.html import fold
+    from components.web.html.page import fold
 
     fold(text)
 
@@ -161,7 +161,7 @@ def cpu() -> float:
 
 def measured(run: Callable[[Any], None], given: Any) -> float | None:
     """Seconds of CPU, the less of two runs; None when the budget ended it."""
-    from components.crawl.html import PageOverBudget
+    from components.web.html.page import PageOverBudget
 
     times: list[float] = []
     for _ in range(2):

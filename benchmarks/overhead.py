@@ -16,7 +16,7 @@ from pathlib import Path
 
 from components.core.graph import find_root, load_graph
 
-ENTRY = [sys.executable, "-m", "components.entry"]
+ENTRY = [sys.executable, "-m", "components.cli.entry"]
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -34,7 +34,7 @@ def cpu_of_servers(root: Path) -> float:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes()
-            mine = b"components.check_server" in words and (process / "cwd").resolve() == root / ".hearsight" / "warm"
+            mine = b"components.cli.check_server" in words and (process / "cwd").resolve() == root / ".hearsight" / "warm"
             if mine:
                 fields = (process / "stat").read_text().rpartition(")")[2].split()
                 total += sum(map(int, fields[11:15])) / ticks
@@ -55,7 +55,7 @@ def main() -> None:
         if (graph.output(stage, dataset) / "manifest.json").exists() and (root / "expectations" / f"{stage}.json").exists()
     ]
     tell("a command that does nothing (s)", cpu_of(*ENTRY, "--help"))
-    tell("an import of the runner (s)", cpu_of(sys.executable, "-c", "import components.core.runner"))
+    tell("an import of the runner (s)", cpu_of(sys.executable, "-c", "import components.execution.runner"))
     for dataset in [dataset for dataset, stage in finished if stage == "split"][:1]:
         command = [*ENTRY, "run", "split", "--dataset", dataset]
         tell(

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pairs_inputs import pages, write_wacz, write_warc, write_wat, write_zstd
-from components.crawl.html import fold, image_candidates
-from components.crawl.urls import normalise
+from components.web.html.page import fold, image_candidates
+from components.web.urls import normalise
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "benchmarks" / "peers"

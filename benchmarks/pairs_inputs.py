@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from components.crawl.html import decode
+from components.web.html.page import decode
 
 DATE = "2026-01-01T00:00:00Z"
 LINKS = {"a": ("href",), "img": ("src",), "link": ("href",), "script": ("src",), "form": ("action",), "area": ("href",)}

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from components.crawl.archives import read_archive
+from components.web.archives import read_archive
 
 Pair = tuple[str, str, str]
 

@@ -58,7 +58,7 @@ def by_jar(captions: Sequence[str], *, between: str | None = ",") -> list[list[s
 
 def alt_texts(packages: Path) -> list[str]:
     """Every different alt-text of the HTML files, in sorted order."""
-    from components.crawl.html import image_candidates
+    from components.web.html.page import image_candidates
 
     pages = [path for path in sorted(packages.rglob("*.html")) if path.is_file()]
     found = {each.alt for page in pages for each in image_candidates(page.read_bytes(), "http://x/") if each.alt}

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from components.audio.files import RATE_HZ
-from components.audio.shaping import fit, shape
+from components.speech.audio.files import RATE_HZ
+from components.speech.audio.shaping import fit, shape
 
 PEER = Path(__file__).resolve().parent / "peers" / "whisper"
 CORNERS = [(1.2, 2.0), (0.8, -2.0), (1.2, -2.0), (0.8, 2.0), (1.0, 2.0), (1.0, -2.0)]
@@ -154,7 +154,7 @@ def edits(one: list[str], other: list[str]) -> int:
 
 def main() -> None:
     """Speak, shape by both, print a line a voice."""
-    from components.providers.voices.speaking import speak
+    from components.speech.voices.speaking import speak
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--voices", nargs="*", default=["hibari-heart", "nanotts-en-us"])

@@ -48,10 +48,10 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def main(runs: int = 7) -> None:
     """Print a line of figures for each input."""
     from benchmarks.captions import alt_texts
-    from components.synthesize.speakable import languages, speakable
-    from components.synthesize.speakable.language import language_of
-    from components.synthesize.speakable.plain import is_plain
-    from tests.synthesize.speakable.test_cases import CASES
+    from components.speech.text_normalization import languages, speakable
+    from components.speech.text_normalization.language import language_of
+    from components.speech.text_normalization.plain import is_plain
+    from tests.speech.text_normalization.test_cases import CASES
 
     english = language_of("en")
     assert english is not None

@@ -29,10 +29,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.providers.voices.hosts import HUGE_PAGES
+from components.speech.voices.hosts import HUGE_PAGES
 
 if TYPE_CHECKING:
-    from components.synthesize.draws import Manner
+    from components.stages.synthesize.prosody import Manner
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS: dict[str, Any] = {"seed": 1, "utterances": 1, "max_characters": 600, "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
@@ -51,7 +51,7 @@ def voices() -> list[str]:
     """Those named, else the English ones of ``params.yaml`` that are at hand."""
     import yaml
 
-    from components.providers.voices.catalogue import at_hand
+    from components.speech.voices.catalogue import at_hand
 
     named = os.environ.get(VOICES, "").split()
     listed = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["english"]["synthesize"]["voices"]
@@ -70,9 +70,9 @@ def make_split(root: Path, count: int) -> None:
 
 def stage_over(root: Path, scratch: Path, workers: int) -> Any:
     """The stage with cold caches under ``scratch``."""
-    from components import synthesize
-    from components.core.boundary import Boundary
-    from components.core.engine import LocalEngine
+    from components.core.stage_output import Boundary
+    from components.execution.engine import LocalEngine
+    from components.stages import synthesize
     from tests.support import make_stage
 
     split = Boundary(root / "data" / "english" / "split")
@@ -84,8 +84,8 @@ def stage_over(root: Path, scratch: Path, workers: int) -> Any:
 
 def run_stage(root: Path, workers: int) -> dict[str, Any]:
     """The stage itself."""
-    from components import synthesize
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
+    from components.stages import synthesize
 
     with tempfile.TemporaryDirectory() as scratch:
         stage = stage_over(root, Path(scratch), workers)
@@ -98,8 +98,8 @@ def run_stage(root: Path, workers: int) -> dict[str, Any]:
 
 def run_engines(root: Path, workers: int, work: Callable[[tuple[str, Manner]], int]) -> dict[str, Any]:
     """The engines alone, or with what is made of their sound, on what the stage would have them say."""
-    from components.core.engine import LocalEngine
-    from components.synthesize.draws import manner_of
+    from components.execution.engine import LocalEngine
+    from components.stages.synthesize.prosody import manner_of
 
     with tempfile.TemporaryDirectory() as scratch:
         rows = stage_over(root, Path(scratch), workers).inputs["input"].table(["key", "caption"]).to_pylist()
@@ -112,20 +112,20 @@ def run_engines(root: Path, workers: int, work: Callable[[tuple[str, Manner]], i
 
 @cache
 def _engine(name: str) -> Any:
-    from components.providers.voices.engines import ENGINES
+    from components.speech.voices.engines import ENGINES
 
     return ENGINES[name]()
 
 
 def _say(said: tuple[str, Manner]) -> int:
-    from components.providers.voices.catalogue import voice_named
+    from components.speech.voices.catalogue import voice_named
 
     who = voice_named(said[1].voice)
     return len(_engine(who.engine).say(said[0], who.speaker)[0])
 
 
 def _sound(said: tuple[str, Manner]) -> int:
-    from components.synthesize.speech import Speech, Unspoken
+    from components.stages.synthesize.speech import Speech, Unspoken
 
     try:
         return len(Speech(said[1].voice).compute(said))

@@ -13,7 +13,7 @@ import statistics
 import time
 from collections import Counter
 
-from components.split.owners import Post, place, shares_of
+from components.stages.split.owners import Post, place, shares_of
 
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 KINDS = ("alike", "uniform", "heavy", "large")

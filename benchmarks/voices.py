@@ -44,8 +44,8 @@ def texts(language: str) -> list[str]:
 
 def alone(voice: str) -> dict[str, Any]:
     """The engine in this process."""
-    from components.providers.voices.catalogue import voice_named
-    from components.providers.voices.engines import ENGINES
+    from components.speech.voices.catalogue import voice_named
+    from components.speech.voices.engines import ENGINES
 
     who = voice_named(voice)
     engine, said = ENGINES[who.engine](), texts(who.language)
@@ -58,10 +58,10 @@ def alone(voice: str) -> dict[str, Any]:
 
 def hosted(voice: str) -> dict[str, Any]:
     """The engine in its host, and how loud it is."""
-    from components.audio.measures import measure
-    from components.providers.voices.catalogue import voice_named
-    from components.providers.voices.hosts import keeper
-    from components.providers.voices.speaking import speak
+    from components.speech.audio.measures import measure
+    from components.speech.voices.catalogue import voice_named
+    from components.speech.voices.hosts import keeper
+    from components.speech.voices.speaking import speak
 
     who = voice_named(voice)
     said = texts(who.language)
@@ -91,13 +91,13 @@ def _processor_seconds(pid: int) -> float:
 
 def recognised(voice: str, count: int) -> dict[str, Any]:
     """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
-    from components.audio.shaping import fit, shape
     from components.metrics.spoken_words import spoken_words
     from components.metrics.word_errors import errors
-    from components.providers.recognition import Whisper, recogniser_for
-    from components.providers.voices.catalogue import voice_named
-    from components.providers.voices.speaking import speak
-    from components.synthesize.draws import manner_of
+    from components.speech.audio.shaping import fit, shape
+    from components.speech.recognition.recognizer import Whisper, recogniser_for
+    from components.speech.voices.catalogue import voice_named
+    from components.speech.voices.speaking import speak
+    from components.stages.synthesize.prosody import manner_of
 
     language = voice_named(voice).language
     recogniser = recogniser_for(language)
@@ -136,7 +136,7 @@ def main() -> None:
     if options.work:
         print(json.dumps({"alone": alone, "hosted": hosted}[options.work](options.voices[0])))
         return
-    from components.providers.voices.catalogue import VOICES, voice_named
+    from components.speech.voices.catalogue import VOICES, voice_named
 
     for voice in options.voices or [name for name, voice in VOICES.items() if not voice.paid]:
         if options.recognise:

@@ -22,8 +22,8 @@ from prefect.futures import PrefectFuture, wait
 from prefect.states import State
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from components.core import tracking
 from components.core.errors import HearsightError
+from components.tracking import recorder
 from flows.graph import StageTask, read_tasks
 from flows.guard import TIMED_OUT, run_guarded
 from flows.show import show_funnels, show_stage
@@ -51,7 +51,7 @@ def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:
         "HEARSIGHT_FLOW_RUN": flow_run,
         "HEARSIGHT_PIPELINE_RUN": pipeline_run,
         # Whatever a stage starts ends with its guard: the flow starts the process that logs the stages' runs.
-        tracking.SWITCH: os.environ.get(tracking.SWITCH, "queue"),
+        recorder.SWITCH: os.environ.get(recorder.SWITCH, "queue"),
         "DVC_NO_ANALYTICS": "1",
         "PYTHONUNBUFFERED": "1",
     }
@@ -87,7 +87,7 @@ def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threa
         code = run_guarded(
             [*DVC, "--wait-for-lock", "repro", "-s", stage.address], cwd=root, env=env, limit=stage.timeout, on_line=hear
         )
-    tracking.start_logger(root)
+    recorder.start_logger(root)
     try:
         show_stage(stage, root, failed=error_line(lines) if code else "")
     except Exception as error:  # a page that cannot be made is no reason to lose a stage that was
@@ -130,7 +130,7 @@ def move_on(dataset: str, root: Path) -> None:
         StageFailed: it has no crawl, or params.yaml cannot be changed.
     """
     lines: list[str] = []
-    command = [sys.executable, "-m", "components.cli", "snapshot", "next", "--dataset", dataset]
+    command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", "--dataset", dataset]
     code = run_guarded(command, cwd=root, env=environment("", ""), limit=600, on_line=lines.append)
     if code:
         raise StageFailed(f"snapshot of {dataset}", error_line(lines), refused=True)
@@ -167,7 +167,7 @@ def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = No
         raise MissingContextError("pipeline runs as a flow only")
     flow_run = str(context.flow_run.id)
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
-    opened = tracking.open_pipeline(place, datasets, flow_run) if datasets else {}
+    opened = recorder.open_pipeline(place, datasets, flow_run) if datasets else {}
     slots = {name: threading.Semaphore(size) for name, size in {**POOLS, **(pools or {})}.items()}
     finished = False
     try:
@@ -192,7 +192,7 @@ def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = No
         finished = True
     finally:
         if opened:
-            tracking.close_pipeline(place, opened, finished=finished)
+            recorder.close_pipeline(place, opened, finished=finished)
     return len(stages)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from components.core.check_warnings import all_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph, find_root, load_graph
-from components.core.tracking import flush_or_warn
+from components.tracking.recorder import flush_or_warn
 from flows.server import LOOPBACK, prefect_server, served
 from flows.settings import PORTS, prepare
 

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from components.cli import main
+from components.cli.main import main
 from tests.support import PROJECT
 
 

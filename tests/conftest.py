@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from components.core.runner import limit_threads
+from components.execution.runner import limit_threads
 from tests.groups import group, weight
 from tests.support import THOROUGH
 

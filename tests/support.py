@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.boundary import Boundary
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
-from components.core.engine import Engine, LocalEngine, attempt
 from components.core.ledger import kept, ledger_table
 from components.core.records import BOUNDARIES
-from components.core.stage import Stage
+from components.core.stage_output import Boundary
+from components.execution.engine import Engine, LocalEngine, attempt
+from components.execution.stage import Stage
 
 PROJECT = Path(__file__).resolve().parent.parent
 

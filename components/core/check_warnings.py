@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from components.core.boundary import Boundary
+from components.core.addresses import check_address, named
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.places import check_address, named
+from components.core.stage_output import Boundary
 
 ABOUT = (
     "These measured figures lie outside the range that was expected. "
@@ -115,5 +115,5 @@ def upstream(graph: Graph, dataset: str) -> list[str]:
         found[boundary] = None
         name, stage = named(boundary)
         wired = graph.chain.get(stage, {}).get(name) or {}
-        waiting += [value for key, value in wired.items() if key != "unused"]
+        waiting += wired.values()
     return list(found)

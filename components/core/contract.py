@@ -1,7 +1,7 @@
-"""The contract between a stage's parts: what holds the same name in different places must be there in all of them.
+"""Find where the parts of a stage disagree: dvc.yaml, its package, schema, suite, settings, chain and code dependencies.
 
-Stages of dvc.yaml = packages with ``Params`` and ``run`` = schemas = blocks of params.yaml = suites = gates, and the
-code a stage declares as its dependency covers what it imports. Read from the files alone: nothing is imported.
+A stage of dvc.yaml = a package of ``components/stages`` with ``Params`` and ``run`` = a schema = a suite = takers in
+``params.yaml:chain`` = a check. Everything is read from files; nothing is imported.
 """
 
 from __future__ import annotations
@@ -13,59 +13,41 @@ from typing import Any
 
 import yaml
 
-from components.core.codeprint import Code, syntax_tree
-from components.core.graph import NOT_STAGES, Graph, load_graph
+from components.core.addresses import CELLS, MATRICES, named
+from components.core.code_digest import Code, syntax_tree
+from components.core.graph import CHECK, NONE, Graph, load_graph
 from components.core.params import YAML_LOADER
-from components.core.places import CELLS, MATRICES, named
 from components.core.records import BOUNDARIES
 
-SHOW_WARNINGS = ("compare", "evaluate", "report", "analyze")
+SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "report", "posts_report")
 """Stages whose page shows the warnings of its inputs."""
-SHARED = frozenset(
-    {
-        "audio",
-        "calibrate",
-        "core",
-        "demo",
-        "doctor",
-        "models",
-        "metrics",
-        "providers",
-        "release",
-        "retrieval",
-        "search",
-        "serve",
-        "takedown",
-        "training",
-    }
-)
-"""Packages of components that are no stages."""
+STAGES = Path("components") / "stages"
 
 
 def problems(root: Path) -> list[str]:
-    """Every breach of the contract, one line each, the file at fault named first; empty when it holds."""
+    """Return one line for each disagreement, the file at fault first; empty when all parts agree."""
     graph = load_graph(root)
     pipeline = yaml.load((root / "dvc.yaml").read_text(), YAML_LOADER)["stages"]
     return [
         *_packages(root, graph),
         *_stage_parts(root, graph),
         *_suites(root, graph),
-        *_chain(root, graph),
-        *_gates(root, graph),
+        *_chain(graph),
+        *_checks(graph, pipeline),
         *_wiring(root, graph, pipeline),
     ]
 
 
 def _packages(root: Path, graph: Graph) -> Iterator[str]:
-    for folder in sorted(path for path in (root / "components").iterdir() if path.is_dir() and not path.name.startswith("_")):
-        if folder.name not in SHARED | NOT_STAGES | set(graph.stages):
-            yield f"dvc.yaml: has no stage '{folder.name}' though components/{folder.name} is there"
+    for folder in sorted(path for path in (root / STAGES).iterdir() if path.is_dir() and not path.name.startswith("_")):
+        if folder.name not in {"check", *graph.stages}:
+            yield f"dvc.yaml: has no stage '{folder.name}' though {STAGES}/{folder.name} exists"
 
 
 def _stage_parts(root: Path, graph: Graph) -> Iterator[str]:
     for stage in graph.stages:
-        path = root / "components" / stage / "__init__.py"
-        name = path.relative_to(root)
+        name = STAGES / stage / "__init__.py"
+        path = root / name
         if not path.is_file():
             yield f"{name}: is missing though dvc.yaml has the stage '{stage}'"
             continue
@@ -87,99 +69,122 @@ def _suites(root: Path, graph: Graph) -> Iterator[str]:
         if stage not in suites:
             yield f"expectations/{stage}.json: is missing though dvc.yaml has the stage '{stage}'"
     for suite in sorted(suites - set(graph.stages)):
-        yield f"expectations/{suite}.json: is of no stage of dvc.yaml"
+        yield f"expectations/{suite}.json: belongs to no stage of dvc.yaml"
 
 
-def _chain(root: Path, graph: Graph) -> Iterator[str]:
+def _chain(graph: Graph) -> Iterator[str]:
     for stage, takers in graph.chain.items():
         if stage not in graph.stages:
             yield f"params.yaml: chain.{stage} is no stage of dvc.yaml"
         for dataset, wired in takers.items():
-            of = graph.cells[dataset].set if dataset in graph.cells else dataset
-            if stage not in (graph.params.get(of) or {}):
-                yield f"params.yaml: {of}.{stage} is missing though the chain takes it"
-            for name, value in (wired or {}).items():
-                source, of = named(str(value))
-                if source not in graph.chain.get(of, {}):
+            block = graph.cells[dataset].set if dataset in graph.cells else dataset
+            if stage not in (graph.params.get(block) or {}):
+                yield f"params.yaml: {block}.{stage} is missing though the chain takes it"
+            for name, value in wired.items():
+                source, made_by = named(str(value))
+                if source not in graph.chain.get(made_by, {}):
                     yield f"params.yaml: chain.{stage}.{dataset}.{name} names '{value}', which nothing makes"
-    learnt = {(cell.set, MATRICES[cell.matrix][0]) for cell in graph.cells.values()}
+    trained = {(cell.set, MATRICES[cell.matrix][0]) for cell in graph.cells.values()}
     for dataset in graph.datasets:
         for stage in graph.params.get(dataset) or {}:
             axis = dataset in MATRICES and stage in ("sets", "networks")
-            if not axis and dataset not in graph.chain.get(stage, {}) and (dataset, stage) not in learnt:
+            if not axis and dataset not in graph.chain.get(stage, {}) and (dataset, stage) not in trained:
                 yield f"params.yaml: {dataset}.{stage} is set though the chain does not take it"
 
 
-def _gates(root: Path, graph: Graph) -> Iterator[str]:
-    gates: dict[str, Any] = graph.params.get("gates") or {}
-    # A cell's gate is made by the matrix of check-cell.
-    wanted = {
-        f"{dataset}-{stage}": (dataset, stage)
-        for stage, takers in graph.chain.items()
-        for dataset in takers
-        if dataset not in graph.cells
-    }
-    for name, (dataset, stage) in wanted.items():
-        if gates.get(name) != {"dataset": dataset, "boundary": stage}:
-            yield f"params.yaml: gates.{name} is missing or does not say dataset {dataset}, boundary {stage}"
-    for name in sorted(set(gates) - set(wanted)):
-        yield f"params.yaml: gates.{name} is of no stage of the chain"
+def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
+    for stage in graph.stages:
+        name, entry = f"{CHECK}{stage}", pipeline[stage]
+        check = pipeline.get(name)
+        if check is None:
+            yield f"dvc.yaml: has no {name}, the check of {stage}"
+            continue
+        if any(check.get(over) != entry.get(over) for over in ("foreach", "matrix")):
+            yield f"dvc.yaml: {name} does not cover the datasets of {stage}"
+        dataset, body = _dataset(stage), check.get("do", check)
+        if body.get("cmd") != f"hearsight check {stage} --dataset {dataset}":
+            yield f"dvc.yaml: {name} is not run by 'hearsight check {stage} --dataset {dataset}'"
+        for dep in (f"data/{dataset}/{stage}", f"expectations/{stage}.json"):
+            if dep not in body.get("deps", []):
+                yield f"dvc.yaml: {name} does not depend on {dep}"
+        for out in (f"reports/gates/{dataset}/{stage}.json", f"reports/warnings/{dataset}/{stage}.json"):
+            if {out: {"cache": False}} not in body.get("outs", []):
+                yield f"dvc.yaml: {name} does not give out {out}, uncached"
+    for name in sorted(name for name in pipeline if name.startswith(CHECK)):
+        if name.removeprefix(CHECK) not in graph.stages:
+            yield f"dvc.yaml: {name} checks no stage"
 
 
 def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
     code = Code(root)
-    for stage, entry in pipeline.items():
-        body = entry.get("do", entry)
+    for entry_name, entry in pipeline.items():
+        stage, body = entry_name.removeprefix(CHECK), entry.get("do", entry)
         deps = [str(dep) for dep in body.get("deps", [])]
-        declared = [root / dep for dep in deps if dep.startswith(("components/", "flows/"))]
-        if stage not in NOT_STAGES:
-            matrix = next((name for name, (of, _) in MATRICES.items() if of == stage), "")
-            dataset = f"{matrix}/{CELLS}/${{item.set}}-${{item.network}}" if matrix else "${key}"
-            settings = [f"${{item.set}}.{stage}.training", f"${{item.set}}.{stage}.networks.${{item.network}}"]
-            if f"data/{dataset}/{stage}" not in body.get("outs", []):
-                yield f"dvc.yaml: {stage} does not give out data/{dataset}/{stage}"
-            if body.get("cmd") != f"hearsight run {stage} --dataset {dataset}":
-                yield f"dvc.yaml: {stage} is not run by 'hearsight run {stage} --dataset {dataset}'"
-            for name in settings if matrix else [f"${{key}}.{stage}"]:
-                if name not in body.get("params", []):
-                    yield f"dvc.yaml: {stage} does not depend on the parameters {name}"
-            yield from _cell_inputs(stage, deps, MATRICES[matrix][1]) if matrix else _inputs(graph, stage, deps)
-            if stage in SHOW_WARNINGS:
-                yield from _warnings(graph, stage, deps)
-        if "meta" not in body:
-            yield f"dvc.yaml: {stage} has no meta for the flows"
-        sources, data = code.reached(f"components.{stage.partition('-')[0]}")
-        for path in sorted(root / file for file in (*sources, *data)):
-            if not any(path == code or code in path.parents for code in declared):
-                if path.parent == root / "components":
-                    continue  # the package's own docstring
-                yield f"dvc.yaml: {stage} imports {path.relative_to(root)} but does not depend on it"
+        if entry_name == stage:
+            yield from _stage_wiring(graph, stage, body, deps)
+        package = stage if entry_name == stage else "check"
+        yield from _code(root, entry_name, deps, *code.reached(f"components.stages.{package}"))
 
 
-def _cell_inputs(stage: str, deps: list[str], reads: str) -> Iterator[str]:
-    if f"data/${{item.set}}/{reads}/manifest.json" not in deps:
-        yield f"dvc.yaml: {stage} does not depend on its input '{reads}'"
-    if f"reports/gates/${{item.set}}/{reads}.json" not in deps:
-        yield f"dvc.yaml: {stage} does not wait for the gate of its input"
+def _dataset(stage: str) -> str:
+    """The dataset of a stage's entry in dvc.yaml."""
+    matrix = next((name for name, (of, _) in MATRICES.items() if of == stage), "")
+    return f"{matrix}/{CELLS}/${{item.set}}-${{item.network}}" if matrix else "${key}"
 
 
-def _warnings(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
-    cells = {cell.name: cell.matrix for cell in graph.cells.values()}
-    names = {name for wired in graph.chain.get(stage, {}).values() for name in wired or {}}
-    shown = {f"{cells[name]}/{CELLS}" if name in cells else f"${{item.{name}}}.json" for name in names}
-    for path in sorted(f"reports/warnings/{each}" for each in shown):
-        if path not in deps:
-            yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on {path}"
+def _stage_wiring(graph: Graph, stage: str, body: dict[str, Any], deps: list[str]) -> Iterator[str]:
+    dataset = _dataset(stage)
+    is_matrix = dataset != "${key}"
+    outs = [name for out in body.get("outs", []) for name in (out if isinstance(out, dict) else [out])]
+    for out in (f"data/{dataset}/{stage}", f"reports/lineage/{dataset}/{stage}.json"):
+        if out not in outs:
+            yield f"dvc.yaml: {stage} does not give out {out}"
+    if body.get("cmd") != f"hearsight run {stage} --dataset {dataset}":
+        yield f"dvc.yaml: {stage} is not run by 'hearsight run {stage} --dataset {dataset}'"
+    of_cell = [f"${{item.set}}.{stage}.training", f"${{item.set}}.{stage}.networks.${{item.network}}"]
+    for name in of_cell if is_matrix else [f"${{key}}.{stage}"]:
+        if name not in body.get("params", []):
+            yield f"dvc.yaml: {stage} does not depend on the parameters {name}"
+    if "meta" not in body:
+        yield f"dvc.yaml: {stage} has no meta for the flows"
+    if is_matrix:
+        reads = next(reads for of, reads in MATRICES.values() if of == stage)
+        yield from _input(stage, "${item.set}/" + reads, deps, reads)
+    else:
+        yield from _inputs(graph, stage, deps)
 
 
 def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
-    cells = {cell.name: cell.matrix for cell in graph.cells.values()}
-    names = {name for wired in graph.chain.get(stage, {}).values() for name in wired or {}}
-    for matrix in sorted({cells[name] for name in names if name in cells}):
-        if f"reports/gates/{matrix}/{CELLS}" not in deps:
-            yield f"dvc.yaml: {stage} does not wait for the gates of the matrix '{matrix}'"
-    for name in sorted(names - set(cells)):
-        if not any(dep.startswith(f"data/${{item.{name}}}/") for dep in deps):
-            yield f"dvc.yaml: {stage} does not depend on its input '{name}'"
-    if graph.chain.get(stage) and any(graph.chain[stage].values()) and "reports/gates/${item.input}.json" not in deps:
-        yield f"dvc.yaml: {stage} does not wait for the gate of its input"
+    takers = (graph.params.get("chain") or {}).get(stage) or {}
+    values = {name: value for wired in takers.values() for name, value in (wired or {}).items()}
+    for name, value in sorted(values.items()):
+        if name in MATRICES and value != NONE:  # its gates name each model and what it was trained on
+            kinds = ("gates", "warnings") if stage in SHOW_WARNINGS else ("gates",)
+            for folder in (f"reports/{kind}/{name}/{CELLS}" for kind in kinds):
+                if folder not in deps:
+                    yield f"dvc.yaml: {stage} does not depend on {folder}"
+            continue
+        yield from _input(stage, f"${{item.{name}}}", deps, name)
+
+
+def _input(stage: str, output: str, deps: list[str], name: str) -> Iterator[str]:
+    if f"data/{output}" not in deps:
+        yield f"dvc.yaml: {stage} does not depend on its input '{name}'"
+    if stage in SHOW_WARNINGS and f"reports/warnings/{output}.json" not in deps:
+        yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on reports/warnings/{output}.json"
+    # A check writes gate and warnings at once; pictures come with an input that was made from them.
+    checked = {f"reports/{kind}/{output}.json" for kind in ("gates", "warnings")}
+    if name != "media" and not checked.intersection(deps):
+        yield f"dvc.yaml: {stage} does not wait for the check of its input '{name}'"
+
+
+def _code(root: Path, entry: str, deps: list[str], sources: list[str], data: list[str]) -> Iterator[str]:
+    declared = [Path(dep) for dep in deps if dep.startswith(("components/", "flows/"))]
+    for file in sorted(map(Path, (*sources, *data))):
+        if not any(file == dep or dep in file.parents for dep in declared) and not _only_docstring(root / file):
+            yield f"dvc.yaml: {entry} imports {file} but does not depend on it"
+
+
+def _only_docstring(path: Path) -> bool:
+    """Whether a package's ``__init__`` holds nothing but its description."""
+    return path.name == "__init__.py" and all(isinstance(node, ast.Expr) for node in syntax_tree(path).body)

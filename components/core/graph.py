@@ -16,16 +16,18 @@ from typing import Any
 
 import yaml
 
+from components.core.addresses import CELLS, MATRICES, find_root
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER, _did_you_mean, read_params_file
-from components.core.places import CELLS, MATRICES, find_root
 
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
-NOT_STAGES = frozenset({"check", "check-cell"})
-"""Entries of dvc.yaml that check a boundary and make none."""
+CHECK = "check-"
+"""How the entries of dvc.yaml begin that check a stage's output: ``check-crawl``."""
 EVERY_CELL = "every cell"
-"""As an input of params.yaml:chain: the matrix of the input's name, cell by cell."""
+"""As an input of params.yaml:chain: the matrix of the input's name, cell by cell, and each set that a cell reads."""
+NONE = "none"
+"""As an input of params.yaml:chain: the stage does without it. ``data/none`` stands for it, since DVC has no optional dependencies."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,10 @@ class Graph:
         found: dict[str, str] = {}
         for name, value in wired.items():
             if value == EVERY_CELL:
-                mine = (cell for cell in self.cells.values() if cell.matrix == name)
+                mine = [cell for cell in self.cells.values() if cell.matrix == name]
+                found.update({cell.set: f"{cell.set}/{MATRICES[name][1]}" for cell in mine})
                 found.update({cell.name: f"{cell.dataset}/{MATRICES[name][0]}" for cell in mine})
-            else:
+            elif value != NONE:
                 found[name] = value
         return found
 
@@ -114,7 +117,7 @@ class Graph:
         """The folders of a stage's named inputs."""
         self.require(stage, dataset)
         wired = self.chain[stage][dataset] or {}
-        return {name: self.root / "data" / value for name, value in wired.items() if name != "unused"}
+        return {name: self.root / "data" / value for name, value in wired.items()}
 
     def block(self, stage: str, dataset: str) -> tuple[dict[str, Any], str]:
         """The parameters to read a stage's settings from, and the dataset to read there.
@@ -152,7 +155,7 @@ def load_graph(root: Path) -> Graph:
     """
     try:
         pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)
-        stages = [name for name in pipeline["stages"] if name not in NOT_STAGES]
+        stages = [name for name in pipeline["stages"] if not name.startswith(CHECK)]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", mend="restore it with git") from None
     return Graph(root, stages, read_params_file(root / "params.yaml"))

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import address, dataset_and_stage
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.places import address, dataset_and_stage
 
 SCHEMA = 1
 NAME = "manifest.json"

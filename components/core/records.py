@@ -232,25 +232,25 @@ BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
     "crawl": ("CANDIDATE", CANDIDATE),
     "filter": ("FILTERED", FILTERED),
     "hypernymize": ("CAPTION", CAPTION),
-    "describe": ("CAPTION", CAPTION),
+    "extract_descriptions": ("CAPTION", CAPTION),
     "dedup": ("GROUPED", GROUPED),
     "split": ("SPLIT", SPLIT),
     "synthesize": ("UTTERANCE", UTTERANCE),
-    "narrate": ("UTTERANCE", UTTERANCE),
-    "listen": ("HEARD", HEARD),
-    "prepare": ("PREPARED", PREPARED),
-    "caption": ("MODEL", MODEL),
-    "compare": ("COMPARED", COMPARED),
-    "train": ("MODEL", MODEL),
-    "tune": ("MODEL", MODEL),
-    "evaluate": ("SCORED", SCORED),
-    "index": ("INDEXED", INDEXED),
+    "import_recordings": ("UTTERANCE", UTTERANCE),
+    "evaluate_speech": ("HEARD", HEARD),
+    "extract_features": ("PREPARED", PREPARED),
+    "train_captioner": ("MODEL", MODEL),
+    "evaluate_captioners": ("COMPARED", COMPARED),
+    "pretrain_retrieval": ("MODEL", MODEL),
+    "finetune_retrieval": ("MODEL", MODEL),
+    "evaluate_retrieval": ("SCORED", SCORED),
+    "build_search_index": ("INDEXED", INDEXED),
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
-    "analyze": ("FIGURE", FIGURE),
+    "posts_report": ("FIGURE", FIGURE),
 }
 """The record's name and schema at each stage's output."""
-MODEL_STAGES = ("caption", "train", "tune")
+MODEL_STAGES = ("train_captioner", "pretrain_retrieval", "finetune_retrieval")
 """The stages whose records are models, with the weights beside them."""
-SEARCH_STAGE = "index"
+SEARCH_STAGE = "build_search_index"
 """The stage whose output is an index to search in, with its model."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from components.core.inflector import inflector
+from components.language.inflector import inflector
 
 _APOSTROPHES = re.compile("['’ʼ´`]")
 _FIGURES = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)(st|nd|rd|th)?(?!\w|[.,]\d)")

@@ -3,7 +3,7 @@
 An encoder is a network that gives a feature map, with the side and the range of pixels it was trained on. Its output is
 what captioners and dual encoders read: a vector of the whole picture, then one for each cell of the grid (seed 000, figure 4:
 1×1 and 8×8). Inception-ResNet-v2 is built here; another network is handed in, for its weights are a provider's business
-(``components/providers/encoded.py``). Not in scope: reading and cropping pictures.
+(``components/vision/image_encoders.py``). Not in scope: reading and cropping pictures.
 """
 
 from __future__ import annotations

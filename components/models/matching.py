@@ -3,7 +3,7 @@
 The paper's equivalence is transitive: if two utterances show the same picture and one of them has the same text as a third, all
 three match, whatever lies between. So the classes are the connected components of the whole data set, found once, and a batch
 needs no more than one integer an item. What makes two rows alike (the picture, the caption's text, a near-duplicate group) is
-the caller's choice of columns. Not in scope: deciding what is a near duplicate (``components/dedup``).
+the caller's choice of columns. Not in scope: deciding what is a near duplicate (``components/stages/dedup``).
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from components.core.draws import draw
 from components.core.errors import HearsightError
+from components.core.seeded_rng import draw
 from components.models.mfcc import MFCC, MfccSettings
-from components.providers.picture_crops import evaluation_view, training_view
-from components.providers.pictures import open_picture
 from components.retrieval.pairs import Pairs
+from components.vision.crops import evaluation_view, training_view
+from components.vision.training_pictures import open_picture
 
 Crop = Literal["centre", "whole"]
 """What of a picture is seen in evaluation: the paper's models are given its centre (section 4.4)."""

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.digests import digest_value
-from components.core.draws import draw
 from components.core.errors import HearsightError
+from components.core.seeded_rng import draw
 from components.retrieval.provenance import START
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from components.core.stage import Task
+    from components.execution.stage import Task
     from components.models.dual_encoder import DualEncoder, DualEncoderConfig
     from components.models.encoders import ImageEncoder
     from components.retrieval.pairs import Pairs
@@ -198,7 +198,7 @@ def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> Imag
     if not weights:
         return empty_image_encoder(config)
     from components.core.graph import find_root
-    from components.providers.encoded import trainable_encoder, weights_digest
+    from components.vision.image_encoders import trainable_encoder, weights_digest
 
     path = find_root() / weights
     if weights_digest(config.image, path) != digest:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from components.core.errors import HearsightError
 
 if TYPE_CHECKING:
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
     from components.models.dual_encoder import DualEncoderConfig
     from components.models.encoders import ImageEncoder
     from components.models.loading import LoadedDualEncoder
@@ -48,6 +48,6 @@ def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
     """A large image tower's network for weights to be read into; None where it is built with the towers."""
     if config.image != "efficientnet_lite0":
         return None
-    from components.providers.encoded import trainable_encoder
+    from components.vision.image_encoders import trainable_encoder
 
     return trainable_encoder(config.image, None, config.picture_side)

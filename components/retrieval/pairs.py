@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from components.core.addresses import PREPARED_FILE
+from components.core.caption_normalization import normalised
 from components.core.errors import HearsightError
-from components.core.places import PREPARED_FILE
-from components.core.texts import normalised
 from components.training.members import Members
 
 if TYPE_CHECKING:
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
 
 UTTERANCES = [
     "key", "record", "caption", "language", "split", "group", "image_sha256", "origin", "voice", "seconds",

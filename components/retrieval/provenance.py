@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.core.codeprint import code_digest
+from components.core.code_digest import code_digest
 from components.core.digests import digest_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
     from components.retrieval.settings import Towers
 
 START = "start"
@@ -31,7 +31,7 @@ def starting_weights(towers: Towers, root: Path) -> str:
     """
     if not towers.weights:
         return ""
-    from components.providers.encoded import weights_digest
+    from components.vision.image_encoders import weights_digest
 
     return weights_digest(towers.image, root / towers.weights)
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from components.core.draws import draw
+from components.core.seeded_rng import draw
 
 
 class EpochBatches:

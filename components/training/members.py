@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 from components.core.shards import TarReader
 
 if TYPE_CHECKING:
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
 
 HEAD = 128
 """Bytes of the header that numpy writes before an array of few axes."""

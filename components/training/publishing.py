@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from components.core.stage import Stage
+    from components.execution.stage import Stage
 
 FILES = ("weights.safetensors", "config.json", "history.csv")
 """What a job that trains leaves in its folder."""

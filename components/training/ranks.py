@@ -16,7 +16,7 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 
 if TYPE_CHECKING:
-    from components.core.stage import Task
+    from components.execution.stage import Task
 
 NODES = "job.json"
 """In the scratch folder: what the processes of several machines need to train the same."""
@@ -46,10 +46,10 @@ def main(path: Path) -> None:
     Raises:
         HearsightError: it is no job, or training failed.
     """
-    from components.core.annotations import AnnotationStore
-    from components.core.boundary import Boundary
     from components.core.params import parse_settings
-    from components.core.stage import Task
+    from components.core.result_cache import AnnotationStore
+    from components.core.stage_output import Boundary
+    from components.execution.stage import Task
     from components.training.settings import Hardware
 
     try:

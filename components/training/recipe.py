@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from components.core.errors import HearsightError
-from components.core.process import die_with_parent
+from components.execution.process import die_with_parent
 from components.training.batches import EpochBatches
 from components.training.settings import REFERENCE, Hardware
 

@@ -34,7 +34,7 @@ class Hardware(Settings):
 
     Only what changes a result's bits belongs to a cache's key, and that is what :meth:`plain` gives: nothing for the reference
     (processor, one device, one thread, 32 bits, not compiled), so moving a project to a machine with more workers trains nothing
-    again. Hand it to :meth:`components.core.stage.Stage.jobs` as ``params``.
+    again. Hand it to :meth:`components.execution.stage.Stage.jobs` as ``params``.
     """
 
     accelerator: Literal["auto", "cpu", "gpu"]

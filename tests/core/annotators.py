@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from components.core.codeprint import code_digest
+from components.core.code_digest import code_digest
 from tests.support import PROJECT
 
 RECORD = Path(__file__).with_suffix(".json")

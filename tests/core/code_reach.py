@@ -1,4 +1,4 @@
-"""Find the steps of the project, and what they reach, without ``components.core.codeprint``.
+"""Find the steps of the project, and what they reach, without ``components.core.code_digest``.
 
 The reach is read from compiled code with the standard library's ``modulefinder``, where codeprint reads syntax trees.
 """
@@ -14,7 +14,7 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from types import CodeType
 
-WORK = "components.core.work"
+WORK = "components.execution.shard_worker"
 """Runs every step."""
 FINDERS = ("__file__", "resources", "PackageLoader")
 """What a module finds data files with."""

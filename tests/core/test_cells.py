@@ -7,58 +7,75 @@ from pathlib import Path
 
 import pytest
 
+from components.core.addresses import address, check_address, dataset_and_stage, named
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.places import address, check_address, dataset_and_stage, named
 
 PARAMS = {
     "captioners": {"sets": ["english", "posts"], "networks": ["rnn", "t2t"]},
     "chain": {
-        "prepare": {"english": {"input": "english/split"}, "posts": {"input": "posts/split"}},
-        "compare": {"captioners": {"input": "english/prepare", "captioners": "every cell"}},
+        "extract_features": {"english": {"input": "english/split"}, "posts": {"input": "posts/split"}},
+        "evaluate_captioners": {"captioners": {"captioners": "every cell"}},
     },
-    "english": {"caption": {"training": {"seeds": [0]}, "networks": {"rnn": {"width": 8}, "t2t": {"width": 16}}}},
-    "posts": {"caption": {"training": {"seeds": [1]}, "networks": {"rnn": {"width": 4}}}},
+    "english": {"train_captioner": {"training": {"seeds": [0]}, "networks": {"rnn": {"width": 8}, "t2t": {"width": 16}}}},
+    "posts": {"train_captioner": {"training": {"seeds": [1]}, "networks": {"rnn": {"width": 4}}}},
 }
 CELLS = [f"captioners/cells/{name}" for name in ("english-rnn", "english-t2t", "posts-rnn", "posts-t2t")]
 
 
 @pytest.fixture
 def graph(tmp_path: Path) -> Graph:
-    return Graph(tmp_path, ["prepare", "caption", "compare"], deepcopy(PARAMS))
+    return Graph(tmp_path, ["extract_features", "train_captioner", "evaluate_captioners"], deepcopy(PARAMS))
 
 
 def test_every_network_on_every_set_is_a_dataset_that_reads_its_set(graph: Graph) -> None:
-    assert list(graph.chain["caption"]) == CELLS
-    assert graph.inputs("caption", CELLS[2]) == {"input": graph.root / "data" / "posts" / "prepare"}
+    assert list(graph.chain["train_captioner"]) == CELLS
+    assert graph.inputs("train_captioner", CELLS[2]) == {"input": graph.root / "data" / "posts" / "extract_features"}
 
 
 def test_a_stage_after_the_matrix_reads_every_cell_by_its_name(graph: Graph) -> None:
-    inputs = graph.inputs("compare", "captioners")
-    assert list(inputs) == ["input", "english-rnn", "english-t2t", "posts-rnn", "posts-t2t"]
-    assert inputs["posts-t2t"] == graph.output("caption", CELLS[3])
+    inputs = graph.inputs("evaluate_captioners", "captioners")
+    assert list(inputs) == ["english", "posts", "english-rnn", "english-t2t", "posts-rnn", "posts-t2t"]
+    assert inputs["posts"] == graph.output("extract_features", "posts")
+    assert inputs["posts-t2t"] == graph.output("train_captioner", CELLS[3])
 
 
 def test_a_cells_settings_are_its_sets_with_its_networks_own(graph: Graph) -> None:
-    content, dataset = graph.block("caption", CELLS[1])
-    assert content[dataset]["caption"] == {"training": {"seeds": [0]}, "name": "t2t", "network": {"width": 16}}
+    content, dataset = graph.block("train_captioner", CELLS[1])
+    assert content[dataset]["train_captioner"] == {"training": {"seeds": [0]}, "name": "t2t", "network": {"width": 16}}
 
 
 def test_a_network_without_settings_is_one_clear_line(graph: Graph) -> None:
-    with pytest.raises(HearsightError, match=r"posts.caption.networks: network .t2t. has no settings — known are: rnn"):
-        graph.block("caption", CELLS[3])
+    with pytest.raises(HearsightError, match=r"posts.train_captioner.networks: network .t2t. has no settings — known are: rnn"):
+        graph.block("train_captioner", CELLS[3])
 
 
 def test_other_datasets_settings_are_read_as_they_stand(graph: Graph) -> None:
-    assert graph.block("prepare", "english") == (graph.params, "english")
+    assert graph.block("extract_features", "english") == (graph.params, "english")
+
+
+def test_an_input_that_is_none_is_left_out(tmp_path: Path) -> None:
+    chain = {"report": {"english": {"input": "english/split", "evaluate_speech": "none"}}, "split": {"english": {}}}
+    graph = Graph(tmp_path, ["split", "report"], {"chain": chain})
+    assert list(graph.inputs("report", "english")) == ["input"]
 
 
 @pytest.mark.parametrize(
     ("folder", "name", "made_by", "checked_by"),
     [
-        ("data/english/split", "english/split", "split@english", "check@english-split"),
-        ("data/captioners/compare", "captioners/compare", "compare@captioners", "check@captioners-compare"),
-        ("data/captioners/cells/a-b/caption", "captioners/cells/a-b/caption", "caption@a-b", "check-cell@a-b"),
+        ("data/english/split", "english/split", "split@english", "check-split@english"),
+        (
+            "data/captioners/evaluate_captioners",
+            "captioners/evaluate_captioners",
+            "evaluate_captioners@captioners",
+            "check-evaluate_captioners@captioners",
+        ),
+        (
+            "data/captioners/cells/a-b/train_captioner",
+            "captioners/cells/a-b/train_captioner",
+            "train_captioner@a-b",
+            "check-train_captioner@a-b",
+        ),
     ],
 )
 def test_an_output_is_called_by_where_it_lies(folder: str, name: str, made_by: str, checked_by: str) -> None:

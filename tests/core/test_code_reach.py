@@ -15,46 +15,46 @@ from typing import Any
 
 import pytest
 
-from components.core.codeprint import PLUMBING, Code, code_digest
+from components.core.code_digest import PLUMBING, Code, code_digest
 from components.core.graph import load_graph
 from tests.core.code_reach import WORK, Compiled, modules, steps
 from tests.support import PROJECT
 
 OUTSIDE = {
     "flows/*": "starts commands and servers; computes no record",
-    "components/cli.py": "commands",
-    "components/cli_reference.py": "writes docs/cli.md",
+    "components/cli/main.py": "commands",
+    "components/cli/reference.py": "writes docs/cli.md",
     "components/*_commands.py": "commands",
-    "components/trial*.py": "a command that tries a rule on one text and keeps nothing",
-    "components/calibrate/data/*": "the page of a command, written anew each time",
-    "components/calibrate/page.py": "the page of a command, written anew each time",
-    "components/calibrate/plots.py": "the page of a command, written anew each time",
-    "components/calibrate/sweep.py": "a command's counts, made anew each time",
-    "components/check_server.py": "runs checks in the background",
-    "components/check/*": "a DVC stage of its own that keeps nothing in the shard cache",
-    "components/demo/*": "a command that runs dvc and prints",
-    "components/doctor/*": "a command that looks at the machine",
-    "components/entry.py": "commands",
-    "components/core/background.py": "starts the background processes of checks and tracking",
-    "components/core/warm*.py": "the background process of checks",
+    "components/tools/trial/texts*.py": "a command that tries a rule on one text and keeps nothing",
+    "components/tools/calibrate/data/*": "the page of a command, written anew each time",
+    "components/tools/calibrate/page.py": "the page of a command, written anew each time",
+    "components/tools/calibrate/plots.py": "the page of a command, written anew each time",
+    "components/tools/calibrate/sweep.py": "a command's counts, made anew each time",
+    "components/cli/check_server.py": "runs checks in the background",
+    "components/stages/check/*": "a DVC stage of its own that keeps nothing in the shard cache",
+    "components/tools/demo/*": "a command that runs dvc and prints",
+    "components/tools/doctor/*": "a command that looks at the machine",
+    "components/cli/entry.py": "commands",
+    "components/execution/background.py": "starts the background processes of checks and tracking",
+    "components/execution/warm_client*.py": "the background process of checks",
     "components/core/contract.py": "a test of the project's files",
-    "components/core/engine_ray*.py": "starts tasks on a cluster; no engine changes what a step computes",
-    "components/core/explain.py": "a command that reads ledgers",
-    "components/core/gate.py": "says whether a stage may run",
-    "components/core/lineage*.py": "a command that reads lineages",
-    "components/core/repair.py": "a command that removes damaged results",
-    "components/core/salvage.py": "a command that removes damaged results",
-    "components/core/runner.py": "starts a stage; what it hands over is in the key",
-    "components/core/served.py": "serves published models to MLflow",
-    "components/core/tracking*.py": "tells MLflow what has finished",
-    "components/crawl/sample/packages.py": "fetches the sample's packages, which are checked by digest",
+    "components/execution/ray_engine*.py": "starts tasks on a cluster; no engine changes what a step computes",
+    "components/tracking/explain.py": "a command that reads ledgers",
+    "components/core/gates.py": "says whether a stage may run",
+    "components/tracking/lineage*.py": "a command that reads lineages",
+    "components/tools/cache/repair.py": "a command that removes damaged results",
+    "components/tools/cache/salvage.py": "a command that removes damaged results",
+    "components/execution/runner.py": "starts a stage; what it hands over is in the key",
+    "components/tracking/served.py": "serves published models to MLflow",
+    "components/tracking/recorder*.py": "tells MLflow what has finished",
+    "components/sample/packages.py": "fetches the sample's packages, which are checked by digest",
     "components/metrics/coco.py": "a command that scores files",
-    "components/providers/wikidata/build.py": "builds the dictionary, a file known by its digest",
-    "components/providers/wikidata/dump.py": "builds the dictionary, a file known by its digest",
-    "components/release/*": "a command that writes a release anew each time",
-    "components/scoring.py": "a command that scores files",
-    "components/submission.py": "a command that scores files",
-    "components/takedown/*": "a command that erases; it computes no record",
+    "components/knowledge/wikidata/build.py": "builds the dictionary, a file known by its digest",
+    "components/knowledge/wikidata/dump.py": "builds the dictionary, a file known by its digest",
+    "components/tools/release/*": "a command that writes a release anew each time",
+    "components/tools/score/scoring.py": "a command that scores files",
+    "components/tools/score/submission.py": "a command that scores files",
+    "components/tools/takedown/*": "a command that erases; it computes no record",
 }
 """Files that neither a step nor a stage reaches, each with the reason."""
 
@@ -164,12 +164,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 EDITS = [
-    ("synthesize/speakable/spanish.py", "components.synthesize.planning", "components.hypernymize"),
-    ("providers/data/brands.tsv", "components.hypernymize", "components.retrieval.jobs"),
-    ("core/texts.py", "components.retrieval.jobs", "components.synthesize.planning"),
-    ("core/texts.py", "components.evaluate.scoring", "components.synthesize.planning"),
-    ("models/captioners/aoanet.py", "components.caption.jobs", "components.synthesize.planning"),
-    ("core/work.py", "components.dedup.pictures", ""),
+    ("synthesize/speakable/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
+    ("providers/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
+    ("core/texts.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
+    ("core/texts.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
+    ("models/captioners/aoanet.py", "components.stages.train_captioner.jobs", "components.stages.synthesize.planning"),
+    ("core/work.py", "components.stages.dedup.pictures", ""),
 ]
 
 

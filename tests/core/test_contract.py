@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from components.core.contract import problems
-from components.core.graph import NOT_STAGES, load_graph
+from components.core.graph import CHECK, load_graph
 from tests.support import PROJECT
 
 
@@ -32,7 +32,7 @@ def edit(path: Path, change: Callable[[dict], None]) -> None:
 STAGES = list(yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"])
 TAKERS = {stage: next(iter(takers)) for stage, takers in load_graph(PROJECT).chain.items()}
 """A dataset that takes the stage."""
-WORK = [stage for stage in STAGES if stage not in NOT_STAGES]
+WORK = [stage for stage in STAGES if not stage.startswith(CHECK)]
 CELLED = [stage for stage in WORK if TAKERS[stage] in load_graph(PROJECT).cells]
 """The stages that are run for the cells of a matrix: their gates and settings are of another kind."""
 ONCE = [stage for stage in WORK if stage not in CELLED]
@@ -52,15 +52,15 @@ def test_every_missing_suite_is_named(copy):
 
 def test_every_missing_package_is_named(copy):
     for stage in WORK:
-        shutil.rmtree(copy / "components" / stage)
+        shutil.rmtree(copy / "components" / "stages" / stage)
     found = problems(copy)
     for stage in WORK:
-        assert any(line.startswith(f"components/{stage}/__init__.py:") for line in found), stage
+        assert any(line.startswith(f"components/stages/{stage}/__init__.py:") for line in found), stage
 
 
 def test_every_missing_part_of_a_package_is_named(copy):
     for stage in WORK:
-        path = copy / "components" / stage / "__init__.py"
+        path = copy / "components" / "stages" / stage / "__init__.py"
         text = path.read_text()
         for part in ("Params", "run"):
             text = text.replace(f"class {part}(", "class Other(").replace(f"def {part}(", "def other(")
@@ -68,26 +68,38 @@ def test_every_missing_part_of_a_package_is_named(copy):
     found = problems(copy)
     for stage in WORK:
         for part in ("Params", "run"):
-            assert f"components/{stage}/__init__.py: does not define {part}" in found
+            assert f"components/stages/{stage}/__init__.py: does not define {part}" in found
 
 
-@pytest.mark.parametrize("stage", ["crawl", "train", "caption", "report"])
+@pytest.mark.parametrize("stage", ["crawl", "pretrain_retrieval", "train_captioner", "report"])
 def test_a_stage_missing_from_dvc_yaml_is_named(copy, stage):
     edit(copy / "dvc.yaml", lambda content: content["stages"].pop(stage))
     assert any(line.startswith("dvc.yaml:") and stage in line for line in problems(copy))
 
 
-def test_all_missing_parameters_and_gates_are_named(copy):
+def test_all_missing_parameters_are_named(copy):
     def forget(content: dict) -> None:
         for stage in ONCE:
             content[TAKERS[stage]].pop(stage)
-            content["gates"].pop(f"{TAKERS[stage]}-{stage}")
 
     edit(copy / "params.yaml", forget)
     found = problems(copy)
     for stage in ONCE:
         assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in found
-        assert any(line.startswith(f"params.yaml: gates.{TAKERS[stage]}-{stage}") for line in found), stage
+
+
+def test_every_missing_check_is_named(copy):
+    def forget(content: dict) -> None:
+        for stage in WORK:
+            del content["stages"][f"{CHECK}{stage}"]
+
+    edit(copy / "dvc.yaml", forget)
+    assert problems(copy) == [f"dvc.yaml: has no {CHECK}{stage}, the check of {stage}" for stage in WORK]
+
+
+def test_a_check_that_covers_other_datasets_is_named(copy):
+    edit(copy / "dvc.yaml", lambda content: content["stages"]["check-crawl"].update(foreach="${chain.split}"))
+    assert problems(copy) == ["dvc.yaml: check-crawl does not cover the datasets of crawl"]
 
 
 def test_code_that_is_imported_but_not_declared_is_named_for_every_stage(copy):
@@ -111,23 +123,25 @@ def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
 
 def test_a_matrix_whose_gates_are_not_waited_for_is_named(copy):
     def forget(content: dict) -> None:
-        body = content["stages"]["compare"]["do"]
+        body = content["stages"]["evaluate_captioners"]["do"]
         body["deps"] = [dep for dep in body["deps"] if dep != "reports/gates/captioners/cells"]
 
     edit(copy / "dvc.yaml", forget)
-    assert "dvc.yaml: compare does not wait for the gates of the matrix 'captioners'" in problems(copy)
+    assert "dvc.yaml: evaluate_captioners does not depend on reports/gates/captioners/cells" in problems(copy)
 
 
 def test_a_cell_that_does_not_wait_for_its_sets_gate_is_named(copy):
     def forget(content: dict) -> None:
-        body = content["stages"]["caption"]
+        body = content["stages"]["train_captioner"]
         body["deps"] = [dep for dep in body["deps"] if not dep.startswith("reports/gates")]
 
     edit(copy / "dvc.yaml", forget)
-    assert "dvc.yaml: caption does not wait for the gate of its input" in problems(copy)
+    assert "dvc.yaml: train_captioner does not wait for the check of its input 'extract_features'" in problems(copy)
 
 
-@pytest.mark.parametrize("stage, left_out", [("report", "${item.listen}.json"), ("compare", "captioners/cells")])
+@pytest.mark.parametrize(
+    "stage, left_out", [("report", "${item.evaluate_speech}.json"), ("evaluate_captioners", "captioners/cells")]
+)
 def test_a_page_that_does_not_depend_on_the_warnings_it_shows_is_named(copy, stage, left_out):
     def without(content):
         body = content["stages"][stage]

@@ -15,13 +15,13 @@ IMPORTERS = {
     "walk_packages", "iter_modules", "load_module", "SourceFileLoader", "entry_points",
 }  # fmt: skip
 FREE = {
-    "components/core/background.py": "starts the background processes of checks and tracking, which compute no record",
-    "components/core/runner.py": "imports the stage that it is told to run: the stages of dvc.yaml are the registry",
+    "components/execution/background.py": "starts the background processes of checks and tracking, which compute no record",
+    "components/execution/runner.py": "imports the stage that it is told to run: the stages of dvc.yaml are the registry",
     "components/training/ranks.py": "imports what a job file names, which the stage that wrote it runs, and so reaches, itself",
-    "components/providers/voices/host.py": "imports an engine of a test; its own engines are imported at the top",
-    "components/providers/voices/engine_espeak.py": "looks for a library in a package, which is in the key by its version",
-    "components/providers/recognition.py": "looks for the packages of weights, which are in the key by their version",
-    "components/dedup/captions.py": "reads a list of words of spaCy",
+    "components/speech/voices/host.py": "imports an engine of a test; its own engines are imported at the top",
+    "components/speech/voices/engine_espeak.py": "looks for a library in a package, which is in the key by its version",
+    "components/speech/recognition/recognizer.py": "looks for the packages of weights, which are in the key by their version",
+    "components/stages/dedup/captions.py": "reads a list of words of spaCy",
 }
 """Files whose imports by name lead to no code of this project that a step's digest lacks, each with the reason."""
 
@@ -98,11 +98,11 @@ def test_no_import_by_name_is_undeclared():
 @pytest.mark.parametrize(
     "line, declared",
     [
-        ("import_module('components.core.texts')", True),
+        ("import_module('components.core.caption_normalization')", True),
         ("import_module('components.core.text')", False),
         ("import_module(TABLE[code])", True),
         ("import_module(table()[code])", False),
-        ("import_module(f'components.{stage}')", False),
+        ("import_module(f'components.stages.{stage}')", False),
         ("import_module(f'spacy.lang.{language}')", True),
         ("import_module('components.' + stage)", False),
         ("import_module(name)", False),
@@ -113,12 +113,12 @@ def test_no_import_by_name_is_undeclared():
         ("runpy.run_module(name)", False),
         ("from importlib import import_module as load", False),
         ("run([sys.executable, '-m', 'dvc', 'repro'])", True),
-        ("run([sys.executable, '-m', 'components.cli'])", True),
+        ("run([sys.executable, '-m', 'components.cli.main'])", True),
         ("run([sys.executable, '-m', f'components.{name}'])", False),
         ("run([sys.executable, '-m', host.__name__])", True),
         ("run([sys.executable, '-m', other.__name__])", False),
     ],
 )
 def test_what_counts_as_declared(line, declared):
-    source = f"import sys\nfrom components.providers.voices import host\nTABLE = {{'a': 'components.core.texts'}}\n{line}\n"
+    source = f"import sys\nfrom components.speech.voices import host\nTABLE = {{'a': 'components.core.caption_normalization'}}\n{line}\n"
     assert (not list(undeclared(source, set(modules(PROJECT))))) is declared

@@ -34,7 +34,7 @@ def floats() -> list[tuple[str, type[Settings], str]]:
     """Each setting of each stage in which a number that is none could stand."""
     found = {}
     for stage in STAGES:
-        for kind in settings_of(importlib.import_module(f"components.{stage}").Params):
+        for kind in settings_of(importlib.import_module(f"components.stages.{stage}").Params):
             for name, field in kind.model_fields.items():
                 if "float" in str(field.annotation):
                     found[f"{kind.__module__}.{kind.__qualname__}.{name}"] = (kind, name)
@@ -45,8 +45,8 @@ FLOATS = floats()
 
 
 def test_every_stage_is_looked_at() -> None:
-    assert {where.split(".")[1] for where, _, _ in FLOATS} >= {"crawl", "filter", "describe", "dedup", "training"}
-    assert any(where.startswith("components.crawl.") and where.endswith(".timeout") for where, _, _ in FLOATS)
+    assert {where.split(".")[1] for where, _, _ in FLOATS} >= {"crawl", "filter", "extract_descriptions", "dedup", "training"}
+    assert any(where.startswith("components.stages.crawl.") and where.endswith(".timeout") for where, _, _ in FLOATS)
 
 
 @pytest.mark.parametrize(("kind", "name"), [each[1:] for each in FLOATS], ids=[each[0] for each in FLOATS])
@@ -59,7 +59,7 @@ def test_no_setting_of_any_stage_takes_nan_or_infinity(kind: type[Settings], nam
 
 
 def test_nan_is_one_clear_line_that_names_the_key() -> None:
-    from components.crawl import Params
+    from components.stages.crawl import Params
 
     block = yaml.safe_load((PROJECT / "params.yaml").read_text())["english"]["crawl"]
     for value in (".nan", ".inf", "-.inf"):

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.explain import Event, Life
 from components.core.printing import json_line, visible
+from components.tracking.explain import Event, Life
 from tests.support import PROJECT
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -57,7 +57,7 @@ LIFE = Life("k", "candidate", [Event("crawl", "dropped", "rule", HOSTILE, HOSTIL
         "from components.core.printing import say; from tests.core.test_printing import LIFE; say(LIFE.text())",
         "from components.core.printing import warn; warn(HOSTILE)",
         "from components.core.progress import progress; list(progress([1], desc=HOSTILE))",
-        "from components.cli import main; import sys; sys.argv = ['hearsight', 'try', '-d', HOSTILE[:30]]; main()",
+        "from components.cli.main import main; import sys; sys.argv = ['hearsight', 'try', '-d', HOSTILE[:30]]; main()",
     ],
 )
 def test_a_terminal_gets_no_command_from_what_is_printed(code: str) -> None:
@@ -75,7 +75,7 @@ def test_a_terminal_gets_no_command_from_what_is_printed(code: str) -> None:
     ],
 )
 def test_try_on_a_terminal_prints_no_command_of_the_text(words: tuple[str, ...], line: str) -> None:
-    started = ["-c", "from components.cli import main; main()", "try", *words]
+    started = ["-c", "from components.cli.main import main; main()", "try", *words]
     shown = on_a_terminal(started, stdin=line.encode() + b"\n")
     assert b"A dog" in shown and not OBEYED.search(shown.decode().replace("\r", "")), shown
 

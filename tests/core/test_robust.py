@@ -19,12 +19,13 @@ from typing import Any
 
 import pytest
 
-from components.core import annotations, engine_ray_node, process
-from components.core.annotations import AnnotationStore, sqlite_shelf
-from components.core.engine_ray_node import Keeper, kept_shelf
+from components.core import result_cache
 from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
-from components.core.process import sole_writer
+from components.core.result_cache import AnnotationStore, sqlite_shelf
+from components.execution import process, ray_node
+from components.execution.process import sole_writer
+from components.execution.ray_node import Keeper, kept_shelf
 from tests.support import until
 
 
@@ -46,8 +47,8 @@ def gone(pid: int) -> bool:
 RUNNER = """
     import sys, os, time
     from pathlib import Path
-    from components.core.engine import LocalEngine
-    from components.core.process import sole_writer
+    from components.execution.engine import LocalEngine
+    from components.execution.process import sole_writer
     def work(item):
         os.write(1, b"%d\\n" % os.getpid())  # whole: print may write a line's end apart, after the other's number
         time.sleep(60)
@@ -83,7 +84,7 @@ def test_a_process_dies_with_a_named_ancestor_behind_a_shell(tmp_path):
     # The ancestor is a script named dvc; a shell stands between it and the runner.
     child = tmp_path / "child.py"
     child.write_text(
-        "import os, time\nfrom components.core.process import die_with_ancestor\ndie_with_ancestor('dvc')\n"
+        "import os, time\nfrom components.execution.process import die_with_ancestor\ndie_with_ancestor('dvc')\n"
         "print(os.getpid(), flush=True)\ntime.sleep(60)\n"
     )
     script = tmp_path / "dvc"
@@ -123,7 +124,7 @@ def test_a_full_disk_is_one_line_that_says_so(tmp_path):
 FULL = """
     from pathlib import Path
     import sys
-    from components.core.cache import ShardCache
+    from components.core.shard_cache import ShardCache
     from components.core.errors import HearsightError
     folder = Path(sys.argv[1])
     cache = ShardCache(folder / "cache")
@@ -189,7 +190,7 @@ def test_a_damaged_annotation_store_names_the_file_and_the_command_that_repairs_
 STORE = """
     import sys
     from pathlib import Path
-    from components.core.annotations import AnnotationStore
+    from components.core.result_cache import AnnotationStore
     class Count:
         name, version, model, codec = "count", 1, "none", "json"
         def compute(self, payload):
@@ -221,15 +222,15 @@ def test_the_disk_is_waited_for_only_where_results_are_paid_for(tmp_path, monkey
     waits: list[int] = []
 
     @contextmanager
-    def watched(path: Path) -> Iterator[annotations.Shelf]:
+    def watched(path: Path) -> Iterator[result_cache.Shelf]:
         with sqlite_shelf(path) as shelf:
             yield shelf
             waits.extend(shelf.base.execute("PRAGMA synchronous").fetchone())
             assert shelf.base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
     keeper = SimpleNamespace(**{name: Here(getattr(Keeper(), name)) for name in ("read", "has", "write")})
-    monkeypatch.setattr(engine_ray_node, "sqlite_shelf", watched)
-    monkeypatch.setattr(annotations, "_open_shelf", watched if by == "itself" else partial(kept_shelf, keeper))
+    monkeypatch.setattr(ray_node, "sqlite_shelf", watched)
+    monkeypatch.setattr(result_cache, "_open_shelf", watched if by == "itself" else partial(kept_shelf, keeper))
     store, free, bought = AnnotationStore(tmp_path), Counting(), Bought()
     bought.model = "another"
     store.annotate(free, {"a": "x"})

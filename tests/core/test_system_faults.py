@@ -33,8 +33,8 @@ def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "words",
     [
-        ("components.entry", "run", "crawl", "--dataset", "english"),
-        ("components.cli", "run", "crawl", "--dataset", "english"),
+        ("components.cli.entry", "run", "crawl", "--dataset", "english"),
+        ("components.cli.main", "run", "crawl", "--dataset", "english"),
     ],
 )
 def test_a_state_folder_that_is_none_is_one_line(project, words):
@@ -48,7 +48,7 @@ def test_a_state_folder_that_is_none_is_one_line(project, words):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_state_folder_without_permission_is_one_line(project):
     (project / ".hearsight").mkdir(mode=0o500)
-    done = command(project, "components.entry", "run", "crawl", "--dataset", "english")
+    done = command(project, "components.cli.entry", "run", "crawl", "--dataset", "english")
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "Permission denied" in done.stderr
 
 
@@ -62,7 +62,7 @@ def test_faults_of_the_machine_are_told_from_defects(number, told):
 
 FULL = """
 mount -t tmpfs -o size=700k none "$0" && cd "$0" && cp "$1"/takedown.jsonl "$1"/dvc.yaml . && cp "$2" params.yaml &&
-ln -s "$3" web && exec "$4" -m components.entry run crawl --dataset english
+ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 """
 
 
@@ -70,8 +70,8 @@ ln -s "$3" web && exec "$4" -m components.entry run crawl --dataset english
 def test_a_disk_that_fills_while_a_crawl_fetches_is_one_line(tmp_path):
     import yaml
 
-    from tests.crawl.conftest import fixture_params
-    from tests.crawl.fixture_web import build_fixture_web
+    from tests.stages.crawl.conftest import fixture_params
+    from tests.stages.crawl.fixture_web import build_fixture_web
 
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())
     content["english"]["crawl"] = fixture_params().plain()

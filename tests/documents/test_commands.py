@@ -12,12 +12,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from components.cli import app
-from components.cli_reference import TARGET, commands, reference, root_command
+from components.cli.main import app
+from components.cli.reference import TARGET, commands, reference, root_command
 from components.core.graph import Graph, load_graph
-from components.crawl import Params
-from components.crawl.settings import sound
-from components.trial import Trial, text_of
+from components.stages.crawl import Params
+from components.stages.crawl.settings import sound
+from components.tools.trial.texts import Trial, text_of
 from tests.documents.commands import NOT_TESTED, TESTED, Command, documented
 from tests.support import PROJECT
 
@@ -88,7 +88,7 @@ def test_a_dvc_command_has_options_that_dvc_knows_and_stages_and_parameters_that
     else:
         chosen = parser().parse_args(words)
         graph = project()
-        cells = {f"caption@{cell.name}" for cell in graph.cells.values()}
+        cells = {f"train_captioner@{cell.name}" for cell in graph.cells.values()}
         stages = cells | {f"{stage}@{dataset}" for stage in graph.stages for dataset in graph.chain.get(stage, {})}
         for target in getattr(chosen, "targets", None) or []:
             assert target in stages or OWN.search(target) or (PROJECT / target).exists() or target.startswith("reports/"), target

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from components.core.boundary import Boundary
 from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
 from flows.graph import StageTask, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
 from flows.serve import read_schedules
@@ -66,8 +66,8 @@ def test_meta_that_makes_no_sense_is_named(make_project: Make, meta: dict[str, o
 
 @pytest.mark.parametrize("failed", ["", "it does not hold"])
 def test_the_artefact_of_a_check_shows_its_warnings(tmp_path: Path, failed: str) -> None:
-    line = leave_warning(Boundary(tmp_path / "data" / "english" / "listen"))
-    stage = StageTask("check@english-listen", "hearsight check listen --dataset english", ())
+    line = leave_warning(Boundary(tmp_path / "data" / "english" / "evaluate_speech"))
+    stage = StageTask("check-evaluate_speech@english", "hearsight check evaluate_speech --dataset english", ())
     assert f"**Warning:** {line}" in stage_page(stage, tmp_path, failed)
 
 

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from components.core.boundary import Boundary
 from components.core.graph import Graph, load_graph
+from components.core.stage_output import Boundary
 from flows.ui import Pages, index
 from tests.support import PROJECT, leave_warning
 
 PAGES = {
     "data/english/report/report.html": "<title>English &amp; more</title>the report",
-    "data/portuguese/analyze/analysis.html": "the analysis",
-    "data/stamps/listen/listen.html": "what is heard",
-    "data/captioners/compare/compare.html": "the captioners",
-    "data/stamps/evaluate/retrieval.html": "the scores",
-    "data/stamps/index/neighbours.html": '<img src="pictures/1.jpg">',
+    "data/portuguese/posts_report/analysis.html": "the analysis",
+    "data/stamps/evaluate_speech/listen.html": "what is heard",
+    "data/captioners/evaluate_captioners/compare.html": "the captioners",
+    "data/stamps/evaluate_retrieval/retrieval.html": "the scores",
+    "data/stamps/build_search_index/neighbours.html": '<img src="pictures/1.jpg">',
     "reports/calibration/index.html": "the thresholds",
     "reports/data_docs/english/crawl/index.html": "the docs",
 }
@@ -39,7 +39,7 @@ def graph_of(root: Path) -> Graph:
 def site(tmp_path: Path) -> Iterator[str]:
     for place, text in {
         **PAGES,
-        "data/stamps/index/pictures/1.jpg": "a picture",
+        "data/stamps/build_search_index/pictures/1.jpg": "a picture",
         "data/english/crawl/manifest.json": "{}",
         "data/nobody/report/report.html": "of no dataset of the graph",
         "secret.txt": "a secret",
@@ -68,7 +68,7 @@ def test_the_index_lists_every_page_and_every_boundarys_docs_and_its_links_open(
 
 
 def test_the_pictures_of_a_page_are_served(site):
-    assert get(f"{site}/data/stamps/index/pictures/1.jpg") == "a picture"
+    assert get(f"{site}/data/stamps/build_search_index/pictures/1.jpg") == "a picture"
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_nothing_else_of_the_project_is_served(site, place):
 
 def test_the_index_shows_the_warnings_of_every_check(site, tmp_path):
     assert "Warnings" not in get(f"{site}/")
-    leave_warning(Boundary(tmp_path / "data" / "english" / "listen"))
-    leave_warning(Boundary(tmp_path / "data" / "captioners" / "cells" / "english-t2t8x8" / "caption"))
+    leave_warning(Boundary(tmp_path / "data" / "english" / "evaluate_speech"))
+    leave_warning(Boundary(tmp_path / "data" / "captioners" / "cells" / "english-t2t8x8" / "train_captioner"))
     page = get(f"{site}/")
-    assert "english/listen: by_voice" in page and "captioners/cells/english-t2t8x8/caption: by_voice" in page
+    assert "english/evaluate_speech: by_voice" in page and "captioners/cells/english-t2t8x8/train_captioner: by_voice" in page
 
 
 def test_the_index_of_a_project_without_a_run_says_what_to_do(tmp_path):

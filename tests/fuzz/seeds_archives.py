@@ -126,7 +126,7 @@ def heads() -> list[bytes]:
 def segments() -> list[bytes]:
     """Records as the store writes them, unpacked."""
     from components.core.digests import sha256_bytes
-    from components.crawl.web.warc import Entry, warc_record
+    from components.web.warc import Entry, warc_record
 
     good = Entry("http://a.sample/", 200, sha256=sha256_bytes(PAGE), bytes=len(PAGE))
     headers = [("Content-Type", "text/html"), ("X-Robots-Tag", "noai"), ("x-robots-tag", "none")]
@@ -139,8 +139,8 @@ def segments() -> list[bytes]:
 
 def entries() -> list[bytes]:
     """Lines of the store's index."""
-    from components.crawl.web.index import index_line
-    from components.crawl.web.warc import Entry
+    from components.web.index import index_line
+    from components.web.warc import Entry
 
     line = index_line(
         Entry("http://a.sample/", 200, type="text/html", segment="0001.warc.gz", offset=0, length=300, sha256="0" * 64)

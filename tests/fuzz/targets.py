@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 CORPUS, FOUND = HERE / "corpus", HERE / "found"
 PACKAGES = ("components", "protego", "PIL")
 """Python packages whose branches guide the fuzzer."""
-COMPILED = ("components.crawl.archives.tags", "components.crawl.archives.wat_links")
+COMPILED = ("components.web.html.tags", "components.web.archives.wat_links")
 """Modules that numba compiles: it cannot compile what is instrumented, so only an interpreted target is guided by them."""
 
 

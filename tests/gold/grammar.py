@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 
-from components.core.inflector import inflector
+from components.language.inflector import inflector
 
 _ENGINE = inflector()
 _ARTICLES = r"(?:a|an|the)"
@@ -37,7 +37,7 @@ def faults(caption: str) -> list[str]:
 
 def main() -> None:
     """Print each faulty caption of the sample and their share."""
-    from components.core.boundary import Boundary
+    from components.core.stage_output import Boundary
     from tests.support import PROJECT
 
     captions = Boundary(PROJECT / "data" / "english" / "hypernymize").table(["caption"]).column("caption").to_pylist()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.providers.knowledge_wordnet import wordnet_folder
-from components.trial import Trial
+from components.language.wordnet import wordnet_folder
+from components.tools.trial.texts import Trial
 from tests.gold.grammar import faults
 from tests.gold.judging import FOLDER, HALVES, Judgement, cases, judge, shares
 from tests.support import PROJECT

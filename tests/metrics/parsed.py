@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from components.language.caption_parses import parse_captions
+from components.language.metric_lexicon import WordNetLexicon
 from components.metrics.parses import Parses, Sentence
-from components.providers.caption_parses import parse_captions
-from components.providers.lexicon import WordNetLexicon
-from tests.providers.dictionary import EXTRACT, extract
+from tests.knowledge.dictionary import EXTRACT, extract
 
 
 @lru_cache(maxsize=1)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.language.caption_parses import parse_captions
 from components.metrics.parses import Parses, Sentence
 from components.metrics.scene_graph import compare_graphs, scene_graph_f
 from components.metrics.scene_graph_reading import SceneGraph, scene_graph
-from components.providers.caption_parses import parse_captions
 from tests.metrics.parsed import Table, parses, sentence
 
 GIRL = "a young girl standing on top of a tennis court"

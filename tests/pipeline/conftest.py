@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.conftest import fixture_params as crawl_params
-from tests.crawl.fixture_web import build_fixture_web
 from tests.pipeline.harness import Project, finish_in_process, make_project, sample_params
+from tests.stages.crawl.conftest import fixture_params as crawl_params
+from tests.stages.crawl.fixture_web import build_fixture_web
 
 PAGES = 30
 
@@ -24,14 +24,14 @@ def small_params() -> dict[str, Any]:
     english["hypernymize"]["min_concept_count"] = 1
     # Two voices that load in an instant; the chain is the same with all six.
     english["synthesize"].update(utterances=1, voices=["nanotts-en-us", "flite-kal16"])
-    english["prepare"].update(views=1)
-    english["prepare"]["encoder"].update(side=128)
-    english["train"].update(seeds=[0])
-    english["train"]["towers"].update(embedding=16, channels=16)
-    english["train"]["model"]["clips"].update(frames=100)
-    english["evaluate"].update(resamples=20)
+    english["extract_features"].update(views=1)
+    english["extract_features"]["encoder"].update(side=128)
+    english["pretrain_retrieval"].update(seeds=[0])
+    english["pretrain_retrieval"]["towers"].update(embedding=16, channels=16)
+    english["pretrain_retrieval"]["model"]["clips"].update(frames=100)
+    english["evaluate_retrieval"].update(resamples=20)
     # Enough epochs that a kill finds the run inside one: each takes a moment.
-    english["train"]["model"]["optimisation"]["epochs"] = 60
+    english["pretrain_retrieval"]["model"]["optimisation"]["epochs"] = 60
     return params
 
 

@@ -18,10 +18,10 @@ import psutil
 import pytest
 import yaml
 
-from components.core.boundary import Boundary
 from components.core.check_warnings import warnings_bytes, warnings_path
-from components.core.gate import gate_bytes, gate_path
+from components.core.gates import gate_bytes, gate_path
 from components.core.params import YAML_LOADER
+from components.core.stage_output import Boundary
 from tests.support import HANG, PROJECT, InlineEngine
 
 ENVIRONMENT = {
@@ -88,9 +88,11 @@ class Project:
 
     def inside_an_epoch(self) -> bool:
         """Whether a training job has saved a checkpoint and is in a later epoch."""
-        return any((self.root / ".hearsight" / "work" / "english" / "train").rglob("*.ckpt"))
+        return any((self.root / ".hearsight" / "work" / "english" / "pretrain_retrieval").rglob("*.ckpt"))
 
 
+PLACEHOLDERS = ("data/none", "reports/gates/none.json", "reports/warnings/none.json")
+"""What stands in for an input that a stage does without."""
 LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "captioners")
 
 
@@ -102,31 +104,31 @@ def sample_params() -> dict[str, Any]:
     for takers in params["chain"].values():
         for other in LEFT_OUT:
             takers.pop(other, None)
-    params["gates"] = {name: gate for name, gate in params["gates"].items() if gate["dataset"] not in LEFT_OUT}
     for other in LEFT_OUT:
         params.pop(other, None)
     # What is listened to is a side branch with tests of its own, and slow. The report does without.
-    params["chain"]["listen"] = {}  # dvc.yaml names it
-    del params["gates"]["english-listen"], params["english"]["listen"]
-    params["chain"]["report"]["english"]["listen"] = "english/synthesize"
+    params["chain"]["evaluate_speech"] = {}  # dvc.yaml names it
+    del params["english"]["evaluate_speech"]
+    params["chain"]["report"]["english"]["evaluate_speech"] = "none"
     # So are captioners, a model a cell: dvc.yaml names their matrix.
     params["captioners"] = {"sets": [], "networks": []}
-    del params["english"]["caption"]
-    params["chain"]["report"]["english"]["compare"] = "english/evaluate"
+    del params["english"]["train_captioner"]
+    params["chain"]["report"]["english"]["evaluate_captioners"] = "none"
     for stage in ("filter", "hypernymize"):
-        del params["chain"][stage]["paper"], params["gates"][f"paper-{stage}"]
-        params["chain"]["report"]["english"][f"paper_{stage}"] = f"english/{stage}"
+        del params["chain"][stage]["paper"]
+        params["chain"]["report"]["english"][f"paper_{stage}"] = "none"
     del params["paper"]
     return params
 
 
 def _train_on_english(params: dict[str, Any]) -> None:
     """The dual encoder of english alone, where the project's own is of several sets."""
-    own = {"pictures": "english/prepare", "more": "english/synthesize", "more_pictures": "english/prepare"}
-    params["chain"]["train"]["english"] = {"input": "english/synthesize", **own}
-    params["chain"]["evaluate"]["english"]["input"] = params["chain"]["report"]["english"]["train"] = "english/train"
-    params["gates"]["english-train"] = {"dataset": "english", "boundary": "train"}
-    params["english"]["train"] = params["spoken"]["train"]
+    own = {"pictures": "english/extract_features", "more": "none", "more_pictures": "none"}
+    params["chain"]["pretrain_retrieval"]["english"] = {"input": "english/synthesize", **own}
+    params["chain"]["evaluate_retrieval"]["english"]["input"] = params["chain"]["report"]["english"]["pretrain_retrieval"] = (
+        "english/pretrain_retrieval"
+    )
+    params["english"]["pretrain_retrieval"] = params["spoken"]["pretrain_retrieval"]
 
 
 def make_project(root: Path, params: dict[str, Any], extra: Callable[[Path], None] = lambda root: None) -> Project:
@@ -134,7 +136,8 @@ def make_project(root: Path, params: dict[str, Any], extra: Callable[[Path], Non
     root.mkdir(parents=True)
     for name in ("components", "expectations", "flows"):
         shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("dvc.yaml", "takedown.jsonl", ".dvcignore", ".gitignore"):
+    for name in ("dvc.yaml", "takedown.jsonl", ".dvcignore", ".gitignore", *PLACEHOLDERS):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, root / name)
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     extra(root)
@@ -166,8 +169,8 @@ def finish_in_process(project: Project, *, checks: bool = True) -> None:
 
     The outputs are those of `dvc repro`, which starts two processes for each stage and loads the models in each.
     """
-    from components.check import check
-    from components.core import runner
+    from components.execution import runner
+    from components.stages.check import check
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HEARSIGHT_TRACKING", "HEARSIGHT_WORDNET"):

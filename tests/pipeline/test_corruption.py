@@ -15,18 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from components.check import check
-from tests.check.boundaries import make
-from tests.check.corruptions import CORRUPTIONS
+from components.stages.check import check
 from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
+from tests.stages.check.boundaries import make
+from tests.stages.check.corruptions import CORRUPTIONS
 
 # The first waits for a project in which every stage has run.
 pytestmark = pytest.mark.timeout(7200)
 
 CHAIN = sample_params()["chain"]
 CHAINED = {stage: cases for stage, cases in CORRUPTIONS.items() if CHAIN.get(stage)}
-"""Of the stages that the fixture's chain takes; suites of the others are held to theirs in ``tests/check``."""
-QUICK = (("crawl", 0), ("train", 0))
+"""Of the stages that the fixture's chain takes; suites of the others are held to theirs in ``tests/stages/check``."""
+QUICK = (("crawl", 0), ("pretrain_retrieval", 0))
 """Taken by `make test`: the chain's beginning, and a stage whose files are not shards alone."""
 CASES = [
     pytest.param(stage, number, marks=[] if (stage, number) in QUICK else [pytest.mark.slow], id=f"{stage}-{number}")
@@ -71,7 +71,7 @@ def corrupted(project: Project, stage: str, number: int) -> Iterator[None]:
     finally:
         make(project.root, stage)
         check(project.root, "english", stage)
-        commit(project, f"{stage}@english", f"check@english-{stage}")
+        commit(project, f"{stage}@english", f"check-{stage}@english")
 
 
 def assert_named(project: Project, stage: str, number: int, said: str) -> None:
@@ -89,7 +89,7 @@ def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, 
     with corrupted(finished, stage, number):
         code, said = call(finished, "dvc", "repro")
     assert code != 0
-    assert re.findall(r"^Running stage '(.+)'", said, re.MULTILINE) == [f"check@english-{stage}"]
+    assert re.findall(r"^Running stage '(.+)'", said, re.MULTILINE) == [f"check-{stage}@english"]
     assert_named(finished, stage, number, said)
 
 
@@ -99,5 +99,5 @@ def test_the_flow_stops_at_a_corrupted_boundary(finished: Project, stage: str, n
     with corrupted(finished, stage, number):
         code, said = call(finished, sys.executable, "-m", "flows.pipeline")
     assert code == 2, said[-3000:]
-    assert re.findall(r"Running stage '([^']+)'", said) == [f"check@english-{stage}"]
+    assert re.findall(r"Running stage '([^']+)'", said) == [f"check-{stage}@english"]
     assert_named(finished, stage, number, said)

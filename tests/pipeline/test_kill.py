@@ -26,7 +26,7 @@ PATIENCE = 600
     [
         ("crawl", "runner"),
         pytest.param("synthesize", "parent", marks=pytest.mark.slow),
-        pytest.param("train", "worker", marks=pytest.mark.slow),
+        pytest.param("pretrain_retrieval", "worker", marks=pytest.mark.slow),
     ],
 )
 def test_a_stage_killed_while_it_writes_ends_with_the_manifest_of_an_uninterrupted_one(
@@ -61,7 +61,7 @@ def test_a_run_killed_in_every_stage_ends_with_the_manifests_of_an_uninterrupted
     assert {s: hurt.manifest(s) for s in hurt.stages} == {s: unhurt.manifest(s) for s in hurt.stages}
     # A kill that came too late proves nothing: every stage must really have been struck.
     assert set(struck) == set(hurt.stages), struck
-    assert "worker" in struck["train"]
+    assert "worker" in struck["pretrain_retrieval"]
 
 
 @pytest.mark.slow

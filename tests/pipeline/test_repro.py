@@ -55,7 +55,7 @@ def test_an_edited_suite_runs_its_own_check_again_and_nothing_else(whole: Projec
     path = whole.root / "expectations" / "split.json"
     edit(path, "{", "{ ")
     ran, _ = repro(whole)
-    assert ran == ["check@english-split"]
+    assert ran == ["check-split@english"]
 
 
 def test_a_changed_comment_changes_no_output(whole: Project):

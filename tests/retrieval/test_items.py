@@ -110,7 +110,7 @@ def test_coefficients_are_those_of_the_clip_alone_and_kept_only_as_far_as_there_
     one = spoken_set(tmp_path)
     pairs = read_pairs([one], "train", ["picture"])
     rows = {row["key"]: row for row in one.speech.table().to_pylist()}
-    from components.audio.files import from_flac
+    from components.speech.audio.files import from_flac
 
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
     for item, key in enumerate(pairs.keys):
@@ -127,7 +127,7 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
     one = spoken_set(tmp_path, pictures=2)
     rows = one.speech.table().to_pylist()
     media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"])[:40] for row in rows}
-    cut = boundary(tmp_path / "cut", "narrate", "stamps", rows, media)
+    cut = boundary(tmp_path / "cut", "import_recordings", "stamps", rows, media)
     pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
     with pytest.raises(HearsightError, match=r"stamps00\.0: is no whole FLAC"):
         Coefficients(pairs, 1)[0]

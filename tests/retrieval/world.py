@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 from PIL import Image
 
-from components.audio.files import to_flac
-from components.core.boundary import Boundary
+from components.core.addresses import PREPARED_FILE
 from components.core.digests import sha256_bytes
 from components.core.ledger import kept, ledger_table
-from components.core.places import PREPARED_FILE
 from components.core.records import BOUNDARIES
+from components.core.stage_output import Boundary
 from components.retrieval.pairs import SpokenSet
+from components.speech.audio.files import to_flac
 from tests.support import make_stage, row
 
 FEATURES, VIEWS = 6, 3
@@ -31,7 +31,13 @@ def split_of(place: int) -> str:
 
 
 def spoken_set(
-    root: Path, dataset: str = "stamps", *, pictures: int = 16, voices: int = 1, frozen: bool = True, stage: str = "narrate"
+    root: Path,
+    dataset: str = "stamps",
+    *,
+    pictures: int = 16,
+    voices: int = 1,
+    frozen: bool = True,
+    stage: str = "import_recordings",
 ) -> SpokenSet:
     """``pictures`` pictures, each spoken of by ``voices``; in two shards each."""
     rows, prepared, clips, files = [], [], {}, {}
@@ -48,7 +54,9 @@ def spoken_set(
             files[f"{sha}.png"] = data
         media = f"00000/{sha}.{'npy' if frozen else 'png'}"
         centre = f"00000/{sha}.centre.npy" if frozen else ""
-        prepared.append(row("prepare", key=f"{dataset}{place:02d}", image_sha256=sha, media=media, centre=centre, **told))
+        prepared.append(
+            row("extract_features", key=f"{dataset}{place:02d}", image_sha256=sha, media=media, centre=centre, **told)
+        )
         for voice in range(voices):
             key = f"{dataset}{place:02d}.{voice}"
             clips[f"{key}.flac"] = clip = to_flac(_clip(place, voice, source))
@@ -56,7 +64,7 @@ def spoken_set(
             rows.append(row(stage, key=key, origin="human", audio_sha256=sha256_bytes(clip), **spoken, **told))
     speech = boundary(root, stage, dataset, rows, clips)
     made = json.dumps({"wording": "text", "encoder": FROZEN if frozen else TRAINED}).encode()
-    return SpokenSet(speech, boundary(root, "prepare", dataset, prepared, files, {PREPARED_FILE: made}))
+    return SpokenSet(speech, boundary(root, "extract_features", dataset, prepared, files, {PREPARED_FILE: made}))
 
 
 def boundary(

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import torch
 
-from components.caption.jobs import train, train_captioner
 from components.core.errors import HearsightError
+from components.stages.train_captioner.jobs import train, train_captioner
 from components.training.batches import EpochBatches
 from components.training.ranks import main
 from components.training.settings import REFERENCE
-from tests.caption.support import SmallNetwork, prepared, spec_of, task_of
+from tests.stages.train_captioner.support import SmallNetwork, prepared, spec_of, task_of
 from tests.support import PROJECT
 
 PHASE = {"epochs": 1, "batch": 4, "samples": 2, "baseline": "mean", "learning_rate": 0.001}
@@ -87,7 +87,7 @@ def rank(number: int, port: int, job: Path, seen: Path) -> None:
     os.environ.update(
         {name: str(value) for name, value in told.items()} | {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": "x"}
     )
-    from components.caption.recipe import CaptionerRecipe
+    from components.stages.train_captioner.recipe import CaptionerRecipe
 
     judged = CaptionerRecipe.on_train_epoch_end
 

@@ -17,7 +17,7 @@ ADDRESSES = (PAGE, "https://a.sample/", "http://a.sample/a/b*c$d?e=%20&f", "http
 
 def robots(data: bytes) -> None:
     """Any robots.txt gives rules that can be asked."""
-    from components.crawl.web.robots import Rules
+    from components.web.robots import Rules
 
     for status in (200, 404, 429, 503):
         rules = Rules.of(status, data, "hearsight")
@@ -30,7 +30,7 @@ def robots(data: bytes) -> None:
 
 def sitemap(data: bytes) -> None:
     """Any sitemap, as it is and gzipped, lists addresses or says why not."""
-    from components.crawl.web.sitemaps import MAX_URLS, read_sitemap
+    from components.web.sitemaps import MAX_URLS, read_sitemap
 
     found = read_sitemap(data, "http://a.sample/sitemap.xml")
     storable(found)
@@ -46,7 +46,7 @@ def sitemap(data: bytes) -> None:
 
 def manners(data: bytes) -> None:
     """Any header, meta tag (first line) and tdmrep.json (the rest) is a statement or none."""
-    from components.crawl.web.manners import RULES, Reservations, agrees, header_statements, meta_statements, refusal
+    from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
 
     line, _, rest = data.partition(b"\n")
     said = line.decode("utf-8", "surrogateescape")
@@ -76,7 +76,7 @@ def heads(data: bytes) -> None:
     from aiohttp.http_parser import HttpResponseParser
 
     from components.core.digests import sha256_bytes
-    from components.crawl.web.warc import Entry, described, entry_of, http_headers, sent_headers, split, warc_record, wire_text
+    from components.web.warc import Entry, described, entry_of, http_headers, sent_headers, split, warc_record, wire_text
 
     parser = HttpResponseParser(BaseProtocol(_loop()), _loop(), 2**16, read_until_eof=True, auto_decompress=False)
     try:
@@ -101,7 +101,7 @@ def heads(data: bytes) -> None:
 
 def segment(data: bytes) -> None:
     """A record of the store that anything may have happened to is an entry, or is known to be none."""
-    from components.crawl.web.warc import Entry, entry_of, http_headers, member_at, split
+    from components.web.warc import Entry, entry_of, http_headers, member_at, split
 
     member = member_at(io.BytesIO(gzip.compress(data, 0)))
     assert member is not None and member[0] == data
@@ -121,7 +121,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 def index(data: bytes) -> None:
     """An index that anything may have happened to gives entries whose records can be looked for."""
-    from components.crawl.web.index import read_index
+    from components.web.index import read_index
 
     folder = Path(_folder().name)
     (folder / "index.jsonl").write_bytes(data)

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 
 from components.core.errors import HearsightError
-from components.crawl.archives.found import PageFound
+from components.web.archives.findings import PageFound
 from tests.fuzz.checks.common import PAGE, as_file, candidates, storable
 
 LIMIT = 1 << 14
@@ -29,7 +29,7 @@ class Trickle:
 
 def warc(data: bytes) -> None:
     """Any bytes are records and faults in order, within the limit, however they arrive."""
-    from components.crawl.archives.records import records
+    from components.web.archives.records import records
 
     last = -1
     whole = list(records(io.BytesIO(data), LIMIT))
@@ -56,13 +56,13 @@ def warc_packed(data: bytes) -> None:
 
 
 def _pages(data: bytes) -> None:
-    from components.crawl.archives.reading import read_stream
+    from components.web.archives.reading import read_stream
 
     _good(read_stream(io.BytesIO(data), "archive", limit=LIMIT))
 
 
 def _read(data: bytes) -> None:
-    from components.crawl.archives.reading import read_archive
+    from components.web.archives.reading import read_archive
 
     try:
         _good(read_archive(as_file(data)))
@@ -80,7 +80,7 @@ def _good(pages: Iterable[PageFound]) -> None:
 
 def response(data: bytes) -> None:
     """An HTTP response gives a page within the limit, or a named failure."""
-    from components.crawl.archives.responses import BadResponse, parse_response
+    from components.web.archives.responses import BadResponse, parse_response
 
     try:
         found = parse_response(data)
@@ -92,7 +92,7 @@ def response(data: bytes) -> None:
 
 def wat(data: bytes) -> None:
     """A WAT record gives candidates, nothing, or ``BadMetadata``."""
-    from components.crawl.archives.wat import BadMetadata, wat_page
+    from components.web.archives.wat import BadMetadata, wat_page
 
     try:
         page = wat_page(data, PAGE)

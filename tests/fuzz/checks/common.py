@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from components.crawl.html import Candidate
-from components.crawl.urls import host_of, normalise
+from components.web.html.page import Candidate
+from components.web.urls import host_of, normalise
 
 PAGE = "http://a.sample/folder/page.html?q"
 LARGEST = 1 << 63

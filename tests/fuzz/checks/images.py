@@ -9,9 +9,9 @@ from tests.fuzz.checks.common import storable
 
 def image_head(data: bytes) -> None:
     """What a beginning decides stays decided however much follows, and nothing is read beyond it."""
-    from components.crawl.image_head import read_head
-    from components.crawl.jpeg_scans import means_only
-    from components.crawl.web.early import Limits, by_prefix
+    from components.web.image_precheck import Limits, by_prefix
+    from components.web.images.head import read_head
+    from components.web.images.jpeg_scans import means_only
 
     limits = Limits(1 << 20, 100, 5.0)
     decided, cuts = None, [*range(0, min(len(data), 32), 3), *range(32, len(data), 1 + len(data) // 16), len(data)]
@@ -32,7 +32,7 @@ def image_head(data: bytes) -> None:
 
 def image(data: bytes) -> None:
     """An image is looked at without an error: it is good, or a rule says why not."""
-    from components.crawl.image import look
+    from components.web.images.image import look
 
     facts = look(data)
     storable(facts)

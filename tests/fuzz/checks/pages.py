@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from urllib.parse import urlsplit
 
-from components.crawl.html import Candidate
+from components.web.html.page import Candidate
 from tests.fuzz.checks.common import PAGE, address, candidates, shown, storable
 
 HINTS = (None, "utf-8", "latin-1", "shift_jis", "gb2312", "utf-16", "utf-7", "iso-2022-jp", "idna", "nonsense")
@@ -18,8 +18,8 @@ def html(data: bytes) -> None:
 
     An input that begins with NUL states its charset in its second byte.
     """
-    from components.crawl.archives.pairs import read_fast
-    from components.crawl.html import read_page
+    from components.web.html.page import read_page
+    from components.web.html.pairs import read_fast
 
     hint = None
     if data[:1] == b"\0" and len(data) > 1:
@@ -45,7 +45,7 @@ def _as_ints() -> None:
     """Interpreted, the scanner gets whole numbers, as numba makes them of bytes; numpy's own would overflow."""
     from numba import config
 
-    from components.crawl.archives import scan
+    from components.web.html import scan
 
     if config.DISABLE_JIT:
         find_tags = scan.find_tags
@@ -54,7 +54,7 @@ def _as_ints() -> None:
 
 def srcset(data: bytes) -> None:
     """Every offer is an address as the attribute spells it, with a size that makes sense."""
-    from components.crawl.html import parse_srcset
+    from components.web.html.page import parse_srcset
 
     text = data.decode("utf-8", "surrogateescape")
     at = 0
@@ -68,8 +68,8 @@ def urls(data: bytes) -> None:
     """An address (the second line is the page's) has one spelling, one host for every reader, and one way to be joined."""
     from yarl import URL
 
-    from components.crawl.archives.resolve import Resolver
-    from components.crawl.urls import absolute, is_private
+    from components.web.html.resolve import Resolver
+    from components.web.urls import absolute, is_private
 
     reference, _, base = data.decode("utf-8", "surrogateescape").partition("\n")
     base = base or PAGE

@@ -32,7 +32,7 @@ def mastodon(data: bytes) -> None:
 
 def instagram(data: bytes) -> None:
     """One answer of the Graph API, given to every question."""
-    from components.crawl.posts.instagram import GraphApi, regained
+    from components.stages.crawl.posts.instagram import GraphApi, regained
 
     _answered("instagram", "https://graph.sample/v1", data)
     sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}
@@ -44,10 +44,10 @@ def instagram(data: bytes) -> None:
 
 
 def _answered(kind: str, server: str, data: bytes) -> None:
-    from components.crawl.posts.calls import Reply
-    from components.crawl.posts.post import Account
-    from components.crawl.posts.provider import provider_of
-    from components.crawl.posts.settings import PostsSettings
+    from components.stages.crawl.posts.calls import Reply
+    from components.stages.crawl.posts.post import Account
+    from components.stages.crawl.posts.provider import provider_of
+    from components.stages.crawl.posts.settings import PostsSettings
 
     settings = PostsSettings(provider=kind, server=server, **SETTINGS)  # type: ignore[arg-type]
     provider = provider_of(settings, 3, live=False)
@@ -84,8 +84,8 @@ def _shaped(url: str, value: Any) -> Any:
 
 
 def _pages_of(post: Any, owner: str) -> None:
-    from components.crawl.posts.found import pages_of_post
-    from components.crawl.posts.post import judged
+    from components.stages.crawl.posts.found import pages_of_post
+    from components.stages.crawl.posts.post import judged
 
     _good(pages_of_post(judged(post, TAGS), owner))
 
@@ -100,7 +100,7 @@ def _good(pages: Any) -> None:
 
 def exported(data: bytes) -> None:
     """Exported posts: each line is pages and images, or a ledger row that says why not."""
-    from components.crawl.posts.exported import pages_of_file
+    from components.stages.crawl.posts.exported import pages_of_file
 
     try:
         _good(pages_of_file(Path(as_file(data)), "posts.jsonl", TAGS))

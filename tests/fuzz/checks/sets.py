@@ -11,23 +11,23 @@ from tests.fuzz.checks.common import as_file, shown, storable
 
 def tables(data: bytes) -> None:
     """Tables of lines."""
-    from components.crawl.sources.layouts import LAYOUTS
-    from components.crawl.sources.layouts.lines import LineLayout
+    from components.stages.crawl.sources.layouts import LAYOUTS
+    from components.stages.crawl.sources.layouts.lines import LineLayout
 
     _read([name for name, kind in LAYOUTS.items() if issubclass(kind, LineLayout)], data)
 
 
 def documents(data: bytes) -> None:
     """JSON files."""
-    from components.crawl.sources.layouts import LAYOUTS
-    from components.crawl.sources.layouts.lines import LineLayout
+    from components.stages.crawl.sources.layouts import LAYOUTS
+    from components.stages.crawl.sources.layouts.lines import LineLayout
 
     _read([name for name, kind in LAYOUTS.items() if not issubclass(kind, LineLayout)], data)
 
 
 def _read(names: Iterable[str], data: bytes) -> None:
-    from components.crawl.sources.layouts import layout_named
-    from components.crawl.sources.table import page_of
+    from components.stages.crawl.sources.layouts import layout_named
+    from components.stages.crawl.sources.table import page_of
 
     path = Path(as_file(data))
     for name in names:

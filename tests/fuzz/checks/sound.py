@@ -10,7 +10,7 @@ def sound(data: bytes) -> None:
     """A file is mono samples in -1..1 at 16 kHz, or one line says why not."""
     import numpy as np
 
-    from components.audio.files import read_sound
+    from components.speech.audio.files import read_sound
 
     try:
         found = read_sound(data, "input")

@@ -1,0 +1,28 @@
+"""The command ``hearsight doctor``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def doctor() -> None:
+    """Check what this machine lacks: one line each, with the command that fixes it; exit code 2 if `make demo` cannot succeed."""
+    from components.core.graph import find_root
+    from components.core.printing import print_table
+    from components.tools.doctor.checks import examine
+    from components.tools.doctor.finding import MISSING
+
+    findings = examine(find_root())
+    if sys.stdout.isatty():
+        for finding in findings:
+            typer.echo(finding.text())
+    else:
+        print_table([finding.plain() for finding in findings])
+    if lacking := [finding.name for finding in findings if finding.state == MISSING]:
+        typer.echo(f"hearsight: `make demo` cannot succeed without: {', '.join(lacking)}", err=True)
+        raise typer.Exit(2)

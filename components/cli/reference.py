@@ -1,0 +1,80 @@
+"""``python -m components.cli.reference``: write docs/cli.md, the list of all commands, from their help texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from components.cli.main import app
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+HEADER = """# The commands
+
+Written by `make docs` from the help texts; edit those. Every command prints JSON lines when its output is not a terminal. An
+error that a user can correct is one line on standard error and exit code 2.
+"""
+
+
+def root_command() -> Any:
+    """The command ``hearsight`` with its commands, as the click that Typer brings along knows it."""
+    return typer.main.get_command(app)
+
+
+def commands(command: Any = None, name: str = "hearsight") -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with its full name, in alphabetical order."""
+    command = command or root_command()
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield name, command
+    else:
+        for each in sorted(children):
+            yield from commands(children[each], f"{name} {each}")
+
+
+def reference() -> str:
+    """Return the Markdown text of docs/cli.md."""
+    listed = list(commands())
+    index = "\n".join(f"- [`{name}`](#{name.replace(' ', '-')}): {_sentence(command)}" for name, command in listed)
+    return "\n".join([HEADER, index, *(_section(name, command) for name, command in listed)])
+
+
+def _sentence(command: Any) -> str:
+    """The first sentence of a help text."""
+    return " ".join((command.help or "").split()).partition(". ")[0].rstrip(".")
+
+
+def _section(name: str, command: Any) -> str:
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    usage = " ".join([name, *(["[OPTIONS]"] if options else []), *map(_placeholder, arguments)])
+    lines = ["", f"## {name}", "", " ".join((command.help or "").split()), "", f"    {usage}"]
+    if arguments or options:
+        lines += ["", "| name | meaning | default |", "|---|---|---|"]
+    lines += [f"| `{_placeholder(each)}` | {_cell(each.help)} | |" for each in arguments]
+    lines += [f"| `{', '.join(each.opts)}` | {_cell(each.help)} | {_default(each)} |" for each in options]
+    return "\n".join(lines)
+
+
+def _placeholder(argument: Any) -> str:
+    return str(argument.name).upper() + ("..." if argument.nargs == -1 else "")
+
+
+def _cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def _default(option: Any) -> str:
+    if option.required:
+        return "required"
+    return "" if option.is_flag or option.default in (None, "", ()) else f"`{option.default}`"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        raise SystemExit("usage: python -m components.cli.reference")
+    TARGET.write_text(reference() + "\n", encoding="utf-8")
+    print(TARGET)

@@ -1,0 +1,88 @@
+"""``hearsight score`` and ``hearsight submission``: captions held to references, and the COCO server's files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from components.core.printing import print_json, print_line, print_table, say
+
+if TYPE_CHECKING:
+    from components.tools.score.scoring import Scores
+
+app = typer.Typer()
+Candidates = Annotated[Path, typer.Option("--candidates", help='COCO results: [{"image_id", "caption"}].')]
+
+
+@app.command()
+def score(
+    references: Annotated[Path, typer.Option("--references", help='COCO annotations: {"images", "annotations"}.')],
+    candidates: Candidates,
+    meteor: Annotated[str, typer.Option("--meteor", help="The file meteor-1.5.jar, or `off`. Default: pycocoevalcap's.")] = "",
+    spice: Annotated[str, typer.Option("--spice", help="The folder of spice-1.0.jar, with CoreNLP in its lib/.")] = "",
+    java: Annotated[str, typer.Option("--java", help="The Java program.")] = "java",
+    language: Annotated[str, typer.Option("--language", help="The captions' language (ISO 639-1).")] = "en",
+    subset: Annotated[bool, typer.Option("--subset", help="Score only the images that have a candidate.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the JSON here, with every image's scores.")] = None,
+    per_item: Annotated[bool, typer.Option("--per-item", help="Print every image's scores on a terminal, too.")] = False,
+) -> None:
+    """Score captions against references by every metric: one JSON object, or on a terminal a table."""
+    from components.core.errors import HearsightError
+    from components.core.files import disk_error, publish_bytes
+    from components.tools.score.scoring import read_captions
+    from components.tools.score.scoring import score as score_them
+
+    if out is not None and not out.parent.is_dir():
+        raise HearsightError("there is no such folder", where=out.parent, mend="make it, or write elsewhere")
+    scores = score_them(
+        read_captions(references, candidates, subset=subset), meteor_path=meteor, spice_path=spice, java=java, language=language
+    )
+    if out is not None:
+        try:
+            publish_bytes(out, (json.dumps(scores.plain(), ensure_ascii=False, allow_nan=False) + "\n").encode())
+        except OSError as error:
+            raise disk_error(error, out) from error
+    if sys.stdout.isatty():
+        _show(scores, per_item)
+    else:
+        # Written to a file, every image's scores need not be said again.
+        told = scores.plain(per_item=per_item or out is None)
+        print_json(told, allow_nan=False)
+
+
+def _show(scores: Scores, per_item: bool) -> None:
+    if per_item:
+        print_table([{name: _rounded(value) for name, value in each.items()} for each in scores.plain()["items"]])
+        typer.echo("")
+    print_table(
+        [
+            {"metric": name, f"of {len(scores.image_ids)} images": "not a number" if value is None else f"{value:.4f}"}
+            for name, value in scores.corpus.items()
+        ]
+    )
+    for name, why in scores.left_out.items():
+        say(f"left out: {name}: {why}")
+    for note in scores.notes:
+        say(f"note: {note}")
+
+
+def _rounded(value: object) -> object:
+    return round(value, 4) if isinstance(value, float) else value
+
+
+@app.command()
+def submission(
+    candidates: Candidates,
+    split: Annotated[str, typer.Option("--split", help="val2014 or test2014.")],
+    algorithm: Annotated[str, typer.Option("--algorithm", help="The algorithm's name, part of the files' names.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write; the same for both splits.")],
+    images: Annotated[Path | None, typer.Option("--images", help="The split's image ids, to check the captions against.")] = None,
+) -> None:
+    """Write the results file of one split for COCO's caption server, and the zip to upload."""
+    from components.tools.score.submission import write_submission
+
+    print_line(write_submission(candidates, split, algorithm, out, images))

@@ -1,0 +1,134 @@
+"""``hearsight search``: pictures and spoken captions that are near a sound or a picture."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from components.core.printing import print_json, print_table, warn
+
+if TYPE_CHECKING:
+    from components.retrieval.searcher import Found, Searcher
+
+app = typer.Typer()
+LONGEST = 60
+"""Characters of a caption on a terminal."""
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A sound (WAV, FLAC, Ogg) or a picture; - for standard input.")],
+    index: Annotated[
+        str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")
+    ] = "stamps",
+    k: Annotated[int, typer.Option("-k", help="The number of results of each kind.")] = 5,
+    kind: Annotated[Literal["image", "speech", "both"], typer.Option("--kind", help="What to find.")] = "both",
+    language: Annotated[str, typer.Option("--language", help="Only results with a caption in this language (ISO 639-1).")] = "",
+    split: Annotated[str, typer.Option("--split", help="Only results of this split: train, validation or test.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Write the results to this file as a page with pictures and players.")
+    ] = None,
+    encoder_weights: Annotated[
+        Path | None,
+        typer.Option("--encoder-weights", help="The weights of the frozen image encoder, if prepare was given a file of them."),
+    ] = None,
+) -> None:
+    """Find the pictures and the spoken captions nearest to a sound or a picture. Captions are not compared."""
+    from components.core.errors import HearsightError
+    from components.retrieval.queries import read_query
+    from components.retrieval.searcher import KINDS, Searcher
+
+    if page is not None and not page.parent.is_dir():
+        raise HearsightError("there is no such folder", where=page.parent, mend="make it, or write elsewhere")
+    asked = read_query(query)
+    searcher = Searcher.open(folder_of(index), encoder_weights)
+    for note in (*asked.notes, searcher.encoder.note(asked)):
+        if note:
+            warn(f"note: {query}: {note}")
+    kinds = KINDS if kind == "both" else (kind,)
+    found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
+    rows = [row for each in kinds for row in map(_row(searcher), found[each])]
+    if as_json or not sys.stdout.isatty():
+        for row in rows:
+            print_json(row)
+    else:
+        print_table(map(_short, rows))
+    if page is not None:
+        from components.core.files import publish_bytes
+        from components.stages.build_search_index.page import found_html
+
+        name = "standard input" if query == "-" else Path(query).name
+        publish_bytes(page, found_html(asked, name, searcher, found, sound_of(searcher)).encode())
+
+
+def folder_of(index: str) -> Path:
+    """The folder that a dataset's index lies in, or the folder itself.
+
+    Raises:
+        HearsightError: there is neither.
+    """
+    from components.core.errors import HearsightError
+    from components.core.graph import find_root, load_graph
+    from components.retrieval.searcher import ABOUT, SEARCH
+
+    path = Path(index)
+    for folder in (path, path / SEARCH):
+        if (folder / ABOUT).is_file():
+            return folder
+    if path.is_dir() and "/" in index:
+        raise HearsightError("is no folder to search in", where=index, mend="name the folder search/ that the stage index wrote")
+    graph = load_graph(find_root())
+    there = sorted(graph.chain.get("build_search_index", {}))
+    if index not in there:
+        raise HearsightError(
+            "is no dataset with an index, nor a folder of one", where=index, mend=f"known are {', '.join(there)}"
+        )
+    folder = graph.output("build_search_index", index)
+    if not (folder / "manifest.json").is_file():
+        raise HearsightError(
+            "has no finished index", where=index, mend=f"run `dvc repro build_search_index@{index}`, or `dvc pull`"
+        )
+    return folder / SEARCH
+
+
+def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
+    """What gives the FLAC of a found utterance: from the project's own data, if it is what was indexed; else nothing."""
+    from components.core.errors import HearsightError
+    from components.core.graph import find_root
+    from components.core.stage_output import Boundary
+
+    try:
+        speech = Boundary(find_root() / "data" / searcher.about["speech"]["boundary"])
+        there = speech.digest == searcher.about["speech"]["digest"]
+    except (HearsightError, KeyError, TypeError):
+        there = False
+    if not there:
+        warn("note: the indexed speech is not here, so the page has no players for it")
+        return lambda item: None
+    return lambda item: speech.read_media(item["media"])
+
+
+def _row(searcher: Searcher) -> Callable[[Found], dict[str, Any]]:
+    def row(each: Found) -> dict[str, Any]:
+        item = each.item
+        told = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
+        picture = str(searcher.folder / item["thumbnail"]) if item["thumbnail"] else ""
+        return {"kind": item["kind"], "rank": each.rank, "score": round(each.score, 6), **told, "picture": picture}
+
+    return row
+
+
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    """A result as a line of a table."""
+    caption = " / ".join(dict.fromkeys(each["caption"] for each in row["captions"]))
+    caption = caption if len(caption) <= LONGEST else caption[: LONGEST - 1] + "…"
+    return {
+        "kind": row["kind"], "rank": row["rank"], "score": f"{row['score']:.2f}", "caption": caption,
+        "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"][:22],
+        "picture": row["picture"],
+    }  # fmt: skip

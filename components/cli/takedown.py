@@ -1,0 +1,89 @@
+"""``hearsight takedown``: add, list, purge, scan. Each verb is a thin cover over a library function."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from components.core.printing import print_line, print_table, warn
+
+app = typer.Typer(no_args_is_help=True, help="Remove what somebody asked to have removed, everywhere, and prove it.")
+Url = Annotated[str, typer.Option("--url", help="The address of a page or picture.")]
+Host = Annotated[str, typer.Option("--host", help="A host and its subdomains.")]
+Owner = Annotated[str, typer.Option("--owner", help="An account that published something.")]
+
+
+def _given(url: str, host: str, owner: str) -> list[tuple[str, str]]:
+    return [(kind, value) for kind, value in (("url", url), ("host", host), ("owner", owner)) if value]
+
+
+@app.command()
+def add(
+    url: Url = "",
+    host: Host = "",
+    owner: Owner = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="The reason, stored as readable text: do not name what is removed.")
+    ] = "",
+) -> None:
+    """List a URL, host or owner as a hash; the next run drops it."""
+    from components.core.errors import HearsightError
+    from components.core.graph import find_root, load_graph
+    from components.tools.takedown.listing import add as add_to_list
+    from components.tools.takedown.listing import named_in_params
+    from components.web.takedown_list import NAME, read_takedown
+
+    root = find_root()
+    if not (given := _given(url, host, owner)):
+        raise HearsightError("names nothing", where="takedown add", mend="give --url, --host or --owner")
+    for kind, value in given:
+        entry, new = add_to_list(root, kind, value, reason)
+        then = "dvc repro, then hearsight takedown purge --yes"
+        print_line({"listed": kind, "sha256": entry.sha256, "new": new, "next": then})
+    for place in named_in_params(load_graph(root).params, read_takedown(root / NAME)):
+        warn(f"warning: params.yaml names it in {place}: take it out")
+
+
+@app.command("list")
+def list_entries() -> None:
+    """Print the list: kind, hash, date, reason."""
+    from components.core.graph import find_root
+    from components.web.takedown_list import NAME, read_takedown
+
+    entries = read_takedown(find_root() / NAME).entries
+    print_table({"kind": e.kind, "sha256": e.sha256, "date": e.date, "reason": e.reason} for e in entries)
+
+
+@app.command()
+def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this option, only list it.")] = False) -> None:
+    """Remove what older runs left in caches, DVC's objects and remotes, and MLflow's artefacts."""
+    from components.core.graph import find_root
+    from components.tools.takedown.purge import purge as purge_older
+
+    plan = purge_older(find_root(), apply=yes)
+    print_table(item.plain() for item in plan.items)
+    for (name, version), grade in plan.models.items():
+        print_line({"model": f"{name}/{version}", "tainted": grade})
+    for line in plan.yours:
+        print_line({"yours": line})
+    print_line({"removed" if yes else "would remove": len(plan.items), **({} if yes else {"next": "give --yes to do it"})})
+
+
+@app.command()
+def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
+    """Search every file for what is listed, or for a given value: exit code 0 when nothing is left, else 2."""
+    from components.core.errors import HearsightError
+    from components.core.graph import find_root
+    from components.tools.takedown.scan import scan as look_everywhere
+
+    report = look_everywhere(find_root(), _given(url, host, owner))
+    print_table(report.left)
+    for model in report.models:
+        print_line(model)
+    seen = {"files": report.files, "bytes": report.bytes, "mentions": report.mentions, "stores": ", ".join(report.remotes)}
+    print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **seen})
+    if report.left:
+        raise HearsightError(
+            f"{len(report.left)} places hold what is listed", where="takedown scan", mend="run `hearsight takedown purge --yes`"
+        )

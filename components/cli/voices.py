@@ -1,0 +1,79 @@
+"""``hearsight voices`` and ``hearsight say``: who can speak here, and one text spoken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from components.core.printing import print_line, print_table
+
+app = typer.Typer()
+LONGEST = 10_000
+"""Characters of one text."""
+
+
+@app.command()
+def voices() -> None:
+    """List the voices: language, sex, engine, licence, and whether each is installed or which command does it."""
+    from components.speech.voices.catalogue import VOICES, installed
+
+    print_table(
+        [
+            {
+                "voice": voice.name,
+                "language": voice.language,
+                "sex": voice.sex,
+                "engine": voice.model,
+                "licence": voice.licence,
+                "extra": "yes" if voice.extra else "no",
+                "installed": "yes" if installed(voice) else f"no: {voice.install}",
+            }
+            for voice in VOICES.values()
+        ]
+    )
+
+
+@app.command()
+def say(
+    text: Annotated[str, typer.Argument(help="What to say.")],
+    voice: Annotated[str, typer.Option("--voice", help="One of `hearsight voices`.")],
+    out: Annotated[Path, typer.Option("--out", help="The file to write: 16 kHz FLAC.")],
+    rate: Annotated[float, typer.Option("--rate", min=0.25, max=4.0, help="2 is twice as fast.")] = 1.0,
+    pitch: Annotated[float, typer.Option("--pitch", min=-24.0, max=24.0, help="Semitones up.")] = 0.0,
+    gain: Annotated[float, typer.Option("--gain", min=-60.0, max=60.0, help="dB.")] = 0.0,
+) -> None:
+    """Speak one text into a FLAC file, as the stage synthesize does: made speakable, shaped, trimmed, never clipped."""
+    from dataclasses import asdict
+
+    from components.core.errors import HearsightError
+    from components.core.files import disk_error, publish_bytes
+    from components.speech.text_normalization import Unspeakable, speakable
+    from components.speech.voices.catalogue import at_hand, voice_named
+    from components.speech.voices.failures import SILENT
+    from components.stages.synthesize.prosody import Manner
+    from components.stages.synthesize.speech import Speech, Unspoken, unpack
+
+    _, absent = at_hand([voice])
+    if absent:
+        raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", mend=f"run `{absent[0].install}`")
+    if voice_named(voice).paid:
+        raise HearsightError(f"'{voice}' is paid for, and asked by the stage alone", where="--voice", mend="take another voice")
+    if not out.parent.is_dir():
+        raise HearsightError("there is no such folder", where=out.parent, mend="make it, or write elsewhere")
+    said = speakable(text, voice_named(voice).language, max_characters=LONGEST)
+    if isinstance(said, Unspeakable):
+        raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", mend="change the text")
+    try:
+        clip = unpack(Speech(voice).compute((said.text, Manner(voice, rate, pitch, gain))))
+    except Unspoken as failure:
+        raise HearsightError(f"{voice} cannot say it: {failure.reason}", where="say", mend="take another voice") from None
+    if clip is None:
+        raise HearsightError(f"cannot be heard ({SILENT})", where="say", mend="raise --gain, or change the text")
+    try:
+        publish_bytes(out, clip.flac)
+    except OSError as error:
+        raise disk_error(error, out) from error
+    measures = {name: round(value, 3) for name, value in asdict(clip.measures).items()}
+    print_line({"said": said.text, "voice": voice, "file": str(out), **measures, "turned_down": round(abs(clip.turned), 3)})

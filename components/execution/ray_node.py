@@ -1,0 +1,157 @@
+"""What ``engine: ray`` runs on the nodes: a look at whether a node is fit, the work itself, and the annotation keeper.
+
+Nothing here imports Ray before it runs on a cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from components.core.result_cache import BATCH, Shelf, sqlite_shelf, use_shelf
+from components.core.shard_cache import machine
+from components.execution.engine import attempt
+from components.execution.writer_lock import Fence
+
+PACKAGE = Path(__file__).resolve().parent.parent
+"""The folder of ``components``."""
+ANSWER = 600.0
+"""Seconds a worker waits for the annotation keeper."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a node sees."""
+
+    host: str
+    machine: str
+    unseen: list[str]
+    """Folders it cannot see, or not write."""
+    locks: bool
+    """Whether the driver's lock keeps it out."""
+    code: str
+    packages: dict[str, str]
+
+
+def code_here() -> str:
+    """The digest of the source of ``components`` that this process runs."""
+    total = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        total.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def packages_here() -> dict[str, str]:
+    """Package → version of what Hearsight asks for, as far as it is installed here."""
+    try:
+        wanted = metadata.requires("hearsight") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    found = {}
+    for line in wanted:
+        if "extra ==" in line:
+            continue
+        name = re.split(r"[<>=\[;!~ ]", line)[0]
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def look(probes: Mapping[str, str], fence: Fence) -> Look:
+    """On a node: see what it sees; ``probes`` are files the driver just wrote, with their content."""
+    unseen = []
+    for name, content in probes.items():
+        path = Path(name)
+        try:
+            if path.read_text() != content or not os.access(path.parent, os.W_OK):
+                unseen.append(str(path.parent))
+        except OSError:
+            unseen.append(str(path.parent))
+    return Look(os.uname().nodename, machine(), unseen, fence.excludes(), code_here(), packages_here())
+
+
+def work_on(work: Callable[[Any], Any], item: Any, fence: Fence, piece: int, keeper: Any) -> bytes:
+    """On a node: ``work(item)`` inside the fence; returns a pickled (good, result) pair as :func:`attempt` gives it."""
+    use_shelf(partial(kept_shelf, keeper))
+    answer = attempt(partial(_fenced, work, fence, piece), item)
+    try:
+        return pickle.dumps(answer)
+    except Exception as error:
+        return pickle.dumps((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
+
+
+def _fenced(work: Callable[[Any], Any], fence: Fence, piece: int, item: Any) -> Any:
+    with fence.hold(piece):
+        return work(item)
+
+
+class Keeper:
+    """The one process of a run that has the annotation stores open; an actor on the driver's machine."""
+
+    def read(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
+        """What there is of ``keys`` in the store at ``path``, as :func:`attempt` gives it."""
+        return attempt(partial(_read, path), keys)
+
+    def has(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
+        """Those of ``keys`` that the store at ``path`` has."""
+        return attempt(partial(_has, path), keys)
+
+    def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], lasting: bool) -> tuple[bool, Any]:
+        """Store ``rows``, see :meth:`Shelf.write`; again is harmless."""
+        return attempt(partial(_write, path, lasting), rows)
+
+
+def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
+    with sqlite_shelf(path) as shelf:
+        return list(shelf.read(keys))
+
+
+def _has(path: Path, keys: Sequence[str]) -> list[str]:
+    with sqlite_shelf(path) as shelf:
+        return list(shelf.has(keys))
+
+
+def _write(path: Path, lasting: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
+    with sqlite_shelf(path) as shelf:
+        shelf.write(rows, lasting=lasting)
+
+
+@contextmanager
+def kept_shelf(keeper: Any, path: Path) -> Iterator[Shelf]:
+    """The results at ``path``, through the keeper."""
+    yield _KeptShelf(keeper, path)
+
+
+class _KeptShelf:
+    def __init__(self, keeper: Any, path: Path) -> None:
+        self.keeper, self.path = keeper, path
+
+    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
+        # In pieces: one answer has to fit into the shared memory of a node.
+        for start in range(0, len(keys), BATCH):
+            yield from _answer(self.keeper.read.remote(self.path, list(keys[start : start + BATCH])))
+
+    def has(self, keys: Sequence[str]) -> Iterable[str]:
+        yield from _answer(self.keeper.has.remote(self.path, list(keys)))
+
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
+        _answer(self.keeper.write.remote(self.path, list(rows), lasting))
+
+
+def _answer(reference: Any) -> Any:
+    # Not ray.get: a task that waits in it gives its core away meanwhile, and two would then run on one.
+    good, result = reference.future().result(timeout=ANSWER)
+    if not good:
+        raise result
+    return result

@@ -1,0 +1,165 @@
+"""Runs one stage for one dataset: the same for ``dvc repro``, a Prefect flow and a person at a prompt.
+
+The side effects live here: the lock, the cleared output, the manifest written last, the lineage beside it, and the
+experiment tracker told once all is done.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from components.core.addresses import lock_path
+from components.core.digests import digest_value
+from components.core.errors import HearsightError
+from components.core.gates import require_passed
+from components.core.graph import Graph, load_graph
+from components.core.manifest import Manifest
+from components.core.params import Settings, parse_settings, stage_params
+from components.core.stage_output import Boundary
+from components.execution.engine import Engine, LocalEngine
+from components.execution.process import sole_writer
+from components.execution.stage import Stage, write_lineage
+
+THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class LocalSettings(Settings):
+    """``params.yaml:engine`` of kind local: processes on this machine. No engine ever changes what comes out."""
+
+    kind: str
+    """``local`` or ``ray``."""
+    workers: int
+    """Worker processes; 0 takes one a core."""
+
+
+class RaySettings(LocalSettings):
+    """``params.yaml:engine`` of kind ray: tasks on a Ray cluster."""
+
+    workers: int
+    """Tasks at once; 0 takes what the cluster holds."""
+    address: str
+    """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone."""
+    cpus: float
+    """Cores a task."""
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """A finished stage, for the tracker and for the summary line."""
+
+    root: Path
+    dataset: str
+    stage: str
+    out: Path
+    manifest: Manifest
+    lineage: dict[str, Any]
+    metrics: list[tuple[str, float, int | None]]
+    cached: dict[str, str]
+    """step → how many of its pieces came from the cache, e.g. ``7 of 8``."""
+    rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
+    """Lines of a table: name, parameters, figures."""
+    started: float = 0.0
+    """When the stage began, in seconds since the epoch: for the tracker alone."""
+
+
+def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
+    """The engine that ``params.yaml:engine`` names; raises HearsightError for one that there is not."""
+    block, where = content.get("engine"), f"{params_path}: engine"
+    kind = block.get("kind") if isinstance(block, Mapping) else None
+    settings = parse_settings(RaySettings if kind == "ray" else LocalSettings, block, where)
+    assert isinstance(settings, LocalSettings)
+    if settings.workers < 0:
+        raise HearsightError("must not be negative", where=f"{where}.workers", mend="give 0 or more")
+    if isinstance(settings, RaySettings):
+        if settings.cpus <= 0:
+            raise HearsightError("must be more than 0", where=f"{where}.cpus", mend="give the cores of one task, 1 say")
+        from components.execution.ray_engine import RayEngine
+
+        return RayEngine(settings.address, settings.workers, settings.cpus)
+    if settings.kind != "local":
+        raise HearsightError(f"'{settings.kind}' is not an engine", where=f"{where}.kind", mend="use 'local' or 'ray'")
+    return LocalEngine(settings.workers)
+
+
+def run_stage(root: Path, stage: str, dataset: str) -> StageResult:
+    """Run ``stage`` for ``dataset`` and publish its output.
+
+    Raises:
+        HearsightError: parameters do not fit, an input is missing or damaged, somebody else writes this output,
+            the disk is full; what was finished before stays in the caches.
+    """
+    started = time.time()
+    limit_threads()
+    graph = load_graph(root)
+    graph.require(stage, dataset)
+    params_file = root / "params.yaml"
+    module = importlib.import_module(f"components.stages.{stage}")
+    content, block = graph.block(stage, dataset)
+    params = stage_params(params_file, content, block, stage, module.Params)
+    engine = make_engine(params_file, graph.params)
+    out = graph.output(stage, dataset)
+    state, lock = root / ".hearsight", lock_path(root, dataset, stage)
+    with sole_writer(lock, f"{dataset}/{stage}"):
+        inputs = open_inputs(graph, stage, dataset)
+        clear(out)
+        job = Stage(stage, dataset, params, root, inputs, out, engine, state)
+        try:
+            with engine.opened(lock, (state, root / "data")):
+                module.run(job)
+        except HearsightError as error:
+            tracker().record_failure(root, dataset, stage, params.plain(), str(error))
+            raise
+        manifest = job.finish()
+        lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
+    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.from_cache(), job.rows, started)
+    tracker().record_run(result)
+    return result
+
+
+def limit_threads() -> None:
+    """One numeric thread a process: sums come out the same on every machine, and workers do not fight for cores."""
+    for name in THREAD_LIMITS:
+        os.environ[name] = "1"
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, Boundary]:
+    """A stage's inputs, each with a manifest that says it is finished and a gate, if any, that let it pass."""
+    inputs = {name: Boundary(path) for name, path in graph.inputs(stage, dataset).items()}
+    for boundary in inputs.values():
+        _ = boundary.manifest
+        require_passed(graph.root, boundary)
+    return inputs
+
+
+def clear(out: Path) -> None:
+    """Empty the output's folder, manifest first, so that a half-cleared one is not taken for finished."""
+    (out / "manifest.json").unlink(missing_ok=True)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def tracker() -> Any:
+    """The experiment tracker's module, imported only when there is something to tell it."""
+    return importlib.import_module("components.tracking.recorder")
+
+
+def summary(result: StageResult) -> dict[str, Any]:
+    """A finished stage as one flat line of facts."""
+    counts = result.manifest.counts
+    return {
+        "stage": result.stage,
+        "dataset": result.dataset,
+        "digest": result.manifest.digest[:12],
+        "shards": len(result.manifest.shards),
+        "rows": sum(shard.rows for shard in result.manifest.shards),
+        "dropped": {kind: sum(bucket["dropped"].values()) for kind, bucket in sorted(counts.items()) if bucket["dropped"]},
+        "cached": result.cached,
+    }

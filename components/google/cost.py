@@ -1,0 +1,67 @@
+"""What was asked of Google, in money: units by feature times the prices of params.yaml; told to the tracker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from components.core.errors import HearsightError
+from components.core.params import Settings
+from components.google.usage import REQUESTS, clear, spent
+
+if TYPE_CHECKING:
+    from components.execution.stage import Stage
+
+
+class Prices(Settings):
+    """US dollars for 1,000 units of each feature."""
+
+    syntax: float
+    """A unit is 1,000 characters of a text, begun ones counted whole."""
+    entities: float
+    """As syntax."""
+    sentiment: float
+    """As syntax."""
+    moderation: float
+    """A unit is 100 characters of a text, begun ones counted whole."""
+    label_detection: float
+    """A unit is a picture."""
+    safe_search_detection: float
+    """A unit is a picture."""
+    speech_wavenet: float
+    """A unit is a character of a text spoken by a WaveNet voice."""
+
+
+FEATURES = tuple(Prices.model_fields)
+
+
+def dollars(units: Mapping[str, int], prices: Prices) -> float:
+    """The price of so many units by feature, without free units or discounts."""
+    table = prices.plain()
+    return sum(units.get(feature, 0) * table[feature] for feature in FEATURES) / 1000
+
+
+@contextmanager
+def counted(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
+    """Count what the stage asks of Google inside, and tell the tracker; an error tells what was asked before it."""
+    from components.providers.registry import USAGE, google_params
+
+    if "asking" not in plan:
+        yield
+        return
+    folder, prices = stage.work / USAGE, google_params(stage.root).prices
+    clear(folder)
+    try:
+        yield
+    except HearsightError as error:
+        units = spent(folder)
+        if units[REQUESTS]:
+            told = f"{error.what}; this run made {units[REQUESTS]} requests, for ${dollars(units, prices):.4f}"
+            raise HearsightError(told, where=error.where, mend=error.mend) from None
+        raise
+    units = spent(folder)
+    stage.metric("google_requests", units[REQUESTS])
+    for feature in FEATURES:
+        stage.metric(f"google_units_{feature}", units[feature])
+    stage.metric("google_usd", dollars(units, prices))

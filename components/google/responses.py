@@ -1,0 +1,100 @@
+"""What an HTTP answer of a Google service means: an answer, a reason to ask again, a no for this item, or the end.
+
+Source: Google's error model (``{"error": {"code", "status", "message", "errors", "details"}}``) and its canonical codes.
+The same status stands for different things: 400 INVALID_ARGUMENT for a bad picture and for a bad key, 429 and 403 for
+a minute's quota and for a day's. Only what is about the item is the item's fault.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, NamedTuple
+
+from components.core.errors import HearsightError
+from components.google.credentials import KEY, WHERE
+
+NAMES = {"language": "Google Natural Language", "vision": "Google Vision", "texttospeech": "Google Text-to-Speech"}
+AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+"""Statuses that may pass."""
+TRANSIENT = frozenset({4, 8, 10, 13, 14})
+"""google.rpc.Code of an error inside an answer that may pass: deadline, exhausted, aborted, internal, unavailable."""
+FINAL = frozenset({"dailyLimitExceeded", "dailyLimitExceededUnreg", "quotaExceeded"})
+SLOWER = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED"})
+_NO_VOICE = re.compile(r"voice .*does not exist", re.IGNORECASE)
+_DAY = re.compile(r"per[ _]?(project[ _]?)?day", re.IGNORECASE)
+KEPT = "run again later: what was answered is kept, and only the rest is asked"
+
+
+class Verdict(NamedTuple):
+    """What became of one request."""
+
+    kind: Literal["answer", "again", "nonsense", "refused"]
+    answer: dict[str, Any]
+    why: str = ""
+    wait: float = 0.0
+    """Seconds that Google asks to wait."""
+
+
+def judge(service: str, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
+    """What an answer means.
+
+    Raises:
+        HearsightError: nothing that is asked will be answered: no quota, no right, no such service.
+    """
+    content = _json(body)
+    if status == 200:
+        if not isinstance(content, dict):
+            return Verdict("nonsense", {}, f"an answer that is no JSON object: {body[:60]!r}")
+        return Verdict("answer", content)
+    error = content.get("error") if isinstance(content, dict) else None
+    error = error if isinstance(error, dict) else {}
+    reasons, text = set(_reasons(error)), json.dumps(error)
+    why = " ".join(f"{status} {error.get('status', '')}: {error.get('message', '')}".split())[:200]
+    about, where = NAMES.get(service, service), WHERE
+    exhausted = status == 429 or error.get("status") == "RESOURCE_EXHAUSTED" or bool(reasons & SLOWER)
+    if status in (403, 429) and (reasons & FINAL or (exhausted and _DAY.search(text))):
+        raise HearsightError(f"{about}'s quota is used up ({why})", where=where, mend=KEPT)
+    if exhausted or status in AGAIN:
+        return Verdict("again", {}, why, retry_after(headers))
+    if status == 401 or reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or (status == 400 and "API key" in text):
+        raise HearsightError(f"{about} does not know who asks ({why})", where=where, mend=f"give a valid {KEY} or log in again")
+    if status == 403:
+        mend = "enable the service and its billing in the Google Cloud console, and let the key use it"
+        raise HearsightError(f"{about} may not be asked ({why})", where=where, mend=mend)
+    if service == "texttospeech" and status == 400 and _NO_VOICE.search(text):
+        raise HearsightError(f"{about} no longer has a voice that was drawn ({why})", where=where, mend="take it out of `voices`")
+    if status in (400, 413):
+        return Verdict("refused", {}, why)
+    raise HearsightError(f"{about} answers {why}", where=where, mend="look at the service's address in the environment")
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds that the Retry-After header asks for; 0 without a header that can be read."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        moment = parsedate_to_datetime(value)
+        from datetime import UTC, datetime
+
+        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _reasons(error: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("errors", "details"):
+        listed = error.get(name)
+        for each in listed if isinstance(listed, list) else []:
+            if isinstance(each, dict) and isinstance(each.get("reason"), str):
+                yield each["reason"]

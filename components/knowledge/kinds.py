@@ -1,0 +1,116 @@
+"""Entity types, what their hypernyms must be, and the small interface of one source of knowledge.
+
+A type is OntoNotes' (the tagger's). An answer is only good when it is of the right sense for it: an organisation
+called Toyota is no city, and a person is no film. :class:`Gate` holds a common noun to that by WordNet.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+from components.language.wordnet import Synset, WordNet
+
+PERSON, LOCATION, STRUCTURE, GROUP, EVENT, CREATION, ARTIFACT = 7846, 27167, 4341686, 31264, 29378, 3129123, 21939
+FACILITY = 3315023
+"""WordNet 3.0 synsets: person, location, structure, group, event, creation, artifact; facility (airports, museums)."""
+FORMATION, WATER, LAND = 9287968, 9225146, 9334396
+"""Geological formation, body of water, land (islands)."""
+COMMUNICATION, FOOD, CHARACTER, GAME = 33020, 21265, 9587565, 458890
+"""Communication (films, songs, texts), food, fictional character, computer game."""
+
+KINDS: dict[str, tuple[frozenset[int], str]] = {
+    "PERSON": (frozenset({PERSON}), "person"),
+    "GPE": (frozenset({LOCATION}), "location"),
+    "LOC": (frozenset({LOCATION, FORMATION, WATER}), "location"),
+    "FAC": (frozenset({STRUCTURE, FACILITY, LOCATION}), "building"),
+    "ORG": (frozenset({GROUP, STRUCTURE, FACILITY, EVENT}), "organization"),
+    "EVENT": (frozenset({EVENT, GROUP}), "event"),
+    "WORK_OF_ART": (frozenset({CREATION}), "work"),
+    "PRODUCT": (frozenset({ARTIFACT}), "product"),
+    "LAW": (frozenset({6532330, 6470073}), "law"),
+}
+"""Entity type (OntoNotes) → the WordNet kinds its hypernym must be of, and the word to fall back on."""
+
+_WIDER: dict[str, frozenset[int]] = {
+    "PERSON": frozenset({CHARACTER}),
+    "GPE": frozenset({8168978, 8654360}),  # the country as a body politic, the state as a district
+    "LOC": frozenset({LAND, STRUCTURE}),
+    "WORK_OF_ART": frozenset({COMMUNICATION, GAME, 7018931}),  # films, songs and games; shows
+    "PRODUCT": frozenset({COMMUNICATION, FOOD, GAME, CREATION}),
+    "LAW": frozenset({COMMUNICATION}),
+    "FAC": frozenset({GROUP, ARTIFACT}),
+}
+"""More kinds that an answer about the entity may have, where a dictionary's class for the word differs from usage."""
+_NEVER: dict[str, frozenset[int]] = {
+    "ORG": frozenset({PERSON, LOCATION, COMMUNICATION, CREATION, GAME}),
+    "GPE": frozenset({PERSON, STRUCTURE}),
+    "LOC": frozenset({PERSON}),
+    "FAC": frozenset({PERSON, EVENT, COMMUNICATION, FOOD, GAME}),
+    "EVENT": frozenset({PERSON, LOCATION, STRUCTURE, COMMUNICATION, CREATION, GAME}),
+    "WORK_OF_ART": frozenset({PERSON, LOCATION, STRUCTURE}),
+    "PRODUCT": frozenset({PERSON, LOCATION, STRUCTURE}),
+    "LAW": frozenset({PERSON, LOCATION, STRUCTURE}),
+}
+"""Kinds that the first meaning of the answer must not be of."""
+MEDIA = frozenset({6267145, 6595351})
+"""Newspaper and magazine: WordNet's first meaning is the paper, the name's is the publisher."""
+SENSES = 3
+ROLE_SENSES = 4
+"""Meanings of a word that count; a person's occupation may be a rarer one ("model")."""
+
+
+class Known(NamedTuple):
+    """What is known of a named entity."""
+
+    word: str
+    """Its hypernym: a common noun, singular, in lower case."""
+    source: str
+    """Who says so: ``gazetteer``, ``wordnet``, ``name's last word``, ``wikidata Q81328``, ``google kg /m/0c0k1``, ``type``."""
+
+
+class Source(Protocol):
+    """One source of knowledge, asked in its turn."""
+
+    name: str
+    """As in ``params.yaml``."""
+
+    def known(self, name: str, kind: str) -> Known | None:
+        """What it knows of the entity ``name`` of the OntoNotes type ``kind``; None when it knows nothing."""
+        ...
+
+
+class Gate:
+    """Which common nouns suit an entity type."""
+
+    def __init__(self, wordnet: WordNet) -> None:
+        self.wordnet = wordnet
+
+    @lru_cache(maxsize=16384)  # noqa: B019 - lives as long as the process
+    def suits(self, noun: str, kind: str) -> bool:
+        """Whether the noun, or its head, can be what an entity of that type is; False for a word the dictionary lacks."""
+        if kind not in KINDS:
+            return False
+        senses = self.meanings(noun)
+        if not senses:
+            return False
+        if kind == "PERSON":
+            return any(self.wordnet.is_a(sense, KINDS[kind][0] | _WIDER[kind]) for sense in senses[:ROLE_SENSES])
+        kinds = KINDS[kind][0] | _WIDER.get(kind, frozenset())
+        never = _NEVER[kind] if not (kind == "ORG" and senses[0].number in MEDIA) else frozenset()
+        if never and self.wordnet.is_a(senses[0], never):
+            return False
+        return any(self.wordnet.is_a(sense, kinds) for sense in senses[:SENSES])
+
+    def is_character(self, noun: str) -> bool:
+        """Whether the noun first of all means somebody in a work of fiction."""
+        return any(self.wordnet.is_a(sense, _WIDER["PERSON"]) for sense in self.meanings(noun)[:1])
+
+    def meanings(self, noun: str) -> list[Synset]:
+        """The common meanings of a noun phrase, or of the part of it that says the kind: its last word."""
+        for part in (noun, noun.split()[-1] if noun.split() else "", noun.replace("-", " ").split()[-1:] or [""]):
+            word = part if isinstance(part, str) else part[0]
+            senses = [sense for sense in self.wordnet.senses(word) if not sense.instance_of] if word else []
+            if senses:
+                return senses
+        return []

@@ -1,0 +1,86 @@
+"""What a name's own form tells of its bearer, where its last word alone does not: rules, and no list of entities.
+
+``the Tower of London`` is a tower, ``World War II`` a war, ``Mount Rainier`` a mountain, ``Acme Inc.`` a company, a place and
+a plural (``Springfield Isotopes``) a team, ``Queen Margaret`` a queen.
+"""
+
+from __future__ import annotations
+
+import re
+
+from components.knowledge.gazetteers import place_kind
+
+_TITLES = """
+    archbishop cardinal duchess emperor empress king pharaoh pope president prince princess queen saint senator sultan
+"""
+TITLES = frozenset(_TITLES.split())
+"""Titles before a person's name; not those that are given names as well (Duke, Earl)."""
+LEADS: dict[str, dict[str, str]] = {
+    "LOC": {"mount": "mountain", "mt": "mountain", "mt.": "mountain", "lake": "lake", "river": "river", "cape": "cape",
+            "isle": "island", "loch": "lake", "point": "headland", "glacier": "glacier"},
+    "FAC": {"fort": "fort", "château": "castle", "palazzo": "palace", "piazza": "square", "plaza": "square"},
+    "GPE": {"mount": "mountain", "lake": "lake"},
+}  # fmt: skip
+"""First word of a name of that type → what it names."""
+_COMPANY = """
+    inc incorporated corp corporation ltd limited llc plc gmbh ag holdings industries technologies systems pharmaceuticals foods
+    energy software networks resources motors enterprises partners labs solutions ventures bancorp
+"""
+_PAPER = "times herald tribune gazette chronicle telegraph courier"
+_TEAM = "fc afc cf sc united rovers wanderers hotspur albion rangers athletic"
+LASTS: dict[str, dict[str, str]] = {
+    "ORG": {
+        **dict.fromkeys(_COMPANY.split(), "company"),
+        **dict.fromkeys(_TEAM.split(), "football team"),
+        **dict.fromkeys(_PAPER.split(), "newspaper"), "post": "newspaper", "mail": "newspaper",
+        **dict.fromkeys(("airlines", "airways", "airline"), "airline"),
+        "records": "record label", "pictures": "film studio", "studios": "film studio", "motors": "car company",
+        "awards": "award ceremony", "festival": "festival", "railways": "railway company", "cruises": "cruise line",
+        "hotels": "hotel chain", "resorts": "hotel chain", "nations": "international organization", "foundation": "foundation",
+    },
+    "EVENT": {
+        **dict.fromkeys(("cup", "open", "championship", "championships", "masters", "prix", "playoffs"), "tournament"),
+        **dict.fromkeys(("olympics", "paralympics", "games"), "sports event"),
+        "awards": "award ceremony", "oscars": "award ceremony", "bowl": "football game", "con": "convention",
+        "expo": "exhibition", "biennale": "exhibition", "prize": "award ceremony",
+    },
+    "WORK_OF_ART": {
+        **dict.fromkeys(_PAPER.split(), "newspaper"),
+    },
+    "FAC": {"stadium": "stadium", "gardens": "garden", "centre": "center", "towers": "tower"},
+    "LOC": {"falls": "waterfall", "mountains": "mountain range", "alps": "mountain range", "islands": "island group",
+            "lakes": "lake", "hills": "hills", "springs": "spring"},
+}  # fmt: skip
+"""Last word of a name of that type → what it names, where a dictionary would not say so."""
+_NUMBER = re.compile(r"(?:[IVXLC]+|\d[\d/'’-]*)\.?$")
+
+
+def core(name: str) -> list[str]:
+    """The name's words without a number after it ("World War II", "Expo 2020") or a mark of property."""
+    words = [word.strip(".,\"'“”’()") or word for word in name.removesuffix("'s").removesuffix("’s").split()]
+    while len(words) > 1 and _NUMBER.match(words[-1]):
+        words = words[:-1]
+    return words
+
+
+def kind_by_form(name: str, kind: str) -> str:
+    """The hypernym that the form of a name of that type tells, or ""."""
+    words = core(name)
+    if len(words) < 2:
+        return ""
+    first, last = words[0].lower(), words[-1].lower()
+    if kind == "PERSON":
+        return first if first in TITLES else ""
+    if first in LEADS.get(kind, {}):
+        return LEADS[kind][first]
+    if last in LASTS.get(kind, {}):
+        return LASTS[kind][last]
+    return "sports team" if kind == "ORG" and _is_team(words) else ""
+
+
+def _is_team(words: list[str]) -> bool:
+    """A city's or a state's name before a capitalised plural that is no place or body."""
+    last = words[-1]
+    if not last[:1].isupper() or not last.lower().endswith(("s", "sox")) or last.lower().endswith(("ss", "us", "is")):
+        return False
+    return any(place_kind(" ".join(words[:count])) in ("city", "state") for count in range(1, min(len(words), 4)))

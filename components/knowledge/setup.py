@@ -1,0 +1,157 @@
+"""From ``params.yaml:hypernymize.knowledge`` to a cascade that can be asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.core.params import Settings, parse_settings, read_params_file
+from components.core.result_cache import AnnotationStore
+from components.knowledge.cascade import KINDS, Cascade, bare
+from components.knowledge.embedded import Embedded
+from components.knowledge.google import GoogleKnowledgeGraph
+from components.knowledge.kinds import Gate, Known, Source
+from components.knowledge.remote import Manners, Question, Remote
+from components.knowledge.wikidata.choosing import Chooser
+from components.knowledge.wikidata.index import WikidataIndex
+from components.knowledge.wikidata.sparql import WikidataSparql
+from components.knowledge.words import Words
+from components.language.wordnet import WordNet, load_wordnet
+
+LOCAL, NETWORK = ("embedded", "wikidata_index"), ("wikidata", "google")
+KEY = "GOOGLE_API_KEY"
+"""Environment variable that holds the key of Google's API."""
+
+
+class KnowledgeSettings(Settings):
+    """What the sources beyond the embedded one need."""
+
+    index: str
+    """Folder of the local index of Wikidata, absolute or from the project's root."""
+    wikidata: str
+    """Address of a SPARQL endpoint with Wikidata's vocabulary."""
+    google: str
+    """Address of Google's Knowledge Graph Search API."""
+    contact: str
+    """A mail address or URL for the User-Agent; the query service asks for one."""
+    timeout: float
+    """Seconds for a whole answer."""
+    retries: int
+    """Tries after the first."""
+    backoff: float
+    """Seconds before the first retry, doubled for each further one."""
+    connections: int
+    """Requests at once."""
+
+
+def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
+    """Hold the settings to what the named sources need.
+
+    Raises:
+        HearsightError: an unknown or doubled source, or one whose settings or key are missing.
+    """
+
+    def wrong(what: str, mend: str, name: str = "knowledge") -> HearsightError:
+        return HearsightError(what, where=f"params.yaml: hypernymize.{name}", mend=mend)
+
+    for place, name in enumerate(order):
+        if name not in LOCAL + NETWORK:
+            raise wrong(f"'{name}' is no source of knowledge", f"known are: {', '.join(LOCAL + NETWORK)}")
+        if name in order[:place]:
+            raise wrong(f"'{name}' is named twice", "name it once")
+    if "wikidata_index" in order and not settings.index:
+        raise wrong("is empty", "name the folder that `hearsight knowledge index` made", "knowledge_settings.index")
+    if "wikidata" in order and not settings.contact:
+        raise wrong("is empty, and Wikidata asks who is asking", "give a mail address or URL", "knowledge_settings.contact")
+    for name in ("timeout", "connections"):
+        if getattr(settings, name) <= 0:
+            raise wrong("must be more than 0", "give a positive number", f"knowledge_settings.{name}")
+    for name in ("retries", "backoff"):
+        if getattr(settings, name) < 0:
+            raise wrong("must not be negative", "give 0 or more", f"knowledge_settings.{name}")
+    for name in NETWORK:
+        if name in order and not getattr(settings, name).startswith(("http://", "https://")):
+            raise wrong("is no web address", "give one with https://", f"knowledge_settings.{name}")
+
+
+def make_sources(
+    order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: AnnotationStore, root: Path
+) -> list[Source]:
+    """The named sources, in order. Those of the network tell what is kept in ``store``; :meth:`Remote.ask` asks them."""
+    words, gate = Words(wordnet), Gate(wordnet)
+    chooser = Chooser(words, gate)
+    agent = f"hearsight/0.1 (+{settings.contact})" if settings.contact else "hearsight/0.1"
+    manners = Manners(settings.timeout, settings.retries, settings.backoff, settings.connections, agent)
+    sources: list[Source] = []
+    for name in order:
+        if name == "embedded":
+            sources.append(Embedded(wordnet))
+        elif name == "wikidata_index":
+            sources.append(WikidataIndex(root / settings.index, chooser))
+        elif name == "wikidata":
+            sources.append(WikidataSparql(settings.wikidata, manners, store, chooser))
+        else:
+            sources.append(GoogleKnowledgeGraph(settings.google, manners, store, words, gate, os.environ.get(KEY, "")))
+    return sources
+
+
+def require_key(order: Sequence[str]) -> None:
+    """Raises HearsightError when Google is to be asked and the environment holds no key."""
+    if "google" in order and not os.environ.get(KEY):
+        raise HearsightError(
+            "'google' is named, and there is no key",
+            where="params.yaml: hypernymize.knowledge",
+            mend=f"set {KEY} in the environment",
+        )
+
+
+class Listening:
+    """Stands in for a network source to learn what it would be asked: notes every question and knows nothing."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.heard: dict[Question, None] = {}
+
+    def known(self, name: str, kind: str) -> Known | None:
+        """See :class:`components.knowledge.kinds.Source`."""
+        self.heard[Question(name, kind)] = None
+        return None
+
+
+def listening_cascade(
+    order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: AnnotationStore, root: Path
+) -> tuple[Cascade, Listening]:
+    """A cascade whose ``source`` listens: the sources before it answer first, as they will when it can be asked."""
+    before = order[: list(order).index(source)]
+    ear = Listening(source)
+    return Cascade(wordnet, [*make_sources(before, settings, wordnet, store, root), ear]), ear
+
+
+def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
+    """The hypernym of one name and who says so, by the sources of a dataset; asks the network where need be.
+
+    Raises:
+        HearsightError: an unknown type, no such dataset, or settings that do not do.
+    """
+    if kind not in KINDS:
+        raise HearsightError(f"'{kind}' is no type", where="KIND", mend=f"known are: {', '.join(KINDS)}")
+    path = root / "params.yaml"
+    block = (read_params_file(path).get(dataset) or {}).get("hypernymize")
+    if not isinstance(block, dict) or not isinstance(block.get("knowledge"), list):
+        raise HearsightError(f"dataset '{dataset}' names no sources of knowledge", where=path, mend="add hypernymize.knowledge")
+    where = f"{path}: {dataset}.hypernymize.knowledge_settings"
+    settings = parse_settings(KnowledgeSettings, block.get("knowledge_settings"), where)
+    assert isinstance(settings, KnowledgeSettings)
+    order = [str(source) for source in block["knowledge"]]
+    check_order(order, settings)
+    require_key(order)
+    wordnet = load_wordnet(root)
+    sources = make_sources(order, settings, wordnet, AnnotationStore(root / ".hearsight" / "annotations"), root)
+    for source in sources:
+        if isinstance(source, Remote):
+            source.ask([Question(bare(name), kind)])
+        if (found := source.known(bare(name), kind)) is not None:
+            return {"name": name, "type": kind, "word": found.word, "source": found.source}
+    return {"name": name, "type": kind, "word": KINDS[kind][1], "source": "type"}

@@ -1,0 +1,149 @@
+"""A knowledge base's own words turned into one common noun that is good for a caption.
+
+``American actor and film producer`` → ``actor``; ``2003 American romantic comedy film`` → ``film``; ``city in France`` →
+``city``; ``pop artist`` stays. The paper's captions say actor, pop artist, city, festival (seed 000, figure 1, table 1).
+The rule, for a label or a short description:
+  1. what stands in brackets goes, and all from the first joint on (comma, ``and``, ``in``, ``of``, ``who``; a dictionary's
+     own phrase such as ``head of state`` is left whole);
+  2. words with a capital or a digit go (``American``, ``19th-century``);
+  3. of the rest, the longest ending that is a phrase of the dictionary stays, or the last word; a word before a head so
+     wide that it says little alone (artist, player, team) stays with it;
+  4. every word must be common (Zipf), and the head a noun.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from components.language.wordnet import WordNet
+from components.language.words import zipf
+
+MIN_ZIPF = 3.0
+"""A common word: at least one in a million."""
+LONGEST = 300
+"""Characters of a label or description that are looked at."""
+_WIDE = """
+    artist athlete player driver worker leader group team club band company store event work series show game ship
+    vessel aircraft vehicle agency studio event station festival race chain house label operator service manufacturer
+"""
+WIDE = frozenset(_WIDE.split())
+"""Heads that keep the word before them."""
+SAYING = {
+    "business": "company",
+    "enterprise": "company",
+    "public company": "company",
+    "joint-stock company": "company",
+    "sovereign state": "country",
+    "island nation": "country",
+    "human settlement": "town",
+    "big city": "city",
+    "commune": "town",
+    "municipality": "town",
+    "association football player": "football player",
+    "association football club": "football team",
+    "football club": "football team",
+    "football association": "football team",
+    "sports club": "sports team",
+    "singer-songwriter": "singer",
+    "television actor": "actor",
+    "film actor": "actor",
+    "stage actor": "actor",
+    "voice actor": "actor",
+    "child actor": "actor",
+    "actress": "actor",
+    "fictional human": "character",
+    "fictional character": "character",
+    "literary work": "book",
+    "written work": "book",
+    "creative work": "work",
+    "feature film": "film",
+    "movie": "film",
+    "film series": "film",
+    "periodical": "magazine",
+    "daily newspaper": "newspaper",
+    "higher education institution": "university",
+    "academic institution": "university",
+    "public university": "university",
+    "air carrier": "airline",
+    "musical group": "band",
+    "rock group": "band",
+    "music group": "band",
+}
+"""What a knowledge base says → what a caption says."""
+_VAGUE = """
+    person human people organization organisation group location place area region territory object entity thing event
+    occurrence building structure construction product work company institution body creation artifact term concept type
+"""
+VAGUE = frozenset(_VAGUE.split())
+"""Words that say little more than the type does: taken when nothing else is said."""
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_JOINT = re.compile(
+    r"[,;:/–—]|\s-\s|\b(?:and|or|in|of|from|for|at|by|on|to|with|based|located|who|which|that|whose|known|best|born|is|was|as|about|held|released|founded|made|"
+    r"produced|directed|written|created|published|owned|operated|organi[sz]ed|featuring|starring|during|between|against)\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"^\s*(?:an?|the|one of the)\s+", re.IGNORECASE)
+
+
+class Words:
+    """Turns labels and descriptions into common nouns, by one dictionary."""
+
+    def __init__(self, wordnet: WordNet) -> None:
+        self.wordnet = wordnet
+
+    @lru_cache(maxsize=65536)  # noqa: B019 - lives as long as the process
+    def noun(self, text: str) -> str:
+        """The common noun (or two words) that a label or description comes down to; "" where there is none."""
+        text = _LEAD.sub("", " ".join(_BRACKETS.sub(" ", text[:LONGEST]).split()))
+        plain = text.lower()
+        if plain in SAYING:
+            return SAYING[plain]
+        # A dictionary's own phrase is left whole ("head of state"), unless it is one only as a name.
+        if plain == text and " of " in text and self._is_noun(plain):
+            return plain
+        words = [word.strip(".'\"’“”") for word in _JOINT.split(text, maxsplit=1)[0].split()]
+        if words and words[0].istitle() and self._is_plain(words[0].lower()):
+            words[0] = words[0].lower()  # a description's first word, and no nationality
+        words = [word for word in words if word and word.islower() and not any(char.isdigit() for char in word)]
+        while words and not self._is_noun(words[-1].rpartition("-")[2]):
+            words.pop()  # "a rock band formed"
+        phrase = self._ending(words)
+        phrase = SAYING.get(phrase, phrase)
+        return phrase if phrase and self.common(phrase) else ""
+
+    def common(self, phrase: str) -> bool:
+        """Whether each word is common English, and the last one a noun."""
+        words = phrase.replace("-", " ").split()
+        return bool(words) and all(word.isalpha() and zipf(word) >= MIN_ZIPF for word in words) and self._is_noun(words[-1])
+
+    def _ending(self, words: list[str]) -> str:
+        for start in range(max(0, len(words) - 3), len(words) - 1):
+            phrase = " ".join(words[start:])
+            if phrase in SAYING or self._is_noun(phrase):
+                return phrase
+        if len(words) > 1 and words[-1] in WIDE and self._modifies(words[-2]):
+            return " ".join(words[-2:])
+        return words[-1] if words else ""
+
+    def _modifies(self, word: str) -> bool:
+        return word.isalpha() and zipf(word) >= MIN_ZIPF and word not in VAGUE and word not in EMPTY
+
+    def _is_plain(self, word: str) -> bool:
+        return any(word == lemma for sense in self.wordnet.senses(word)[:1] for lemma in sense.lemmas)
+
+    def _is_noun(self, phrase: str) -> bool:
+        return any(not sense.instance_of for sense in self.wordnet.senses(phrase))
+
+
+_EMPTY = """
+    former late retired professional famous popular major large small new old young current first second many male
+    female
+"""
+EMPTY = frozenset(_EMPTY.split())
+"""Modifiers that no picture shows."""
+
+
+def best(nouns: list[str]) -> str:
+    """Of several nouns in the order of the knowledge base, the first that says more than the type; else the first."""
+    return next((noun for noun in nouns if noun not in VAGUE), nouns[0] if nouns else "")

@@ -1,0 +1,61 @@
+"""Whether English lists a word: WordNet's four parts of speech, in any regular inflection, or two listed words written as one.
+
+Stands beside the frequency list (``language_words.zipf``): that one knows what is written often, misspellings included, and
+this one knows what is a word, however rare ("capercaillie").
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from components.language.wordnet import VARIABLE, wordnet_folder
+
+FILES = ("index.noun", "index.verb", "index.adj", "index.adv")
+_ENDINGS = (
+    ("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("er", ""),
+    ("er", "e"), ("ers", ""), ("ers", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ness", ""), ("able", ""), ("men", "man"),
+)  # fmt: skip
+_LONGEST_ENDING = max(len(ending) for ending, _ in _ENDINGS) + 1
+"""Characters that an inflection adds at most: an ending and a doubled letter."""
+_SHORTEST = 4
+"""Letters that each half of a compound has at least."""
+
+
+def is_listed(word: str) -> bool:
+    """Whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
+    return _listed(word.lower(), os.environ.get(VARIABLE, ""))
+
+
+@lru_cache(maxsize=65536)
+def _listed(word: str, chosen: str) -> bool:
+    """As :func:`is_listed`, for the dictionary that the environment chose: looking for its folder costs more than the word."""
+    lemmas, longest = _lemmas(str(wordnet_folder()))
+    if len(word) > 2 * longest + _LONGEST_ENDING:
+        return False
+    if _known(word, lemmas):
+        return True
+    cuts = range(_SHORTEST, len(word) - _SHORTEST + 1)
+    return any(word[:cut] in lemmas and _known(word[cut:], lemmas) for cut in cuts)
+
+
+def _known(word: str, lemmas: frozenset[str]) -> bool:
+    if word in lemmas:
+        return True
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            base = word[: -len(ending)]
+            if base + instead in lemmas or (base[-1] == base[-2:-1] and base[:-1] in lemmas):
+                return True
+    return False
+
+
+@lru_cache(maxsize=4)
+def _lemmas(folder: str) -> tuple[frozenset[str], int]:
+    """The listed words, and the length of the longest."""
+    found: set[str] = set()
+    for name in FILES:
+        with (Path(folder) / name).open(encoding="utf-8") as file:
+            found.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
+    return frozenset(found), max(map(len, found), default=0)

@@ -1,0 +1,74 @@
+"""WordNet 3.0 as the caption metrics ask for it (``metrics/lexicon.py``): nouns with kinds, verbs and adjectives by meaning.
+
+Two words are synonyms when the index gives them a synset in common, so of verbs and adjectives the index alone is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.language.wordnet import VARIABLE, WordNet, load_wordnet, wordnet_folder
+
+_PARTS = {"index.verb": 10**8, "index.adj": 2 * 10**8}
+"""A file of the index → what is added to its numbers, which are unique in one part of speech only."""
+
+
+class WordNetLexicon:
+    """See ``metrics/lexicon.Lexicon``."""
+
+    def __init__(self, wordnet: WordNet, folder: Path) -> None:
+        self._wordnet = wordnet
+        self._others: dict[str, tuple[int, ...]] = {}
+        for name, added in _PARTS.items():
+            try:
+                lines = (folder / name).read_text(encoding="utf-8").splitlines()
+                for line in lines:
+                    if not line.startswith("  "):
+                        word, _, count, *rest = line.split()
+                        # An extract has no numbers where nobody asked for them.
+                        numbers = tuple(added + number for number in map(int, rest[-int(count) :]) if number)
+                        self._others[word] = (*self._others.get(word, ()), *numbers)
+            except (OSError, UnicodeDecodeError, ValueError) as error:
+                raise HearsightError(
+                    f"the WordNet dictionary cannot be read ({error})",
+                    where=folder / name,
+                    mend=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
+                ) from None
+
+    @lru_cache(maxsize=65536)  # noqa: B019 - one dictionary lives as long as the process
+    def meanings(self, word: str) -> frozenset[int]:
+        """See ``Lexicon``."""
+        return frozenset(self.nouns(word)) | frozenset(self._others.get(word.replace(" ", "_"), ()))
+
+    @lru_cache(maxsize=65536)  # noqa: B019
+    def nouns(self, phrase: str) -> Sequence[int]:
+        """See ``Lexicon``; names of single things and persons ("Decker", a dramatist) are left out: captions mean no such."""
+        return tuple(sense.number for sense in self._wordnet.senses(phrase) if not sense.instance_of) if phrase.strip() else ()
+
+    @lru_cache(maxsize=65536)  # noqa: B019
+    def above(self, number: int) -> frozenset[int]:
+        """See ``Lexicon``."""
+        synset = self._wordnet.synset(number)
+        return frozenset(item.number for item in self._wordnet.ancestors(synset)) if synset is not None else frozenset()
+
+    def depth(self, number: int) -> int:
+        """See ``Lexicon``."""
+        return self._wordnet.depth(number)
+
+
+@lru_cache(maxsize=2)
+def _load(folder: str) -> WordNetLexicon:
+    return WordNetLexicon(load_wordnet(), Path(folder))
+
+
+def load_lexicon() -> WordNetLexicon | None:
+    """The dictionary that ``make data`` fetched or ``HEARSIGHT_WORDNET`` names; None where there is none.
+
+    Raises:
+        HearsightError: it is there and cannot be read.
+    """
+    folder = wordnet_folder()
+    return _load(str(folder)) if (folder / "data.noun").is_file() else None

@@ -1,0 +1,280 @@
+"""Captions as people write them around a description: a lead, the tag, the description, an end mark, tags and links after it.
+
+The description is the material's real text; what stands around it varies as posts under #PraCegoVer vary (paper, section 4.2
+and figures 2 and 3): spellings of the tag, "Descrição da imagem", "Audiodescrição", end marks with and without accents. About
+one in eleven is malformed, as 9.6 % of the paper's are. The parts are kept apart, so a test knows the true description.
+Every choice is drawn by the post's key.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+
+from components.core.seeded_rng import draw
+from components.sample.material import Material
+from components.sample.pictures import background_of
+
+MALFORMED = {"tag alone": 0.04, "description first": 0.034, "tag inside a word": 0.02, "emoji only": 0.016}
+"""Form → its share of the posts that carry the tag."""
+LEADS = (
+    "{Title}! 😍",
+    "Hoje no nosso álbum: {title}.",
+    "Bom dia! ☀️ Mais uma imagem da nossa coleção de {theme}.",
+    "Quem aí gosta de {theme}? Conta pra gente nos comentários 👇",
+    "{Title}. Marque quem precisa ver isto!",
+    "Sextou com {theme} ✨",
+    "#TBT da coleção de {theme} 💙",
+    "Novidade no acervo: {title} 🎉\nArraste para o lado e confira.",
+    "Você sabia? A nossa página tem uma série inteira sobre {theme} 📚",
+    "Série {theme}, parte {number}.\n.\n.\n.",
+    "👩‍🏫 Material para a aula de hoje: {title}.",
+    "{THEME}",
+    "Acesse {link} e veja a coleção completa de {theme}.",
+    "📷 {mention}",
+    "Olha que lindo :libras: {title}",
+)
+INTROS = (
+    ("#PraCegoVer {d}", 16),
+    ("#PraCegoVer: {d}", 22),
+    ("#pracegover {d}", 8),
+    ("#pracegover: {d}", 10),
+    ("#PraCegoVer - {d}", 5),
+    ("#PraCegoVer | {d}", 3),
+    ("#PraCegoVer\n{d}", 6),
+    ("#PRACEGOVER: {d}", 2),
+    ("[#PraCegoVer] {d}", 2),
+    ("#PraCegoVer 👁️ {d}", 1),
+    ("🔹 #PraCegoVer: {d}", 1),
+    ("#PraCegoVer Descrição da imagem: {d}", 5),
+    ("#PraCegoVer: Descrição da imagem: {d}", 2),
+    ("Descrição da imagem #PraCegoVer: {d}", 2),
+    ("#PraCegoVer Audiodescrição: {d}", 3),
+    ("#PraCegoVer #Audiodescrição: {d}", 1),
+    ("#PraCegoVer #PraTodosVerem: {d}", 5),
+    ("#PraTodosVerem #PraCegoVer {d}", 2),
+    ("#pratodosverem | #pracegover: {d}", 1),
+    ("#PraCegoVer Texto alternativo: {d}", 1),
+)
+"""How a description begins, and how often."""
+ENDS = (
+    ("", 58),
+    (" Fim da descrição.", 12),
+    (" #FimDaDescrição", 4),
+    (" #fimdadescricao", 3),
+    (" Fim da descricao.", 4),
+    (" [Fim da descrição]", 4),
+    ("\nFim da descrição", 4),
+    (" (Fim da descrição)", 3),
+    (" Fim da audiodescrição.", 3),
+    (" FIM DA DESCRIÇÃO.", 2),
+    (" #PraCegoVer", 1),
+)
+TAILS = (
+    ("", 26),
+    ("\n\n#acessibilidade #inclusão #{tag}", 20),
+    ("\n\n#{tag} #acessibilidade #PraTodosVerem", 8),
+    ("\n.\n.\n.\n#{tag} #inclusao #acessibilidade #audiodescrição", 8),
+    (" 😍👏", 4),
+    ("\n\n💙 #{tag}", 4),
+    ("\n\n{mention}", 4),
+    ("\n\n{link}", 5),
+    ("\n\n:libras: #{tag}", 2),
+)
+"""What may follow a description that nothing ends: never prose, which nobody could tell from it."""
+CLOSED_TAILS = (
+    *TAILS,
+    ("\n\nSaiba mais: {link}", 6),
+    ("\n\nLink na bio 👆 #{tag}", 5),
+    ("\n\nFoto: {mention}", 5),
+    ("\n\nGostou? Salve este post e compartilhe com {mention} 💬 #{tag}", 4),
+)
+"""After an end mark prose may follow, too."""
+OTHER_TEXTS = (
+    "Card quadrado da campanha sobre {theme}, sem nenhum texto escrito na imagem.",
+    "Capa do álbum de {theme} da página, que será lançado na próxima semana.",
+    "Arte de divulgação da nossa programação: oficina gratuita de {theme}, sábado, às 15 horas.",
+    "Publicação do projeto de acessibilidade, com o tema {theme}, na cor preferida da turma.",
+)
+_ARTICLE = re.compile(r"(Um|Uma|Uns|Umas|O|A|Os|As) ")
+
+
+@dataclass(frozen=True)
+class Caption:
+    """A caption by its parts; ``text`` is what was posted."""
+
+    form: str
+    """``described``, ``untagged``, ``empty``, or one of :data:`MALFORMED`."""
+    lead: str
+    intro: str
+    """With ``{d}`` where the description stands."""
+    description: str
+    end: str
+    tail: str
+
+    @property
+    def text(self) -> str:
+        """The whole caption, plain text with line breaks."""
+        lead = f"{self.lead}\n\n" if self.lead else ""
+        return (lead + self.intro.replace("{d}", self.description) + self.end + self.tail).strip()
+
+    @property
+    def truth(self) -> str | None:
+        """The description alone, as written; nothing where the caption is malformed or not about the tag."""
+        return self.description if self.form == "described" else None
+
+
+def write(material: Material, key: str, mention: str, form: str = "") -> Caption:
+    """A caption of a material, drawn by ``key``.
+
+    Args:
+        mention: whom it may mention, as ``@name``.
+        form: a form of :class:`Caption` to be kept to; drawn without.
+    """
+    chance = draw(key, "caption")
+    form = form or _form(chance)
+    lead = chance.choice(LEADS) if chance.random() < 0.75 else ""
+    intro, end = _pick(chance, INTROS), _pick(chance, ENDS)
+    tail = _pick(chance, CLOSED_TAILS if end.strip(" #").casefold().startswith(("fim", "[fim", "(fim")) else TAILS)
+    caption = Caption(form, lead, intro, describe(material, key), end, tail)
+    if form != "described":
+        caption = _malformed(caption, chance)
+    slots = _slots(material, chance, mention)
+    return replace(
+        caption, lead=_filled(caption.lead, slots), tail=_filled(caption.tail, slots), intro=_filled(caption.intro, slots)
+    )
+
+
+def again(first: Caption, material: Material, key: str, mention: str) -> Caption:
+    """The same caption posted again by somebody else: nearly word for word."""
+    chance = draw(key, "again")
+    way = chance.random()
+    if way < 0.3:
+        return first
+    slots = _slots(material, chance, mention)
+    if way < 0.55:
+        return replace(first, lead=f"Repost {mention}" + (f"\n{first.lead}" if first.lead else ""))
+    if way < 0.8:
+        return replace(first, lead=_filled(chance.choice(LEADS[:6]), slots), tail=_filled(_pick(chance, TAILS[:4]), slots))
+    words = first.description.split(" ")
+    if len(words) >= 8 and first.form == "described":  # one word of many is written otherwise
+        place = chance.randrange(2, len(words) - 1)
+        words[place] = _plain(words[place])
+        return replace(first, description=" ".join(words))
+    return replace(first, end="" if first.form == "described" else first.end, tail=_filled(_pick(chance, TAILS[:4]), slots))
+
+
+def otherwise(material: Material, key: str, mention: str) -> Caption:
+    """Another caption for a picture that was posted before: another real text of the material, or a page's own words."""
+    chance = draw(key, "otherwise")
+    caption = write(material, key, mention, "described")
+    text = chance.choice(material.others) if material.others else chance.choice(OTHER_TEXTS).replace("{theme}", material.theme)
+    return replace(caption, description=_sentence(text))
+
+
+def describe(material: Material, key: str) -> str:
+    """The material's text as a description of its picture."""
+    chance, text, colour = draw(key, "describe"), _sentence(material.text), background_of(material)
+    bare = text.rstrip(".")
+    if material.kind == "stamp":
+        ways = [
+            text,
+            text,
+            f"Ilustração com fundo {colour}. {text}",
+            f"{text} O fundo é {colour}.",
+            f"Imagem com fundo {colour}: {text}",
+        ]
+        if _ARTICLE.match(text):
+            ways.append(f"Imagem quadrada com fundo {colour}. No centro, {_lower(text)}")
+        return chance.choice(ways)
+    if material.text[:1].islower():  # a word of a first reader
+        if material.kind == "photo":
+            return chance.choice((f"Foto de {bare}.", f"Fotografia colorida de {bare}.", f"Foto de {bare} em primeiro plano."))
+        ways = [
+            f"Desenho de {bare}.",
+            f"Ilustração de {bare} em fundo {colour}.",
+            f"Desenho colorido de {bare}, no centro de um fundo {colour}.",
+        ]
+        return chance.choice(ways)
+    if material.title == material.text:
+        kind = "Fotografia" if material.kind == "photo" else "Reprodução de pintura"
+        return chance.choice((f"{kind}: {text}", f"{kind} colorida. {text}", text))
+    return chance.choice((text, f"Foto: {material.title}. {text}", f"Fotografia colorida. {material.title}. {text}"))
+
+
+def _form(chance: random.Random) -> str:
+    drawn = chance.random()
+    for form, share in MALFORMED.items():
+        if drawn < share:
+            return form
+        drawn -= share
+    return "described"
+
+
+def _malformed(caption: Caption, chance: random.Random) -> Caption:
+    """The same parts, put together in a way that leaves no description after the tag."""
+    lead = caption.lead or "{Title}."
+    if caption.form == "empty":
+        return replace(caption, lead="", intro="", description="", end="", tail="")
+    if caption.form == "untagged":
+        return replace(
+            caption,
+            lead=lead,
+            intro=chance.choice(("{d}", "Descrição da imagem: {d}", "")),
+            end="",
+            tail="\n\n#acessibilidade #{tag}",
+        )
+    if caption.form == "tag alone":
+        return replace(
+            caption,
+            lead=lead,
+            intro=chance.choice(("#acessibilidade #{tag} #PraCegoVer", "#PraCegoVer", "#pracegover:")),
+            end="",
+            tail="",
+        )
+    if caption.form == "emoji only":
+        return replace(caption, lead=lead, intro="#PraCegoVer", end=" 😍😍👏", tail="")
+    if caption.form == "description first":
+        return replace(
+            caption, intro=chance.choice(("{d} #PraCegoVer", "{d}\n\n#pracegover #{tag}", "{d}\n#PraCegoVer")), end="", tail=""
+        )
+    word = chance.choice(("@oficialpracegover", "projetopracegover", "#pracegoverbrasil", "{link}pracegover"))
+    return replace(caption, lead=lead, intro=f"Siga {word} e participe da campanha! #{{tag}} #PraCegoVer", end="", tail="")
+
+
+def _slots(material: Material, chance: random.Random, mention: str) -> dict[str, str]:
+    tag = re.sub(r"\W", "", material.theme)
+    return {
+        "title": _lower(material.title) if material.kind == "stamp" and _ARTICLE.match(material.text) else material.title,
+        "Title": material.title[:1].upper() + material.title[1:],
+        "theme": material.theme,
+        "THEME": material.theme.upper(),
+        "tag": tag,
+        "number": str(chance.randint(2, 9)),
+        "mention": mention,
+        "link": f"https://acervo.example/{_plain(tag)}/{chance.randint(100, 999)}",
+    }
+
+
+def _filled(text: str, slots: dict[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: slots.get(found[1], found[0]), text)
+
+
+def _pick(chance: random.Random, choices: tuple[tuple[str, int], ...]) -> str:
+    return chance.choices([text for text, _ in choices], [weight for _, weight in choices])[0]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", ")", "”", '"')) else f"{text}."
+
+
+def _lower(text: str) -> str:
+    """With a small first letter, unless the second is a capital, too."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _plain(text: str) -> str:
+    """Without accents."""
+    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))

@@ -1,0 +1,176 @@
+"""A post as Mastodon's API and pages give it: Status, Account and MediaAttachment as JSON, captions as HTML.
+
+Field names and shapes are those of Mastodon's documentation (entities Status, Account, MediaAttachment, version 4). Not in
+scope: which of them a request gets (``posts``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from html import escape
+from typing import Any
+
+from components.core.seeded_rng import draw
+from components.sample.pictures import size_of, suffix_of
+from components.sample.statuses import Owner, Picture, Plan, Post
+
+HOST = "posts.sample"
+BASE = f"http://{HOST}"
+PREVIEW = 240
+"""px of a preview, square."""
+EMOJI = "libras"
+"""The server's own emoji, written ``:libras:``."""
+_MARKS = re.compile(
+    r"(?P<link>https?://[^\s<]+)|(?<![\w/)])#(?P<tag>\w*[^\W\d]\w*)|(?<![\w/])@(?P<name>[A-Za-z0-9_]+)|(?P<rest>[&<>\"'])"
+)
+
+
+def tags_of(text: str) -> list[str]:
+    """The hashtags of a caption, lower-cased, each once."""
+    return list(dict.fromkeys(found["tag"].lower() for found in _MARKS.finditer(text) if found["tag"]))
+
+
+def content_of(text: str, owners: Mapping[str, Owner]) -> str:
+    """A caption as HTML: paragraphs, breaks, and links for tags, known names and addresses."""
+    marked = _MARKS.sub(lambda found: _linked(found, owners), text)
+    paragraphs = [part.replace("\n", "<br />") for part in re.split(r"\n{2,}", marked) if part]
+    return "".join(f"<p>{part}</p>" for part in paragraphs)
+
+
+def _linked(found: re.Match[str], owners: Mapping[str, Owner]) -> str:
+    if found["tag"]:
+        tag = found["tag"]
+        return f'<a href="{BASE}/tags/{tag.lower()}" class="mention hashtag" rel="tag">#<span>{tag}</span></a>'
+    if found["name"]:
+        name = found["name"]
+        if name not in owners:
+            return found[0]
+        return (
+            f'<span class="h-card" translate="no"><a href="{BASE}/@{name}" class="u-url mention">@<span>{name}</span></a></span>'
+        )
+    if found["link"]:
+        whole = escape(found["link"])
+        scheme, _, rest = whole.partition("://")
+        shown = f'<span class="invisible">{scheme}://</span><span class="">{rest}</span>'
+        return f'<a href="{whole}" target="_blank" rel="nofollow noopener" translate="no">{shown}</a>'
+    return escape(found[0], quote=False)
+
+
+def status(post: Post, plan: Plan) -> dict[str, Any]:
+    """A post as the entity Status."""
+    owner, inner = plan.owners[post.owner], plan.posts.get(post.boosts)
+    text = post.caption.text
+    mentioned = [found["name"] for found in _MARKS.finditer(text) if found["name"] in plan.owners]
+    passed_on = status(inner, plan) if inner else None
+    chance = draw(post.number, "counts")
+    return {
+        "id": str(post.number),
+        "created_at": time_of(post.posted),
+        "in_reply_to_id": None,
+        "in_reply_to_account_id": None,
+        "sensitive": post.sensitive,
+        "spoiler_text": "imagem sensível" if post.sensitive else "",
+        "visibility": post.visibility,
+        "language": "pt",
+        "uri": f"{BASE}/users/{owner.handle}/statuses/{post.number}" + ("/activity" if inner else ""),
+        "url": address(inner or post),
+        "replies_count": chance.randrange(5),
+        "reblogs_count": chance.randrange(9),
+        "favourites_count": chance.randrange(40),
+        "edited_at": time_of(post.posted) if chance.random() < 0.03 else None,
+        "content": passed_on["content"] if passed_on else content_of(text, plan.owners),
+        "reblog": passed_on,
+        "application": None,
+        "account": account(owner, plan),
+        "media_attachments": passed_on["media_attachments"] if passed_on else [attachment(each) for each in post.pictures],
+        "mentions": [
+            {"id": str(plan.owners[name].number), "username": name, "url": f"{BASE}/@{name}", "acct": name}
+            for name in dict.fromkeys(mentioned)
+        ],
+        "tags": [{"name": tag, "url": f"{BASE}/tags/{tag}"} for tag in tags_of(text)],
+        "emojis": [emoji()] if f":{EMOJI}:" in text else [],
+        "card": None,
+        "poll": None,
+    }
+
+
+def address(post: Post) -> str:
+    """The post's page."""
+    return f"{BASE}/@{post.owner}/{post.number}"
+
+
+def account(owner: Owner, plan: Plan) -> dict[str, Any]:
+    """An owner as the entity Account."""
+    shown = [post for post in plan.of(owner.handle) if post.visibility in ("public", "unlisted")]
+    picture = f"{BASE}/avatars/{owner.handle}.png"
+    chance = draw(owner.handle, "counts")
+    return {
+        "id": str(owner.number),
+        "username": owner.handle,
+        "acct": owner.handle,
+        "display_name": owner.name,
+        "locked": owner.locked,
+        "bot": False,
+        "discoverable": not owner.noindex,
+        "indexable": not owner.noindex,
+        "group": False,
+        "created_at": time_of(owner.created),
+        "note": f"<p>{escape(owner.note, quote=False)}</p>",
+        "url": f"{BASE}/@{owner.handle}",
+        "uri": f"{BASE}/users/{owner.handle}",
+        "avatar": picture,
+        "avatar_static": picture,
+        "header": picture,
+        "header_static": picture,
+        "followers_count": chance.randrange(5000),
+        "following_count": chance.randrange(300),
+        "statuses_count": len(shown),
+        "last_status_at": shown[0].posted.date().isoformat() if shown else None,
+        "hide_collections": None,
+        "noindex": owner.noindex,
+        "emojis": [],
+        "roles": [],
+        "fields": [],
+    }
+
+
+def attachment(picture: Picture) -> dict[str, Any]:
+    """A picture as the entity MediaAttachment."""
+    width, height = size_of(picture.material, picture.change)
+    meta = {"original": _measures(width, height), "small": _measures(PREVIEW, PREVIEW)}
+    return {
+        "id": str(picture.number),
+        "type": picture.kind,
+        "url": f"{BASE}{media_path(picture)}",
+        "preview_url": f"{BASE}/media/{picture.number}/small.png",
+        "remote_url": None,
+        "preview_remote_url": None,
+        "text_url": None,
+        "meta": {} if picture.kind == "audio" else meta,
+        "description": picture.description,
+        "blurhash": None,
+    }
+
+
+def media_path(picture: Picture) -> str:
+    """Where a picture's file lies on the server."""
+    suffixes = {"video": ".mp4", "gifv": ".gif", "audio": picture.material.speech.suffix if picture.material.speech else ".ogg"}
+    suffix = suffixes.get(picture.kind) or suffix_of(picture.change, str(picture.number))
+    return f"/media/{picture.number}/original{suffix}"
+
+
+def emoji() -> dict[str, Any]:
+    """The server's emoji as the entity CustomEmoji."""
+    url = f"{BASE}/emoji/{EMOJI}.png"
+    return {"shortcode": EMOJI, "url": url, "static_url": url, "visible_in_picker": True}
+
+
+def time_of(when: datetime) -> str:
+    """As Mastodon writes moments."""
+    return when.strftime("%Y-%m-%dT%H:%M:%S.") + f"{when.microsecond // 1000:03d}Z"
+
+
+def _measures(width: int, height: int) -> dict[str, Any]:
+    return {"width": width, "height": height, "size": f"{width}x{height}", "aspect": width / height}

@@ -1,0 +1,29 @@
+"""The sample's calendar: its server's first and last moments, and identifiers made from moments, as Mastodon makes them."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+from components.core.seeded_rng import draw
+
+START, TODAY = datetime(2019, 3, 1, tzinfo=UTC), datetime(2024, 6, 30, 21, tzinfo=UTC)
+"""The server's life so far, on day 1. The packages date nearly nothing after the tag's beginnings (2012), so dates are drawn."""
+RECENT = timedelta(days=6)
+"""Most owners have a post this young: a tag's timeline is searched seven days back (paper, section 4.1)."""
+WAKING = (11, 12, 13, 14, 15, 16, 18, 20, 22, 23)
+"""Hours (UTC) in which people in Brazil post."""
+
+
+def number_of(when: datetime, key: str) -> int:
+    """An identifier that grows with time: milliseconds since 1970, then 16 bits of the key."""
+    serial = int.from_bytes(hashlib.sha256(key.encode()).digest()[:2], "big")
+    return (int(when.timestamp() * 1000) << 16) | serial
+
+
+def moment(key: str, earliest: datetime, latest: datetime, power: float) -> datetime:
+    """A moment between the two, in waking hours where there is room; a ``power`` below 1 makes it rather a late one."""
+    chance = draw(key, "date")
+    when = earliest + (latest - earliest) * chance.random() ** power
+    waking = when.replace(hour=chance.choice(WAKING), minute=chance.randrange(60), second=chance.randrange(60))
+    return (waking if earliest < waking < latest else when).replace(microsecond=chance.randrange(1000) * 1000)

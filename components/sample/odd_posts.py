@@ -1,0 +1,141 @@
+"""What happens to the sample's posts besides: recency, oddities, boosts, and accounts that are private, shy or gone.
+
+Each function takes the posts as planned and gives them back changed; every choice is drawn by the post's material or owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from components.core.seeded_rng import draw
+from components.sample.captions import Caption, write
+from components.sample.moments import RECENT, TODAY, moment, number_of
+from components.sample.statuses import Owner, Post
+
+ABSENT = 0.1
+"""Share of the owners who have no post of the last days."""
+
+
+def recent(posts: list[Post]) -> list[Post]:
+    """A post of nearly every owner moved into the days before :data:`TODAY`: their last that nobody posted again."""
+    last: dict[str, Post] = {}
+    originals = {post.original for post in posts}
+    for post in posts:
+        if (
+            post.posted <= TODAY
+            and post.number not in originals
+            and post.number > (last[post.owner].number if post.owner in last else 0)
+        ):
+            last[post.owner] = post
+    moved: dict[int, Post] = {}
+    for owner, post in sorted(last.items()):
+        if draw(owner, "absent").random() >= ABSENT and post.posted < TODAY - RECENT:
+            posted = moment(f"{owner} recently", TODAY - RECENT, TODAY - timedelta(minutes=10), 1.0)
+            number = number_of(posted, f"{owner} recently")
+            pictures = tuple(replace(picture, number=number + 1 + order) for order, picture in enumerate(post.pictures))
+            moved[post.number] = replace(post, number=number, posted=posted, pictures=pictures)
+    return [moved.get(post.number, post) for post in posts]
+
+
+_ODD = (
+    ("no picture", 8), ("video", 3), ("gifv", 2), ("audio", 3), ("deleted picture", 6), ("empty", 5), ("untagged", 40),
+    ("private", 10), ("unlisted", 4), ("sensitive", 4),
+)  # fmt: skip
+"""What is odd about a few posts, and about how many of 1,400; two at least."""
+
+
+def odd(posts: list[Post]) -> list[Post]:
+    """Some posts that nobody posted again, made into what else there is on a server."""
+    repeated = {post.original for post in posts}
+    free = sorted(
+        (post for post in posts if not post.original and post.number not in repeated and post.posted <= TODAY),
+        key=lambda post: draw(post.pictures[0].material.key, "odd").random(),
+    )
+    changed: dict[int, Post] = {}
+    speaking = [post for post in free if post.pictures[0].material.speech]
+    for what, many in _ODD:
+        among = speaking if what == "audio" else free
+        for post in [post for post in among if post.number not in changed][: max(2, round(many * len(posts) / 1400))]:
+            changed[post.number] = _made_odd(post, what)
+    return [changed.get(post.number, post) for post in posts]
+
+
+def _made_odd(post: Post, what: str) -> Post:
+    material, shown = post.pictures[0].material, post.pictures[0]
+    if what == "no picture":
+        return replace(post, pictures=())
+    if what in ("video", "gifv", "audio"):
+        return replace(post, pictures=(replace(shown, kind=what, missing=what == "video"),))
+    if what == "deleted picture":
+        return replace(post, pictures=(replace(shown, missing=True),))
+    if what in ("empty", "untagged"):
+        return replace(post, caption=write(material, material.key, f"@{post.owner}", what))
+    return replace(post, sensitive=True) if what == "sensitive" else replace(post, visibility=what)
+
+
+def boosts(posts: list[Post], handles: Sequence[str]) -> list[Post]:
+    """Posts that institutions pass on without a word of their own."""
+    public = sorted((post for post in posts if post.visibility == "public" and post.posted < TODAY), key=lambda post: post.number)
+    empty = Caption("empty", "", "", "", "", "")
+    passed = []
+    for post in public[:: max(1, len(public) // 30)]:
+        key = f"boost {post.number}"
+        posted = moment(key, post.posted + timedelta(minutes=5), TODAY, 2.0)
+        passed.append(
+            Post(
+                number_of(posted, key),
+                draw(key, "owner").choice([handle for handle in handles if handle != post.owner]),
+                posted,
+                empty,
+                (),
+                boosts=post.number,
+            )
+        )
+    return passed
+
+
+def accounts(
+    owners: dict[str, Owner], posts: list[Post], collections: tuple[str, ...], day: int
+) -> tuple[dict[str, Owner], list[Post]]:
+    """Two private accounts, two that ask not to be collected, two that are gone; on day 2 another private one, a post less."""
+    count: dict[str, int] = {}
+    for post in posts:
+        count[post.owner] = count.get(post.owner, 0) + 1
+    # No person who made a picture is said to have gone or turned private; and a timeline of seven days shows them all.
+    seen = {post.owner for post in posts if TODAY - RECENT < post.posted <= TODAY and post.visibility == "public"}
+    open_to = [handle for handle in owners if handle.startswith(collections) and 2 <= count.get(handle, 0) <= 15]
+    ranked = sorted(seen.intersection(open_to), key=lambda handle: (draw(handle, "account").random(), handle))
+    private, noindex, gone, turning = ranked[:2], ranked[2:4], ranked[4:6], ranked[6:7]
+    changed = dict(owners)
+    for handle in private + (turning if day > 1 else []):
+        changed[handle] = replace(owners[handle], locked=True)
+    for handle in noindex:
+        changed[handle] = replace(owners[handle], noindex=True)
+    for handle in gone:
+        changed[handle] = replace(owners[handle], gone=True)
+    newest = {handle: max(post.number for post in posts if post.owner == handle and post.posted <= TODAY) for handle in private}
+    kept = []
+    for post in posts:
+        # Of a private account one post from before it was private is still about.
+        if post.owner in private and post.number != newest[post.owner]:
+            post = replace(post, visibility="private")
+        if post.owner in turning and day > 1:
+            post = replace(post, visibility="private")
+        kept.append(post)
+    if day > 1:
+        repeated = {post.original for post in kept}
+        deletable = sorted(post.number for post in kept if _deletable(post) and post.number not in repeated)
+        kept = [post for post in kept if not {post.number, post.boosts} & set(deletable[-1:])]
+    return changed, kept
+
+
+def _deletable(post: Post) -> bool:
+    return (
+        post.posted <= TODAY
+        and post.visibility == "public"
+        and not post.original
+        and post.caption.form == "described"
+        and bool(post.pictures)
+    )

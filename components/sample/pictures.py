@@ -1,0 +1,172 @@
+"""The pictures of the sample's posts: a material's own, laid out as a post would show it, and what re-posting does to it.
+
+A stamp or drawing is put on a square canvas, as such posts are; a photograph keeps its shape. A change is what the
+near-duplicates of the paper differ by (section 4.3: re-posts, rotations, changed colours) and what users do besides: crops,
+watermarks, frames, flips, recompression. Every picture is a function of its material, change and seed.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from components.core.seeded_rng import draw
+from components.sample.material import Material
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+CANVAS = 480
+"""px of a square post."""
+LARGEST = 720
+"""px of a photograph's larger side."""
+FRAME = 24
+"""px of a frame on each side."""
+BACKGROUNDS = {
+    "branco": (255, 255, 255),
+    "azul-claro": (198, 224, 245),
+    "amarelo": (252, 228, 132),
+    "verde-claro": (204, 234, 200),
+    "rosa": (248, 206, 218),
+    "lilás": (220, 208, 240),
+    "cinza": (214, 214, 214),
+}
+CHANGES = ("resized", "recompressed", "cropped", "rotated", "recoloured", "watermarked", "framed", "flipped", "turned")
+SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp"}
+
+
+def background_of(material: Material) -> str:
+    """The colour behind a stamp or drawing; half of them stand on white."""
+    chance = draw(material.key, "background")
+    return "branco" if chance.random() < 0.5 else chance.choice(sorted(BACKGROUNDS))
+
+
+def suffix_of(change: str, seed: str) -> str:
+    """The file name's end: mostly JPEG, and where a re-post was saved anew sometimes another format."""
+    chance = draw(seed, "format").random()
+    if change == "resized" and chance < 0.25:
+        return SUFFIXES["PNG"]
+    return SUFFIXES["WEBP"] if chance > 0.93 else SUFFIXES["JPEG"]
+
+
+def size_of(material: Material, change: str = "") -> tuple[int, int]:
+    """Width and height (px) of the picture that :func:`render` gives, without rendering it."""
+    from PIL import Image
+
+    if material.kind == "photo":
+        with Image.open(io.BytesIO(material.read())) as picture:
+            width, height = _fit(picture.size)
+    else:
+        width = height = CANVAS
+    if change == "resized":
+        return width * 3 // 5, height * 3 // 5
+    if change == "cropped":
+        left, top, right, bottom = _crop(width, height)
+        return right - left, bottom - top
+    if change == "framed":
+        return width + 2 * FRAME, height + 2 * FRAME
+    return (height, width) if change == "turned" else (width, height)
+
+
+def render(material: Material, change: str = "", seed: str = "", suffix: str = ".jpg", mark: str = "") -> bytes:
+    """The picture as a file.
+
+    Args:
+        change: one of :data:`CHANGES`, or empty for the picture as first posted.
+        seed: what the change's amount is drawn by.
+        suffix: the format.
+        mark: the watermark's text.
+    """
+    picture = _changed(_laid_out(material), change, seed, mark)
+    buffer = io.BytesIO()
+    if suffix == SUFFIXES["PNG"]:
+        picture.save(buffer, "PNG")
+    elif suffix == SUFFIXES["WEBP"]:
+        picture.save(buffer, "WEBP", quality=80)
+    else:
+        picture.save(buffer, "JPEG", quality=draw(seed, "quality").randint(25, 40) if change == "recompressed" else 86)
+    return buffer.getvalue()
+
+
+def thumbnail(material: Material, side: int) -> bytes:
+    """A square PNG of a material: previews, avatars and custom emoji."""
+    from PIL import ImageOps
+
+    buffer = io.BytesIO()
+    ImageOps.fit(_laid_out(material), (side, side)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def animation(material: Material) -> bytes:
+    """A GIF of the picture swaying."""
+    base = _laid_out(material)
+    base.thumbnail((CANVAS // 2, CANVAS // 2))
+    frames = [base.rotate(angle, fillcolor=(255, 255, 255)) for angle in (0, 4, 0, -4)]
+    buffer = io.BytesIO()
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=200, loop=0)
+    return buffer.getvalue()
+
+
+def _laid_out(material: Material) -> Image:
+    from PIL import Image
+
+    with Image.open(io.BytesIO(material.read())) as opened:
+        picture = opened.convert("RGBA")
+    if material.kind == "photo":
+        canvas = Image.new("RGB", _fit(picture.size), BACKGROUNDS["branco"])
+        picture = picture.resize(canvas.size, Image.Resampling.LANCZOS)
+        canvas.paste(picture, (0, 0), picture)
+        return canvas
+    canvas = Image.new("RGB", (CANVAS, CANVAS), BACKGROUNDS[background_of(material)])
+    scale = CANVAS * draw(material.key, "scale").uniform(0.65, 0.9) / max(picture.size)
+    picture = picture.resize(
+        (max(1, round(picture.width * scale)), max(1, round(picture.height * scale))), Image.Resampling.LANCZOS
+    )
+    canvas.paste(picture, ((CANVAS - picture.width) // 2, (CANVAS - picture.height) // 2), picture)
+    return canvas
+
+
+def _fit(size: tuple[int, int]) -> tuple[int, int]:
+    """A photograph's size within :data:`LARGEST`; small ones stay as they are."""
+    scale = min(1.0, LARGEST / max(size))
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
+def _crop(width: int, height: int) -> tuple[int, int, int, int]:
+    """The box that cuts a tenth of the area away, evenly."""
+    left, top = round(width * 0.025), round(height * 0.025)
+    return left, top, width - left, height - top
+
+
+def _changed(picture: Image, change: str, seed: str, mark: str) -> Image:
+    from PIL import Image, ImageEnhance, ImageOps
+
+    chance = draw(seed, "change")
+    width, height = picture.size
+    if change == "resized":
+        return picture.resize((width * 3 // 5, height * 3 // 5), Image.Resampling.BICUBIC)
+    if change == "cropped":
+        return picture.crop(_crop(width, height))
+    if change == "rotated":
+        angle = chance.uniform(2, 6) * chance.choice((-1, 1))
+        return picture.rotate(angle, Image.Resampling.BICUBIC, fillcolor=BACKGROUNDS["branco"])
+    if change == "turned":
+        return picture.transpose(Image.Transpose.ROTATE_90)
+    if change == "flipped":
+        return ImageOps.mirror(picture)
+    if change == "framed":
+        return ImageOps.expand(picture, FRAME, BACKGROUNDS[chance.choice(sorted(BACKGROUNDS))])
+    if change == "recoloured":
+        brighter = ImageEnhance.Brightness(picture).enhance(chance.uniform(0.75, 1.25))
+        return ImageEnhance.Color(brighter).enhance(chance.choice((0.0, 0.4, 1.8)))
+    return _watermarked(picture, mark) if change == "watermarked" else picture
+
+
+def _watermarked(picture: Image, mark: str) -> Image:
+    from PIL import Image, ImageDraw, ImageFont
+
+    layer = Image.new("RGBA", picture.size)
+    font = ImageFont.load_default(max(14, picture.width // 18))
+    where = (picture.width * 0.96, picture.height * 0.96)
+    ImageDraw.Draw(layer).text(where, mark, (255, 255, 255, 190), font, anchor="rs", stroke_width=2, stroke_fill=(0, 0, 0, 120))
+    return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")

@@ -1,0 +1,148 @@
+"""Who posts what and when on the sample's server: owners, originals, re-posts, and the odd posts every server has.
+
+An original is one material, posted by its author where the package names one and by a collection's account otherwise; no
+person is given work that is not theirs. Re-posts are by collections and by made-up institutions. All is a function of the
+materials and the day: no clock; draws are keyed by material, so one material more changes little else. Day 2 is day 1 with new
+posts, a post deleted and an account turned private. Not in scope: how it is asked for (``posts``) and looks (``entities``).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from components.core.seeded_rng import draw
+from components.sample.captions import Caption, again, otherwise, write
+from components.sample.material import GCOMPRIS, Material
+from components.sample.moments import RECENT, START, TODAY, moment, number_of
+from components.sample.odd_posts import accounts, boosts, odd, recent
+from components.sample.pictures import CHANGES
+from components.sample.statuses import Owner, Picture, Plan, Post
+
+COPIED, MOST_COPIES = 0.33, 8
+"""Share of the originals that are posted again, and how often at most."""
+OTHER_CAPTION = 0.22
+"""Share of the re-posts that have another caption (and so are no duplicates by the paper's definition 3)."""
+SMALL = 4
+"""Themes with fewer materials share one account."""
+INSTITUTIONS = tuple(
+    f"{what} {of}"
+    for of in ("da Amostra", "do Exemplo", "do Modelo")
+    for what in ("Biblioteca", "Museu", "Escola", "Rádio", "Prefeitura", "Câmara", "Projeto", "Instituto")
+)
+"""Made up, after whom the tag's posts come from; the first post most."""
+COLLECTIONS = ("carimbos_", "gcompris_")
+"""How the handles of collections begin."""
+
+
+def make_plan(found: Sequence[Material], day: int = 1) -> Plan:
+    """The server's content on a day (1 or 2).
+
+    Args:
+        found: materials, sorted by key.
+    """
+    later = {material.key for material in _first(found, len(found) // 70, "second day")}
+    again_later = {material.key for material in _first(found, len(found) // 150, "second day's re-post")} - later
+    names = _owner_names(found)
+    owners = _owners(found, names)
+    originals = {material.key: _original(material, handle_of(names[material.key]), material.key in later) for material in found}
+    copies: list[Post] = []
+    for material in found:
+        if material.key not in later:
+            copies += _copies(material, originals[material.key], owners, material.key in again_later)
+    posts = odd(recent([*originals.values(), *copies]))
+    posts += boosts(posts, [handle_of(name) for name in INSTITUTIONS])
+    owners, posts = accounts(owners, posts, COLLECTIONS, day)
+    today = TODAY + timedelta(days=day - 1)
+    kept = sorted((post for post in posts if post.posted <= today), key=lambda post: -post.number)
+    return Plan(owners, {post.number: post for post in kept})
+
+
+def handle_of(name: str) -> str:
+    """A name as an account's: letters, digits and underscores."""
+    plain = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
+    return re.sub(r"\W+", "_", plain).strip("_") or "conta"
+
+
+def _owner_names(found: Sequence[Material]) -> dict[str, str]:
+    """Material's key → its author, or the collection it goes into."""
+    sizes: dict[tuple[str, str], int] = {}
+    packages = {material.key: "GCompris" if material.key.startswith(GCOMPRIS) else "Carimbos" for material in found}
+    for material in found:
+        if not material.author:
+            group = packages[material.key], material.theme
+            sizes[group] = sizes.get(group, 0) + 1
+    names = {}
+    for material in found:
+        package = packages[material.key]
+        theme = material.theme if sizes.get((package, material.theme), 0) >= SMALL else "diversos"
+        names[material.key] = material.author or f"{package}: {theme}"
+    return names
+
+
+def _owners(found: Sequence[Material], names: dict[str, str]) -> dict[str, Owner]:
+    notes = {
+        names[material.key]: f"Imagens: {material.credit}." if material.author else "Autoria das imagens: veja cada publicação."
+        for material in found
+    }
+    notes |= dict.fromkeys(INSTITUTIONS, "Conta inventada da amostra; publica de novo o que outras publicaram.")
+    owners = {}
+    for name, note in sorted(notes.items()):
+        created = START - timedelta(days=draw(name, "account").randint(1, 700))
+        owners[handle_of(name)] = Owner(handle_of(name), name, number_of(created, name), created, note)
+    return owners
+
+
+def _first(found: Iterable[Material], count: int, what: str) -> list[Material]:
+    """``count`` materials chosen by a draw of their own, whatever the others are."""
+    return sorted(found, key=lambda material: (draw(material.key, what).random(), material.key))[:count]
+
+
+def _original(material: Material, owner: str, later: bool) -> Post:
+    if later:
+        posted = moment(material.key, TODAY + timedelta(minutes=5), TODAY + timedelta(hours=23), 1.0)
+    else:
+        posted = moment(material.key, START, TODAY - RECENT, 0.6)
+    number = number_of(posted, material.key)
+    caption = write(material, material.key, f"@{owner}")
+    pictures: tuple[Picture, ...] = (Picture(number + 1, material, description=_alt(material.key, caption)),)
+    if draw(material.key, "album").random() < 0.02:
+        pictures += (Picture(number + 2, material, "cropped"),)
+    return Post(number, owner, posted, caption, pictures)
+
+
+def _alt(key: str, caption: Caption) -> str | None:
+    """The attachment's own description, which about half of the people fill in."""
+    return (caption.description or None) if draw(key, "alt").random() < 0.55 else None
+
+
+def _copies(material: Material, first: Post, owners: dict[str, Owner], later: bool) -> list[Post]:
+    """What others (or the owner once more) make of a post; ``later``: once on day 2 as well."""
+    chance = draw(material.key, "copies")
+    count = 0
+    while count < MOST_COPIES and chance.random() < (COPIED if not count else 0.48):
+        count += 1
+    if count and chance.random() < 0.08:  # a campaign everybody posts
+        count = MOST_COPIES
+    others = [handle_of(name) for name in INSTITUTIONS]
+    collections = [handle for handle in owners if handle.startswith(COLLECTIONS)]
+    copies = []
+    for order in range(count + later):
+        key = f"{material.key}#{order}"
+        one = draw(key, "owner")
+        owner = first.owner if one.random() < 0.1 else one.choices(others, [1 / (rank + 3) for rank in range(len(others))])[0]
+        if one.random() < 0.25 and collections:
+            owner = one.choice(collections)
+        if order < count:
+            posted = moment(key, first.posted + timedelta(hours=1), TODAY - timedelta(minutes=10), 2.5)
+        else:
+            posted = moment(key, TODAY + timedelta(minutes=5), TODAY + timedelta(hours=23), 1.0)
+        number = number_of(posted, key)
+        other = one.random() < OTHER_CAPTION
+        mention = f"@{first.owner}"
+        caption = otherwise(material, key, mention) if other else again(first.caption, material, key, mention)
+        picture = Picture(number + 1, material, draw(key, "which").choice(("", *CHANGES)), description=_alt(key, caption))
+        copies.append(Post(number, owner, posted, caption, (picture,), first.number, other))
+    return copies

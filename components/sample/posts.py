@@ -1,0 +1,327 @@
+"""``posts.sample``: a server of posts that answers as Mastodon's public API does, without a login.
+
+Tag timelines, accounts, their statuses, single posts, paging by ``Link``, rate-limit headers; the posts' pages and files.
+Equal packages give equal answers: the server's clock stands still at the day it shows (``moments``), so its rate limit never
+runs out. Not in scope: writing, tokens, streaming, other servers' posts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+from components.sample import entities
+from components.sample.material import Material, check_packages, materials
+from components.sample.moments import TODAY
+from components.sample.pictures import animation, render, thumbnail
+from components.sample.plan import make_plan
+from components.sample.sites import TYPES, Reply, Site
+from components.sample.statuses import Owner, Picture, Plan, Post
+
+MOST, USUAL = 40, 20
+"""Posts a page: the most, and without a limit asked for."""
+ALLOWED = 300
+"""Requests in five minutes, as the headers say."""
+CACHED = 512
+"""Rendered files kept in memory; about 20 kB each."""
+ROBOTS = "User-agent: *\nDisallow: /interact/\n\nUser-agent: badbot\nDisallow: /\n"
+MEDIA_TYPES = TYPES | {".ogg": "audio/ogg", ".wav": "audio/wav", ".mp4": "video/mp4"}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is known of a post because it was made here; for measuring, never served."""
+
+    description: str | None
+    """The description in its caption, as written; nothing where the caption is malformed."""
+    form: str
+    """The caption's form (``captions.Caption``)."""
+    original: int | None
+    """The post whose picture it shows again."""
+    duplicate_of: int | None
+    """The same where its caption is (nearly) the same as well: definition 3 of the paper."""
+    change: str
+    """What was done to the picture (``pictures.CHANGES``); empty for nothing."""
+
+
+class PostsSite(Site):
+    """The host; posts are planned at the first request.
+
+    Args:
+        root: the project's root, whose packages the posts are made of.
+        day: 1, or 2 for the state a day later.
+        found: materials instead of the packages'.
+
+    Raises:
+        HearsightError: a package is missing.
+    """
+
+    def __init__(self, root: Path | None = None, day: int = 1, found: list[Material] | None = None) -> None:
+        if day not in (1, 2) or (root is None) == (found is None):
+            raise ValueError("PostsSite needs a root or materials, and day 1 or 2")
+        if root is not None:
+            check_packages(root)
+        self._root, self._day, self._found = root, day, found
+        self._lock = Lock()
+        self._plan: Plan | None = None
+        self._pictures: dict[int, tuple[Picture, Post]] = {}
+        self._accounts: dict[int, Owner] = {}
+        self._file = lru_cache(CACHED)(self._made_file)
+        self._routes: list[tuple[re.Pattern[str], Callable[..., Reply]]] = [
+            (re.compile(pattern), action)
+            for pattern, action in (
+                (r"/api/v1/timelines/tag/([^/]+)", self._timeline),
+                (r"/api/v1/accounts/lookup", self._lookup),
+                (r"/api/v1/accounts/(\d+)", self._account),
+                (r"/api/v1/accounts/(\d+)/statuses", self._statuses),
+                (r"/api/v1/statuses/(\d+)", self._status),
+                (r"/api/v1/custom_emojis", lambda _: _json([entities.emoji()])),
+                (r"/api/(v[12])/instance", self._instance),
+                (r"/media/(\d+)/(original|small)(\.\w+)", self._media),
+                (r"/avatars/(\w+)(\.png)", self._avatar),
+                (r"/emoji/libras(\.png)", self._emoji),
+                (r"/@(\w+)", self._profile),
+                (r"/@(\w+)/(\d+)", self._page),
+                (r"/tags/([^/]+)", self._tag_page),
+                (r"/robots\.txt", lambda _: _whole(ROBOTS.encode(), TYPES[".txt"])),
+                (r"/", self._front),
+            )
+        ]
+
+    @property
+    def plan(self) -> Plan:
+        """All owners and posts."""
+        with self._lock:
+            if self._plan is None:
+                if self._found is None:
+                    assert self._root is not None
+                    self._found = materials(self._root)
+                self._plan = make_plan(self._found, self._day)
+                self._pictures = {
+                    picture.number: (picture, post) for post in self._plan.posts.values() for picture in post.pictures
+                }
+                self._accounts = {owner.number: owner for owner in self._plan.owners.values()}
+            return self._plan
+
+    def truth(self, number: int) -> Truth:
+        """What is known of a post."""
+        post = self.plan.posts[number]
+        change = post.pictures[0].change if post.pictures else ""
+        copied = None if post.other_caption else post.original
+        return Truth(post.caption.truth, post.caption.form, post.original or None, copied or None, change)
+
+    def answer(self, target: str) -> Reply:
+        """The reply to a request for ``target`` (a path, perhaps with a query)."""
+        parts = urlsplit(target)
+        _ = self.plan  # made at the first request, with what the actions look things up in
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        for pattern, action in self._routes:
+            found = pattern.fullmatch(parts.path.rstrip("/") or "/")  # clients do ask for /api/v1/instance/
+            if found:
+                reply = action(query, *found.groups())
+                return _limited(reply) if parts.path.startswith("/api/") else reply
+        return _missing(parts.path.startswith("/api/"))
+
+    # the API
+
+    def _timeline(self, query: Mapping[str, str], tag: str) -> Reply:
+        tag = unquote(tag, errors="replace").lower()
+        return self._listed(self._tagged(tag), query, f"/api/v1/timelines/tag/{quote(tag)}")
+
+    def _tagged(self, tag: str) -> list[Post]:
+        """The public posts with a tag, newest first."""
+        return [post for post in self.plan.posts.values() if post.visibility == "public" and tag in _tags(post.caption.text)]
+
+    def _statuses(self, query: Mapping[str, str], number: str) -> Reply:
+        owner = self._accounts.get(int(number))
+        if owner is None or owner.gone:
+            return _missing(True, owner)
+        posts: Iterable[Post] = (post for post in self.plan.of(owner.handle) if self._shown(post))
+        if "tagged" in query:
+            posts = (post for post in posts if not post.boosts and query["tagged"].lower() in _tags(post.caption.text))
+        if _true(query.get("exclude_reblogs")):
+            posts = (post for post in posts if not post.boosts)
+        return self._listed(posts, query, f"/api/v1/accounts/{number}/statuses")
+
+    def _shown(self, post: Post) -> bool:
+        """Whether anybody may see a post (and, of a boost, the post it passes on)."""
+        if post.visibility not in ("public", "unlisted"):
+            return False
+        inner = self.plan.posts.get(post.boosts)
+        return not post.boosts or (inner is not None and self._shown(inner) and not self.plan.owners[inner.owner].gone)
+
+    def _listed(self, posts: Iterable[Post], query: Mapping[str, str], path: str) -> Reply:
+        """A page of posts, newest first, with the addresses of its neighbours."""
+        limit = min(MOST, max(1, int(query["limit"]))) if query.get("limit", "").isdecimal() else USUAL
+        bounds = {name: int(query[name]) for name in ("max_id", "since_id", "min_id") if query.get(name, "").isdecimal()}
+        above = max(bounds.get("since_id", -1), bounds.get("min_id", -1))
+        among = [post for post in posts if above < post.number < bounds.get("max_id", 1 << 80)]
+        if _true(query.get("only_media")):
+            among = [post for post in among if post.pictures]
+        # min_id: those next above it; else the newest.
+        page = among[-limit:] if "min_id" in bounds else among[:limit]
+        kept = {name: value for name, value in query.items() if name not in ("max_id", "since_id", "min_id")}
+        links = []
+        if len(page) == limit:
+            links.append(f'<{entities.BASE}{path}?{urlencode({**kept, "max_id": page[-1].number})}>; rel="next"')
+        if page:
+            links.append(f'<{entities.BASE}{path}?{urlencode({**kept, "min_id": page[0].number})}>; rel="prev"')
+        return _json([entities.status(post, self.plan) for post in page], {"Link": ", ".join(links)} if links else {})
+
+    def _lookup(self, query: Mapping[str, str]) -> Reply:
+        owner = self.plan.owners.get(query.get("acct", "").removeprefix("@").removesuffix(f"@{entities.HOST}").lower())
+        return _json(entities.account(owner, self.plan)) if owner and not owner.gone else _missing(True, owner)
+
+    def _account(self, _: Mapping[str, str], number: str) -> Reply:
+        owner = self._accounts.get(int(number))
+        return _json(entities.account(owner, self.plan)) if owner and not owner.gone else _missing(True, owner)
+
+    def _status(self, _: Mapping[str, str], number: str) -> Reply:
+        post = self.plan.posts.get(int(number))
+        gone = post is not None and self.plan.owners[post.owner].gone
+        return _json(entities.status(post, self.plan)) if post and self._shown(post) and not gone else _missing(True)
+
+    def _instance(self, _: Mapping[str, str], version: str) -> Reply:
+        about = {
+            "title": "Amostra de posts",
+            "version": "4.3.0 (compatible; HearsightSample 1)",
+            "description": "Posts feitos de material real dos pacotes tuxpaint-stamps-default e gcompris-qt-data.",
+            "languages": ["pt"],
+            "rules": [],
+        }
+        if version == "v1":
+            return _json({**about, "uri": entities.HOST, "short_description": "", "registrations": False})
+        counted = {"users": {"active_month": len(self.plan.owners)}}
+        said = {"domain": entities.HOST, "usage": counted, "registrations": {"enabled": False}, "api_versions": {"mastodon": 2}}
+        return _json({**about, **said})
+
+    # files
+
+    def _media(self, _: Mapping[str, str], number: str, size: str, suffix: str) -> Reply:
+        picture, post = self._pictures.get(int(number), (None, None))
+        if picture is None or post is None or picture.missing or self.plan.owners[post.owner].gone:
+            return _missing(False)
+        expected = ".png" if size == "small" else Path(entities.media_path(picture)).suffix
+        if suffix != expected or not self._shown(post):
+            return _missing(False)
+        return _whole(self._file(picture.number, size), MEDIA_TYPES[suffix])
+
+    def _made_file(self, number: int, size: str) -> bytes:
+        picture, post = self._pictures[number]
+        return _file(picture, post, size)
+
+    def _avatar(self, _: Mapping[str, str], handle: str, suffix: str) -> Reply:
+        shown = [picture for post in self.plan.of(handle) for picture in post.pictures]
+        owner = self.plan.owners.get(handle)
+        if owner is None or owner.gone or not shown:
+            return _missing(False, owner)
+        return _whole(thumbnail(shown[-1].material, 120), TYPES[suffix])
+
+    def _emoji(self, _: Mapping[str, str], suffix: str) -> Reply:
+        assert self._found
+        return _whole(thumbnail(self._found[0], 64), TYPES[suffix])
+
+    # pages
+
+    def _page(self, _: Mapping[str, str], handle: str, number: str) -> Reply:
+        post = self.plan.posts.get(int(number))
+        owner = self.plan.owners.get(handle)
+        if owner is None or owner.gone or post is None or post.owner != handle or post.boosts or not self._shown(post):
+            return _missing(False, owner)
+        images = "\n".join(_figure(picture) for picture in post.pictures)
+        body = f'<article lang="pt">{entities.content_of(post.caption.text, self.plan.owners)}\n{images}</article>'
+        credits = "; ".join(dict.fromkeys(picture.material.credit for picture in post.pictures))
+        return _html(f"{owner.name} (@{handle})", f"{body}\n<p>{entities.time_of(post.posted)}</p>", f"Imagem: {credits}", owner)
+
+    def _profile(self, _: Mapping[str, str], handle: str) -> Reply:
+        owner = self.plan.owners.get(handle)
+        if owner is None or owner.gone:
+            return _missing(False, owner)
+        posts = [post for post in self.plan.of(handle) if self._shown(post) and not post.boosts]
+        return _html(f"{owner.name} (@{handle})", f"<p>{escape(owner.note)}</p>\n{_links(posts[:MOST])}", "", owner)
+
+    def _tag_page(self, _: Mapping[str, str], tag: str) -> Reply:
+        posts = [
+            post for post in self.plan.posts.values() if post.visibility == "public" and tag.lower() in _tags(post.caption.text)
+        ]
+        return _html(f"#{tag}", _links(posts[:MOST]), "")
+
+    def _front(self, _: Mapping[str, str]) -> Reply:
+        names = "\n".join(f'<li><a href="/@{owner.handle}">{escape(owner.name)}</a>' for owner in self.plan.owners.values())
+        return _html("Amostra de posts", f'<p><a href="/tags/pracegover">#pracegover</a></p><ul>{names}</ul>', "")
+
+
+@lru_cache(4096)
+def _tags(text: str) -> frozenset[str]:
+    return frozenset(entities.tags_of(text))
+
+
+def _true(value: str | None) -> bool:
+    return value is not None and value.lower() not in ("", "0", "false", "f", "off")
+
+
+def _file(picture: Picture, post: Post, size: str) -> bytes:
+    """An attachment's file, or its preview."""
+    if size == "small":
+        return thumbnail(picture.material, entities.PREVIEW)
+    if picture.kind == "audio" and picture.material.speech is not None:
+        return picture.material.speech.read_bytes()
+    if picture.kind == "gifv":
+        return animation(picture.material)
+    suffix = Path(entities.media_path(picture)).suffix
+    return render(picture.material, picture.change, str(picture.number), suffix, f"@{post.owner}")
+
+
+def _figure(picture: Picture) -> str:
+    alt = f' alt="{escape(picture.description)}"' if picture.description else ""
+    return f'<figure><img src="{entities.media_path(picture)}"{alt}></figure>' if picture.kind == "image" else ""
+
+
+def _links(posts: Iterable[Post]) -> str:
+    items = (f'<li><a href="{entities.address(post)}">{escape(post.caption.text[:60]) or "…"}</a>' for post in posts)
+    return "<ul>" + "\n".join(items) + "</ul>"
+
+
+def _json(content: Any, headers: Mapping[str, str] | None = None, status: int = 200) -> Reply:
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return _whole(body, "application/json; charset=utf-8", headers, status)
+
+
+def _html(title: str, body: str, credit: str, owner: Owner | None = None) -> Reply:
+    robots = '<meta name="robots" content="noindex">' if owner is not None and owner.noindex else ""
+    text = (
+        f'<!doctype html>\n<html lang="pt"><head><meta charset="utf-8"><title>{escape(title)}</title>{robots}</head>\n'
+        f"<body><h1>{escape(title)}</h1>\n{body}\n<footer><p>{escape(credit)}</p></footer></body></html>\n"
+    )
+    return _whole(text.encode(), TYPES[".html"])
+
+
+def _whole(body: bytes, kind: str, headers: Mapping[str, str] | None = None, status: int = 200) -> Reply:
+    return Reply(status, body, kind, {"ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"', **(headers or {})})
+
+
+def _missing(api: bool, owner: Owner | None = None) -> Reply:
+    """404, or 410 for an account that is gone."""
+    status = 410 if owner is not None and owner.gone else 404
+    if api:
+        return _json({"error": "Gone" if status == 410 else "Record not found"}, None, status)
+    return Reply(status, b"<!doctype html><title>Not here</title><p>There is no such page here.")
+
+
+def _limited(reply: Reply) -> Reply:
+    """With the headers of a rate limit."""
+    limit = {
+        "X-RateLimit-Limit": str(ALLOWED),
+        "X-RateLimit-Remaining": str(ALLOWED - 1),
+        "X-RateLimit-Reset": entities.time_of(TODAY.replace(minute=5)),
+    }
+    return Reply(reply.status, reply.body, reply.type, {**reply.headers, **limit})

@@ -1,0 +1,120 @@
+"""Words in capitals, acronyms, letters alone, and letters mixed with figures."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from components.speech.text_normalization.draft import Draft
+from components.speech.text_normalization.language import Language
+
+_WORD = r"[^\W\d_²³ºª]"
+_MIXED = re.compile(rf"(?<!\w)(?:{_WORD}+-?[0-9]|[0-9]+{_WORD})(?:{_WORD}|[0-9])*(?!\w)")
+_RUNS = re.compile(rf"{_WORD}+|[0-9]+")
+_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z](?!\w))")
+_CAPITALS = re.compile(
+    r"(?:(?<![\w'])(?:([A-ZÀ-Þ]{1,2}')(?=[A-ZÀ-Þ]{2}))?|(?<=[a-z]'))([A-ZÀ-Þ]{2,})('[A-ZÀ-Þ]{1,2})?('?s)?(?!\w)"
+)
+_ALONE = re.compile(rf"(?<![\w'’-])({_WORD})(?![\w'’-])")
+_PAIR = re.compile(r"(?<![\w'])([A-Z])\s?&\s?([A-Z])(?![\w'])")
+_LETTER_S = re.compile(r"(?<![\w'])([A-Z])'s(?!\w)")
+_VOWELS = re.compile("[aeiouyáâãàäéêèëíîìïóôõòöúûùü]")
+_COMMON = 10**-5.6
+"""A word of two or three letters is common above this frequency (``wordfreq``): "NEW", "BIG"."""
+_SHORT = 3
+
+
+@cache
+def _frequencies(code: str) -> dict[str, float]:
+    from wordfreq import get_frequency_dict
+
+    return {word: share for word, share in get_frequency_dict(code, "small").items() if len(word) <= _SHORT and share > _COMMON}
+
+
+def is_shouting(text: str) -> bool:
+    """Whether the text is in capitals throughout: of at least two words and eight letters, nine in ten letters are."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return len(letters) >= 8 and " " in text.strip() and sum(map(str.isupper, letters)) > 0.9 * len(letters)
+
+
+def is_word(capitals: str, language: Language, *, shouting: bool) -> bool:
+    """Whether letters in capitals are read as a word; otherwise letter by letter."""
+    small = capitals.lower()
+    if not _VOWELS.search(small):
+        return False
+    if capitals in language.acronyms:
+        return shouting and capitals in language.acronyms_but_words
+    if not _VOWELS.search(small.replace("y", "")) and not shouting:
+        return small in _frequencies(language.code)
+    if len(small) == 2:
+        return shouting or small in language.short_words
+    return len(small) > _SHORT or shouting or small in _frequencies(language.code)
+
+
+def spell(letters: str, language: Language) -> str:
+    """ "BMW" → "bee em double you"."""
+    return " ".join(language.letters.get(letter, letter) for letter in letters.lower())
+
+
+def say_capitals(draft: Draft) -> None:
+    """Words in capitals become small ones, acronyms the names of their letters."""
+    language = draft.language
+    if "&" in draft.text:
+        draft.sub(
+            "letters",
+            _PAIR,
+            lambda match: f"{spell(match[1], language)} {language.symbols['&']} {spell(match[2], language)}",
+        )
+
+    def said(match: re.Match[str]) -> str:
+        word, ending = match[2], match[4] or ""
+        before = (match[1] or "").lower() if draft.shouting else match[1] or ""
+        if match[3] or is_word(word, language, shouting=draft.shouting):  # "DON'T" is a word
+            return before + word.lower() + (match[3] or "").lower() + ending
+        names = spell(word, language)
+        if ending == "s":
+            head, _, last = names.rpartition(" ")
+            return before + f"{head} {language.letter_plural(last)}".strip()
+        return before + names + ending
+
+    draft.sub("capitals", _CAPITALS, said)
+
+
+def say_mixed(draft: Draft) -> None:
+    """Names of letters and figures: ``A319``, ``mp3``, ``3D``, ``H2O``, ``F-16``, ``iPhone12``."""
+    language = draft.language
+
+    def run(text: str) -> str:
+        if text.isdecimal():
+            return language.code_number(text) if len(text) <= 4 and text[0] != "0" else " ".join(
+                language.cardinal(int(digit), "") for digit in text
+            )  # fmt: skip
+        word = len(text) > _SHORT and not text.isupper() and _VOWELS.search(text.lower())
+        lowered = text.islower() and len(text) == _SHORT and text in _frequencies(language.code)
+        return (
+            text
+            if word or lowered or (text[1:].islower() and len(text) >= _SHORT and _VOWELS.search(text))
+            else spell(text, language)
+        )
+
+    def runs(match: re.Match[str]) -> str:
+        parts = _RUNS.findall(match[0])
+        if parts[-1] == "s" and len(parts) > 1 and len(parts[-2]) < 4:  # "B-52s"
+            number = language.decades(parts[-2]) if language.decades else run(parts[-2])
+            return " ".join([*map(run, parts[:-2]), number])
+        return " ".join(map(run, parts))
+
+    draft.sub("mixed", _MIXED, runs)
+    draft.sub("mixed", _TO_DIGITS, lambda match: " ")
+
+
+def say_letters(draft: Draft) -> None:
+    """Letters alone by their names, except those that are words of the language."""
+    language = draft.language
+
+    def alone(match: re.Match[str]) -> str | None:
+        letter = match[1].lower()
+        return None if letter in language.singles else language.letters.get(letter)
+
+    draft.sub("letter", _LETTER_S, lambda match: language.letter_plural(language.letters.get(match[1].lower(), match[1])))
+    draft.sub("letter", _ALONE, alone)

@@ -1,0 +1,166 @@
+"""Dates, times of day and decades."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from components.speech.text_normalization.draft import Draft
+from components.speech.text_normalization.figures import plain
+from components.speech.text_normalization.language import Language
+
+_BEFORE = r"(?<![\w/.,:-])"
+_AFTER = r"(?![\w/:-]|[.,][0-9])"
+_HALF = r"(?:\s?([aApP])\.?\s?[mM](?:\.(?!$)|(?![\w.])|(?=\.$)))"
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    iso: re.Pattern[str]
+    numeric: re.Pattern[str]
+    day_first: re.Pattern[str]
+    month_first: re.Pattern[str]
+    month_year: re.Pattern[str]
+    day_month: re.Pattern[str]
+    clock: re.Pattern[str]
+    hour_half: re.Pattern[str]
+    hour_letter: re.Pattern[str]
+    decade: re.Pattern[str]
+    weekday: re.Pattern[str] | None
+
+
+@cache
+def _patterns(language: Language) -> _Patterns:
+    full = "|".join(language.months)
+    short = "|".join(sorted(language.month_short, key=len, reverse=True))
+    month = rf"({full}|(?:{short})(?![^\W\d_])\.?)"
+    year = r"([12][0-9]{3})(?![\w/-]|[.,][0-9])"
+    marks = r"(?:\s?(?:st|nd|rd|th|er|º|°|ª))?"
+    joint = language.of_words
+    flags = re.IGNORECASE
+    days = "|".join(language.day_short)
+    hours = r"(?:\s?(?:hs|hrs|h)(?!\w))?" if language.hour_letter else ""
+    return _Patterns(
+        iso=re.compile(rf"{_BEFORE}([12][0-9]{{3}})[-/]([01]?[0-9])[-/]([0-3]?[0-9]){_AFTER}"),
+        numeric=re.compile(rf"{_BEFORE}([0-3]?[0-9])([-/.])([0-3]?[0-9])\2([12][0-9]{{3}}|[0-9]{{2}}){_AFTER}"),
+        day_first=re.compile(rf"{_BEFORE}([0-3]?[0-9]){marks}{joint}[ -]{month}(?:{joint},?[ -]{year})?(?![\w])", flags),
+        month_first=re.compile(
+            rf"(?<![\w]){month} ([0-3]?[0-9])(?:st|nd|rd|th)?(?:\s?,?\s?{year}|(?![\w:%/-]|[.,][0-9]))", flags
+        ),
+        month_year=re.compile(rf"(?<![\w])((?:{short})(?![^\W\d_])\.?)(?:,|{joint}) {year}", flags),
+        day_month=re.compile(rf"{_BEFORE}([0-3]?[0-9])/([0-3]?[0-9]){_AFTER}"),
+        clock=re.compile(rf"(?<![\w:.,])([0-2]?[0-9])[:h]([0-5][0-9])(?::([0-5][0-9]))?{_HALF}?{hours}(?![\w:]|[.,][0-9])"),
+        hour_half=re.compile(rf"(?<![\w:.,])([0-2]?[0-9]){_HALF}"),
+        hour_letter=re.compile(r"(?<![\w:.,])([0-2]?[0-9])\s?[hH](?:\s?([0-5][0-9])(?:\s?(?:min|m))?)?(?![\w/])"),
+        decade=re.compile(r"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{3}0|[0-9]0|[0-9]{1,3})'?s(?!\w)"),
+        weekday=re.compile(rf"(?<!\w)({days})\.?(?=,? (?:{full}|(?:{short})\b|[0-9]))", flags) if days else None,
+    )
+
+
+def say_dates(draft: Draft) -> None:
+    """Dates in figures and in words. ``12/05/2014`` is read in the order of the language, the other where that is no date."""
+    language, patterns = draft.language, _patterns(draft.language)
+
+    def said(day: int, month: int, year: str) -> str | None:
+        if not (1 <= day <= 31 and 1 <= month <= 12):
+            return None
+        if len(year) == 2:
+            year = ("20" if int(year) <= 40 else "19") + year
+        return language.date(day, language.months[month - 1], language.year(int(year)) if year else "")
+
+    def numeric(match: re.Match[str]) -> str | None:
+        first, second = int(match[1]), int(match[3])
+        if len(match[4]) == 2 and match[2] == ".":
+            return None  # a version, more often
+        if language.month_first:
+            return said(second, first, match[4]) or said(first, second, match[4])
+        return said(first, second, match[4]) or said(second, first, match[4])
+
+    def day_month(match: re.Match[str]) -> str | None:
+        first, second = match[1], match[2]
+        day, month = (second, first) if language.month_first else (first, second)
+        if language.month_first:
+            sure = (len(month) == 2 and month[0] == "0") or (12 < int(day) <= 31 and int(day) not in (16, 20))
+        else:
+            sure = len(month) == 2 and (int(day) > 12 or day[0] == "0" or int(month) > 10)
+        return said(int(day), int(month), "") if sure else None
+
+    def in_words(day: str, written: str, year: str | None, match: re.Match[str]) -> str | None:
+        number = _month(written, language)
+        short = language.months[number - 1].lower() != written.lower()
+        if short and not (written.endswith(".") or year or (language.month_first and written[0].isupper())):
+            return None
+        if not short and not year and written == "may" and match.string[match.end() :].lstrip()[:1] not in ("", ",", "."):
+            return None
+        kept = written if not short else language.months[number - 1]
+        if not 1 <= int(day) <= 31:
+            return None
+        return language.date(int(day), kept, language.year(int(year)) if year else "")
+
+    draft.sub("date", patterns.iso, lambda match: said(int(match[3]), int(match[2]), match[1]))
+    draft.sub("date", patterns.numeric, numeric)
+    draft.sub("date", patterns.day_first, lambda match: in_words(match[1], match[2], match[3], match))
+    if language.month_first:
+        if patterns.weekday is not None:
+            draft.sub("date", patterns.weekday, lambda match: language.day_short[match[1].lower()])
+        draft.sub("date", patterns.month_first, lambda match: in_words(match[2], match[1], match[3], match))
+    draft.sub(
+        "date",
+        patterns.month_year,
+        lambda match: match[0].replace(match[1], language.months[_month(match[1], language) - 1], 1).replace(".", ""),
+    )
+    if "/" in draft.text:
+        draft.sub("date", patterns.day_month, day_month)
+
+
+def _month(written: str, language: Language) -> int:
+    """1..12 of a month's name or short form."""
+    name = written.lower().rstrip(".")
+    if name in language.month_short:
+        return language.month_short[name]
+    return [month.lower() for month in language.months].index(name) + 1
+
+
+def say_times(draft: Draft) -> None:
+    """Times of day: ``3:30 pm``, ``15h30``, ``15:30:10``."""
+    language, patterns = draft.language, _patterns(draft.language)
+
+    def half(letter: str | None) -> str:
+        return f"{letter.lower()}m" if letter else ""
+
+    def clock(match: re.Match[str]) -> str | None:
+        if "h" in match[0] and not language.hour_letter:
+            return None
+        hour = int(match[1])
+        if hour > 24:
+            return None
+        if match[3]:
+            return " ".join(
+                plain(part, language) if part[0] != "0" else language.cardinal(int(part), "") for part in match.groups()[:3]
+            )
+        return language.clock(hour, int(match[2]), half(match[4]))
+
+    def hour_half(match: re.Match[str]) -> str | None:
+        hour = int(match[1])
+        return language.clock(hour, 0, half(match[2])) if 1 <= hour <= 12 else None
+
+    def hour_letter(match: re.Match[str]) -> str | None:
+        return language.clock(int(match[1]), int(match[2] or 0), "") if int(match[1]) <= 24 else None
+
+    if ":" in draft.text or "h" in draft.text:
+        draft.sub("time", patterns.clock, clock)
+    draft.sub("time", patterns.hour_half, hour_half)
+    if language.hour_letter:
+        draft.sub("time", patterns.hour_letter, hour_letter)
+
+
+def say_decades(draft: Draft) -> None:
+    """``1990s``, ``'90s``, ``90's``; in languages without such plurals the "s" goes."""
+    language = draft.language
+    say = language.decades or (lambda digits: plain(digits, language))
+    draft.sub(
+        "decade",
+        _patterns(language).decade,
+        lambda match: f"{' ' * (match[0][0] == '-')}{say(match[1])}" if match[1][0] != "0" else None,
+    )

@@ -1,0 +1,183 @@
+"""English, as Americans say it."""
+
+from __future__ import annotations
+
+from components.speech.text_normalization.english_measures import MONEY, SCALES, UNITS
+from components.speech.text_normalization.english_tables import (
+    ABBREVIATIONS,
+    ACRONYMS,
+    ACRONYMS_BUT_WORDS,
+    BARE,
+    BEFORE_DIGITS,
+    DAYS,
+    LETTERS,
+    MONTH_SHORT,
+    MONTHS,
+    PHRASES,
+    REPLACED,
+    ROMAN_BEFORE,
+    RULERS,
+    SHORT_WORDS,
+    SYMBOLS,
+    TITLES,
+    WORDS,
+)
+from components.speech.text_normalization.language import Language, listed
+
+_SMALL = listed("""
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen
+""")
+_TENS = ["", "", *listed("twenty thirty forty fifty sixty seventy eighty ninety")]
+_THOUSANDS = ("", " thousand", " million", " billion", " trillion")
+_IRREGULAR = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth", "twelve": "twelfth",
+}  # fmt: skip
+
+
+def _below_thousand(number: int) -> str:
+    hundreds, rest = divmod(number, 100)
+    words = [f"{_SMALL[hundreds]} hundred"] if hundreds else []
+    if rest >= 20:
+        words.append(_TENS[rest // 10] + (f"-{_SMALL[rest % 10]}" if rest % 10 else ""))
+    elif rest:
+        words.append(_SMALL[rest])
+    return " ".join(words)
+
+
+def cardinal(number: int, gender: str = "") -> str:
+    """123 → "one hundred twenty-three"."""
+    if number == 0:
+        return "zero"
+    parts = []
+    place = 0
+    while number:
+        number, rest = divmod(number, 1000)
+        if rest:
+            parts.append(_below_thousand(rest) + _THOUSANDS[place])
+        place += 1
+    return " ".join(reversed(parts))
+
+
+def ordinal(number: int, feminine: bool = False) -> str:
+    """23 → "twenty-third"."""
+    words = cardinal(number)
+    cut = max(words.rfind(" "), words.rfind("-")) + 1
+    last = words[cut:]
+    if last in _IRREGULAR:
+        return words[:cut] + _IRREGULAR[last]
+    return words[:cut] + (last[:-1] + "ie" if last.endswith("y") else last) + "th"
+
+
+def year(number: int) -> str:
+    """1905 → "nineteen oh five", 2017 → "twenty seventeen", 2005 → "two thousand five"."""
+    first, last = divmod(number, 100)
+    if not 11 <= first <= 99 or (first % 10 == 0 and last < 10):
+        return cardinal(number)
+    if last == 0:
+        return f"{cardinal(first)} hundred"
+    return f"{cardinal(first)} {'oh ' if last < 10 else ''}{cardinal(last)}"
+
+
+def code_number(digits: str) -> str:
+    """The number of a name: "319" → "three nineteen", "500" → "five hundred", "16" → "sixteen"."""
+    if len(digits) == 3 and digits[1:] != "00":
+        return f"{_SMALL[int(digits[0])]} {'oh ' if digits[1] == '0' else ''}{cardinal(int(digits[1:]))}"
+    return year(int(digits)) if len(digits) == 4 else cardinal(int(digits))
+
+
+def fraction(above: int, below: int) -> str:
+    """3/4 → "three quarters"."""
+    if below in (2, 4):
+        name = {2: "half", 4: "quarter"}[below]
+        return f"{cardinal(above)} {name if above == 1 else {2: 'halves', 4: 'quarters'}[below]}"
+    if below < 3 or below > 100:
+        return ""
+    return f"{cardinal(above)} {ordinal(below)}{'' if above == 1 else 's'}"
+
+
+def plural(words: str) -> str:
+    """Several of a number: "ninety" → "nineties"."""
+    if words.endswith("y"):
+        return f"{words[:-1]}ies"
+    return words + ("es" if words.endswith(("x", "s")) else "s")
+
+
+def decades(digits: str) -> str:
+    """ "1990" → "nineteen nineties", "90" → "nineties"."""
+    number = int(digits)
+    return plural(year(number) if len(digits) == 4 else code_number(digits) if len(digits) == 3 else cardinal(number))
+
+
+def date(day: int, month: str, spoken_year: str) -> str:
+    """ "September twenty-third, twenty seventeen"."""
+    return f"{month} {ordinal(day)}" + (f", {spoken_year}" if spoken_year else "")
+
+
+def clock(hour: int, minute: int, half: str) -> str:
+    """ "three thirty pee em"."""
+    if minute:
+        said = f"{cardinal(hour)} {'oh ' if minute < 10 else ''}{cardinal(minute)}"
+    elif half:
+        said = cardinal(hour)
+    else:
+        said = f"{cardinal(hour)} o'clock" if 0 < hour <= 12 else f"{cardinal(hour)} hundred"
+    return f"{said} {'pee em' if half == 'pm' else 'ay em'}" if half else said
+
+
+def _letter_plural(name: str) -> str:
+    return name + ("es" if name.endswith(("s", "x")) else "s")
+
+
+LANGUAGE = Language(
+    code="en",
+    alphabet="abcdefghijklmnopqrstuvwxyz",
+    singles=frozenset("ai"),
+    letters=LETTERS,
+    letter_plural=_letter_plural,
+    group=",",
+    decimal=".",
+    decimal_word="point",
+    group_word="point",
+    fraction_digits=0,
+    cardinal=cardinal,
+    ordinal=ordinal,
+    year=year,
+    code_number=code_number,
+    fraction=fraction,
+    and_a_half="and a half",
+    half_feminine="",
+    feminine=lambda noun: False,
+    no_nouns=frozenset(),
+    date=date,
+    month_first=True,
+    months=MONTHS,
+    month_short=MONTH_SHORT,
+    day_short=DAYS,
+    of_words=r"(?: of|,)?",
+    clock=clock,
+    hour_letter=False,
+    ordinal_marks={"st": False, "nd": False, "rd": False, "th": False},
+    decades=decades,
+    singular_below=0,
+    money=MONEY,
+    scales=SCALES,
+    of_many=lambda name: name,
+    cents_joint="and",
+    cents_named=True,
+    units=UNITS,
+    words=WORDS,
+    symbols=SYMBOLS,
+    abbreviations=ABBREVIATIONS,
+    before_digits=BEFORE_DIGITS,
+    bare=BARE,
+    acronyms=ACRONYMS,
+    acronyms_but_words=ACRONYMS_BUT_WORDS,
+    rulers=RULERS,
+    ruler=lambda number, name: f"the {ordinal(number)}",
+    roman_before=ROMAN_BEFORE,
+    titles=TITLES,
+    short_words=SHORT_WORDS,
+    phrases=PHRASES,
+    replaced=REPLACED,
+)

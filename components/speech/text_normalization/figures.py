@@ -1,0 +1,88 @@
+"""Numbers as they are written, read out: grouping, decimals, digits."""
+
+from __future__ import annotations
+
+import re
+
+from components.speech.text_normalization.language import LIMIT, Language
+
+NUMBER = r"[0-9]+(?:[.,][0-9]+)*"
+"""A number with its grouping and decimal marks, whatever they mean."""
+LETTER = r"[^\W\d_²³ºª]"
+LONGEST = 6
+"""A plain number of more digits is a code, unless it is round, and read digit by digit."""
+_ROUND = 1000
+
+
+def by_digits(text: str, language: Language) -> str:
+    """ "2043" → "two zero four three"; anything but digits parts groups, heard as a short pause."""
+    groups = re.findall("[0-9]+", text)
+    return ", ".join(" ".join(language.cardinal(int(digit), "") for digit in group) for group in groups)
+
+
+def plain(digits: str, language: Language, gender: str = "", *, year: bool = False) -> str:
+    """A number without marks."""
+    value = int(digits) if len(digits) <= 15 else LIMIT
+    if (len(digits) > 1 and digits[0] == "0") or value >= LIMIT or (len(digits) > LONGEST and value % _ROUND):
+        return by_digits(digits, language)
+    if year and len(digits) == 4 and 1100 <= value <= 2099:
+        return language.year(value)
+    return language.cardinal(value, gender)
+
+
+def spoken(lexeme: str, language: Language, gender: str = "", *, year: bool = True) -> str:
+    """A number as written, in words.
+
+    ``3.500`` is grouped in a language that groups by dots and has three decimals in another; a mark that groups nothing
+    is a decimal mark; several that group nothing part numbers of a list or a version.
+    """
+    if lexeme.isdecimal():
+        return plain(lexeme, language, gender, year=year)
+    group, decimal = ("," if language.decimal == "." else "."), language.decimal
+    for mark, other in ((group, decimal), (decimal, group)):
+        if re.fullmatch(rf"[1-9][0-9]{{0,2}}(?:\{mark}[0-9]{{3}})+(?:\{other}[0-9]+)?", lexeme) and (
+            mark == group or lexeme.count(mark) > 1
+        ):
+            whole, _, rest = lexeme.replace(mark, "").partition(other)
+            return _decimal(whole, rest, language, language.decimal_word, gender)
+    marks = re.findall("[.,]", lexeme)
+    parts = re.split("[.,]", lexeme)
+    if len(marks) == 1:
+        return _decimal(
+            parts[0], parts[1], language, language.decimal_word if marks[0] == decimal else language.group_word, gender
+        )
+    said = [plain(part, language) for part in parts]
+    text = said[0]
+    for mark, words in zip(marks, said[1:], strict=True):
+        text += f", {words}" if mark == "," else f" {language.words['dot'] if language.code != 'en' else 'point'} {words}"
+    return text
+
+
+def _decimal(whole: str, rest: str, language: Language, mark: str, gender: str) -> str:
+    if not rest:
+        return plain(whole, language, gender) if len(whole) <= LONGEST else _grouped(whole, language, gender)
+    if language.fraction_digits and len(rest) <= language.fraction_digits and rest[0] != "0":
+        after = language.cardinal(int(rest), "")
+    else:
+        after = by_digits(rest, language)
+    turned = gender if gender == "f" and language.code == "pt" else ""
+    return f"{_grouped(whole, language, turned)} {mark} {after}"
+
+
+def _grouped(digits: str, language: Language, gender: str) -> str:
+    value = int(digits) if len(digits) <= 15 else LIMIT
+    return language.cardinal(value, gender) if value < LIMIT else by_digits(digits, language)
+
+
+def amount(lexeme: str, language: Language) -> float:
+    """About how much a number is: enough to tell one from many."""
+    digits = lexeme.replace(",", ".") if re.fullmatch(r"[0-9]+[.,][0-9]{1,2}", lexeme) else re.sub("[.,]", "", lexeme)
+    return float(digits[:15])
+
+
+def gender_of(noun: str, language: Language) -> str:
+    """The gender that a number in front of ``noun`` takes: "m", "f", or "" where the word is no noun it counts."""
+    word = noun
+    if not noun.islower() or word in language.no_nouns:
+        return ""
+    return "f" if language.feminine(word) else "m"

@@ -1,0 +1,176 @@
+"""French, as it is said in France."""
+
+from __future__ import annotations
+
+import re
+
+from components.speech.text_normalization import french_measures as measures
+from components.speech.text_normalization import french_tables as tables
+from components.speech.text_normalization.language import Language, listed, words_of
+
+_SMALL = listed("""
+    zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf
+""")
+_TENS = ["", "", *listed("vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt")]
+_LARGE = (("million", "millions"), ("milliard", "milliards"), ("billion", "billions"))
+_FEMININE = words_of("""
+    femme fille personne voiture rue plage fleur maison table fois image photo page heure minute seconde semaine année tasse
+    tranche branche main nuit mer montagne forêt ville église tour robe chaise porte pomme poire orange banane chambre pièce
+    vache chèvre poule souris baleine étoile lampe bouteille assiette boîte carte lettre part mère soeur amie balle pierre
+    route moto tente dent feuille goutte jambe oreille roue cuillère cuillerée barque planche
+""")
+_FEMININE_END = re.compile(r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise)$")
+
+
+def _below_hundred(number: int, gender: str) -> str:
+    if number < 20:
+        return "une" if (number, gender) == (1, "f") else _SMALL[number]
+    tens, ones = divmod(number, 10)
+    if tens in (7, 9):
+        ones += 10
+    if number == 80:
+        return "quatre-vingts"
+    if not ones:
+        return _TENS[tens]
+    if ones in (1, 11) and tens < 8:
+        return f"{_TENS[tens]} et {'une' if (ones, gender) == (1, 'f') else _SMALL[ones]}"
+    return f"{_TENS[tens]}-{'une' if (ones, gender) == (1, 'f') else _SMALL[ones]}"
+
+
+def _below_thousand(number: int, gender: str) -> str:
+    hundreds, rest = divmod(number, 100)
+    words = []
+    if hundreds:
+        words.append("cent" if hundreds == 1 else f"{_SMALL[hundreds]} cent" + ("" if rest else "s"))
+    if rest:
+        words.append(_below_hundred(rest, gender))
+    return " ".join(words)
+
+
+def cardinal(number: int, gender: str = "") -> str:
+    """123 → "cent vingt-trois"; the gender turns un alone."""
+    if number == 0:
+        return "zéro"
+    parts = []
+    millions, rest = divmod(number, 10**6)
+    for place, (one, many) in reversed(list(enumerate(_LARGE))):
+        count = millions // 1000**place % 1000
+        if count:
+            parts.append(f"{_below_thousand(count, '')} {one if count == 1 else many}")
+    thousands, rest = divmod(rest, 1000)
+    if thousands:
+        before = re.sub("(cent|vingt)s$", r"\1", _below_thousand(thousands, ""))
+        parts.append("mille" if thousands == 1 else f"{before} mille")
+    if rest:
+        parts.append(_below_thousand(rest, gender))
+    return " ".join(parts)
+
+
+def ordinal(number: int, feminine: bool = False) -> str:
+    """21 → "vingt et unième"; 1 is "premier" or "première"."""
+    if number == 1:
+        return "première" if feminine else "premier"
+    words = cardinal(number)
+    if words.endswith(("quatre-vingts", "cents", "millions", "milliards")):
+        words = words[:-1]
+    if words.endswith("cinq"):
+        return f"{words}uième"
+    if words.endswith("neuf"):
+        return f"{words[:-1]}vième"
+    return f"{words.removesuffix('e')}ième"
+
+
+def fraction(above: int, below: int) -> str:
+    """3/4 → "trois quarts"."""
+    if not 2 <= below <= 10:
+        return ""
+    name = {2: "demi", 3: "tiers", 4: "quart"}.get(below) or ordinal(below)
+    return f"{cardinal(above)} {name}{'' if above == 1 or name.endswith('s') else 's'}"
+
+
+def feminine(noun: str) -> bool:
+    """Whether a noun in the singular is feminine, most often."""
+    noun = noun.removesuffix("s")
+    return noun in _FEMININE or bool(_FEMININE_END.search(noun))
+
+
+def date(day: int, month: str, spoken_year: str) -> str:
+    """ "vingt-trois septembre deux mille dix-sept"."""
+    return f"{'premier' if day == 1 else cardinal(day)} {month}" + (f" {spoken_year}" if spoken_year else "")
+
+
+def clock(hour: int, minute: int, half: str) -> str:
+    """ "quinze heures trente"."""
+    said = f"{cardinal(hour, 'f')} {'heure' if hour < 2 else 'heures'}"
+    if minute:
+        said += f" {cardinal(minute, 'f')}"
+    if half == "am":
+        return f"{said} du matin"
+    if half == "pm":
+        return said + (" de l'après-midi" if hour in (12, 1, 2, 3, 4, 5) else " du soir")
+    return said
+
+
+LANGUAGE = Language(
+    code="fr",
+    alphabet="abcdefghijklmnopqrstuvwxyzàâæçéèêëîïôœùûüÿ",
+    singles=frozenset("aeàyôiuéèê"),
+    letters=tables.LETTERS,
+    letter_plural=lambda name: name,
+    group=" ",
+    decimal=",",
+    decimal_word="virgule",
+    group_word="point",
+    fraction_digits=2,
+    cardinal=cardinal,
+    ordinal=ordinal,
+    year=cardinal,
+    code_number=lambda digits: cardinal(int(digits)),
+    fraction=fraction,
+    and_a_half="et demi",
+    half_feminine="",
+    feminine=feminine,
+    no_nouns=words_of("et de du des la le les en avec sans pour par à au aux ou que est sont mais sur dans se un une"),
+    date=date,
+    month_first=False,
+    months=tables.MONTHS,
+    month_short=tables.MONTH_SHORT,
+    day_short={},
+    of_words="",
+    clock=clock,
+    hour_letter=True,
+    ordinal_marks={
+        "er": False,
+        "re": True,
+        "ère": True,
+        "ere": True,
+        "e": False,
+        "ème": False,
+        "eme": False,
+        "ième": False,
+        "nd": False,
+        "nde": True,
+    },
+    decades=None,
+    singular_below=2,
+    money=measures.MONEY,
+    scales=measures.SCALES,
+    of_many=lambda name: f"d'{name}" if name[0] in "aeiouyé" and name != "yens" else f"de {name}",
+    cents_joint="",
+    cents_named=False,
+    units=measures.UNITS,
+    words=tables.WORDS,
+    symbols=tables.SYMBOLS,
+    abbreviations=tables.ABBREVIATIONS,
+    before_digits=tables.BEFORE_DIGITS,
+    bare=tables.BARE,
+    acronyms=tables.ACRONYMS,
+    acronyms_but_words=tables.ACRONYMS_BUT_WORDS,
+    rulers=tables.RULERS,
+    ruler=lambda number, name: ordinal(1, feminine(name)) if number == 1 else cardinal(number),
+    roman_before=tables.ROMAN_BEFORE,
+    titles=tables.TITLES,
+    short_words=tables.SHORT_WORDS,
+    phrases=tables.PHRASES,
+    roman_suffixes=("ème", "eme", "er", "re", "e"),
+)

@@ -1,0 +1,61 @@
+"""Symbols to words, everything that is neither letter nor sentence mark to nothing, and the marks put in order."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from components.speech.text_normalization.draft import Draft
+from components.speech.text_normalization.language import Language
+
+_PARTED = re.compile(r"\s*(?:[|•]+|\s-+(?=\s)|--+|[–—]+|\.{2,}(?=\s*\S))\s*|(?<=\w)\s?[()\[\]{}]+\s?|[()\[\]{}]+")
+_SMALL = re.compile(r"[²³]")
+_EQUALS = re.compile(r"(?<=[\w)])\s*=\s*(?=[\w(])")
+_QUOTES = re.compile(r"(?<![^\W_])'+|'+(?![^\W_])")
+_HYPHENS = re.compile(r"(?<![^\W_])-+|-+(?![^\W_])")
+_REPEATED = re.compile(r"([.,;:?!])(?:\s*[.,;:?!])+")
+_BEFORE_MARK = re.compile(r"\s+(?=[.,;:?!])")
+_AFTER_MARK = re.compile(r"(?<=[.,;:?!])(?=[^\s.,;:?!])")
+_LEADING = re.compile(r"^[\s.,;:?!'-]+")
+_TRAILING = re.compile(r"[\s,;:'-]+$")
+_SPACES = re.compile(r"\s{2,}|[^\S ]")
+_STRENGTH = {mark: place for place, mark in enumerate(",;:.!?")}
+
+
+@cache
+def _symbols(language: Language) -> re.Pattern[str]:
+    return re.compile("[" + "".join(re.escape(symbol) for symbol in language.symbols if symbol != "=") + "]")
+
+
+@cache
+def _rest(language: Language) -> re.Pattern[str]:
+    letters = language.alphabet + language.alphabet.upper()
+    return re.compile(f"[^{letters}'\\- .,;:?!]+")
+
+
+def say_symbols(draft: Draft) -> None:
+    """``&``, ``+``, ``=`` between words, Greek letters and the like by their names."""
+    language = draft.language
+    draft.sub("symbol", _EQUALS, lambda match: f" {language.symbols['=']} ")
+    draft.sub("symbol", _symbols(language), lambda match: f" {language.symbols[match[0]]} ")
+
+
+def part(draft: Draft) -> None:
+    """Brackets, dashes, bars and bullets part like a comma."""
+    draft.sub("marks", _PARTED, lambda match: ", ")
+
+
+def tidy(draft: Draft) -> None:
+    """Only letters, apostrophes and hyphens inside words, single spaces and single sentence marks are left."""
+    draft.sub("symbols", _rest(draft.language), lambda match: " ")
+    text = draft.text
+    before = None
+    while text != before:
+        before = text
+        text = _HYPHENS.sub(" ", _QUOTES.sub(" ", text))
+        text = _REPEATED.sub(lambda match: max(re.sub(r"\s", "", match[0]), key=_STRENGTH.__getitem__), text)
+        text = _AFTER_MARK.sub(" ", _BEFORE_MARK.sub("", _SPACES.sub(" ", text)))
+        text = _TRAILING.sub("", _LEADING.sub("", text))
+    if text != draft.text.strip():
+        draft.record("marks", draft.text.strip(), text)
+    draft.text = text

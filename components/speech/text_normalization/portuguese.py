@@ -1,0 +1,174 @@
+"""Portuguese, as Brazilians say it."""
+
+from __future__ import annotations
+
+import re
+
+from components.speech.text_normalization import portuguese_measures as measures
+from components.speech.text_normalization import portuguese_tables as tables
+from components.speech.text_normalization.language import Language, listed, words_of
+
+_SMALL = listed("""
+    zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove
+""")
+_TENS = ["", "", *listed("vinte trinta quarenta cinquenta sessenta setenta oitenta noventa")]
+_HUNDREDS = [
+    "", *listed("cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos"),
+]  # fmt: skip
+_LARGE = (("", ""), ("mil", "mil"), ("milhão", "milhões"), ("bilhão", "bilhões"), ("trilhão", "trilhões"))
+_ORDINAL_ONES = ["", *listed("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono")]
+_ORDINAL_TENS = [
+    "", *listed("décimo vigésimo trigésimo quadragésimo quinquagésimo sexagésimo septuagésimo octogésimo nonagésimo"),
+]  # fmt: skip
+_ORDINAL_HUNDREDS = [
+    "", *listed("centésimo ducentésimo tricentésimo quadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo"),
+    "nongentésimo",
+]  # fmt: skip
+_FEMININE = words_of("""
+    mulher mulheres vez vezes mão mãos flor flores luz luzes cor cores parte partes noite noites gente torre torres árvore
+    árvores ponte pontes nuvem nuvens classe classes chave chaves rede redes base bases face faces ave aves foto fotos moto motos
+    maçã maçãs lã irmã irmãs manhã manhãs colher colheres fase fases fonte fontes frase frases
+    sobremesa estante estantes vitrine vitrines avó avós nação neve metade tarde tardes
+""")
+_QUEENS = words_of("isabel elizabeth beatriz leonor margarita")
+_MASCULINE = words_of("""
+    dia dias mapa mapas planeta planetas problema problemas sistema sistemas tema temas programa programas cinema cinemas poema
+    poemas drama dramas clima climas atleta atletas motorista motoristas turista turistas artista artistas ciclista ciclistas
+    surfista surfistas sofá sofás coala coalas gorila gorilas guarda-chuvas mas às as para
+""")
+_FEMININE_END = re.compile(r"(?:as?|ção|ções|sões|dades?|gem|gens|tude)$")
+
+
+def _below_thousand(number: int, gender: str) -> str:
+    if number == 100:
+        return "cem"
+    hundreds, rest = divmod(number, 100)
+    words = [_HUNDREDS[hundreds]] if hundreds else []
+    if gender == "f":
+        words = [word.replace("entos", "entas") for word in words]
+    if rest >= 20:
+        words.append(_TENS[rest // 10])
+        rest %= 10
+    if rest:
+        words.append({1: "uma", 2: "duas"}.get(rest, _SMALL[rest]) if gender == "f" else _SMALL[rest])
+    return " e ".join(words)
+
+
+def cardinal(number: int, gender: str = "") -> str:
+    """123 → "cento e vinte e três"; the gender turns um, dois and the hundreds."""
+    if number == 0:
+        return "zero"
+    groups = []
+    while number:
+        number, rest = divmod(number, 1000)
+        groups.append(rest)
+    text = ""
+    for place in range(len(groups) - 1, -1, -1):
+        group = groups[place]
+        if not group:
+            continue
+        if place == 1 and group == 1:
+            words = "mil"
+        else:
+            words = _below_thousand(group, gender if place < 2 else "")
+            if place:
+                words += " " + _LARGE[place][group > 1]
+        joined = not any(groups[:place]) and (group < 100 or group % 100 == 0)
+        text += (" e " if joined else " ") * bool(text) + words
+    return text
+
+
+def ordinal(number: int, feminine: bool = False) -> str:
+    """21 → "vigésimo primeiro"; from 1000 up the cardinal."""
+    if number >= 1000:
+        return cardinal(number, "f" if feminine else "")
+    parts = (_ORDINAL_HUNDREDS[number // 100], _ORDINAL_TENS[number // 10 % 10], _ORDINAL_ONES[number % 10])
+    words = [part for part in parts if part]
+    return " ".join(f"{word[:-1]}a" if feminine else word for word in words)
+
+
+def fraction(above: int, below: int) -> str:
+    """3/4 → "três quartos"."""
+    if not 2 <= below <= 10:
+        return ""
+    name = {2: "meio", 3: "terço"}.get(below) or ordinal(below)
+    if (above, below) == (1, 2):
+        return name
+    return f"{cardinal(above)} {name}{'' if above == 1 else 's'}"
+
+
+def feminine(noun: str) -> bool:
+    """Whether a noun is feminine, most often."""
+    return noun in _FEMININE or (noun not in _MASCULINE and not noun.endswith("grama") and bool(_FEMININE_END.search(noun)))
+
+
+def date(day: int, month: str, spoken_year: str) -> str:
+    """ "vinte e três de setembro de dois mil e dezessete"."""
+    return f"{'primeiro' if day == 1 else cardinal(day)} de {month}" + (f" de {spoken_year}" if spoken_year else "")
+
+
+def clock(hour: int, minute: int, half: str) -> str:
+    """ "quinze e trinta", "três da tarde"."""
+    said = cardinal(hour, "f")
+    if minute:
+        said += f" e {cardinal(minute)}"
+    elif not half:
+        said += " hora" if hour < 2 else " horas"
+    if half == "am":
+        return f"{said} da manhã"
+    return f"{said} {'da tarde' if hour in (12, 1, 2, 3, 4, 5) else 'da noite'}" if half else said
+
+
+LANGUAGE = Language(
+    code="pt",
+    alphabet="abcdefghijklmnopqrstuvwxyzáâãàçéêíóôõúü",
+    singles=frozenset("aeoàéáóiuíú"),
+    letters=tables.LETTERS,
+    letter_plural=lambda name: name + ("es" if name.endswith("s") else "s"),
+    group=".",
+    decimal=",",
+    decimal_word="vírgula",
+    group_word="ponto",
+    fraction_digits=2,
+    cardinal=cardinal,
+    ordinal=ordinal,
+    year=cardinal,
+    code_number=lambda digits: cardinal(int(digits)),
+    fraction=fraction,
+    and_a_half="e meio",
+    half_feminine="meia",
+    feminine=feminine,
+    no_nouns=words_of(
+        "e de da do das dos em na no nas nos com sem para por a o as os ao aos à às ou que é são mas até se um uma"
+    ),
+    date=date,
+    month_first=False,
+    months=tables.MONTHS,
+    month_short=tables.MONTH_SHORT,
+    day_short={},
+    of_words=r"(?: de| do)?",
+    clock=clock,
+    hour_letter=True,
+    ordinal_marks={"º": False, "ª": True, ".º": False, ".ª": True, "°": False},
+    decades=None,
+    singular_below=2,
+    money=measures.MONEY,
+    scales=measures.SCALES,
+    of_many=lambda name: f"de {name}",
+    cents_joint="e",
+    cents_named=True,
+    units=measures.UNITS,
+    words=tables.WORDS,
+    symbols=tables.SYMBOLS,
+    abbreviations=tables.ABBREVIATIONS,
+    before_digits=tables.BEFORE_DIGITS,
+    bare=tables.BARE,
+    acronyms=tables.ACRONYMS,
+    acronyms_but_words=tables.ACRONYMS_BUT_WORDS,
+    rulers=tables.RULERS,
+    ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
+    roman_before=tables.ROMAN_BEFORE,
+    titles=tables.TITLES,
+    short_words=tables.SHORT_WORDS,
+    phrases=tables.PHRASES,
+)

@@ -1,0 +1,195 @@
+"""Spanish, with the words most of America and Spain share."""
+
+from __future__ import annotations
+
+import re
+
+from components.speech.text_normalization import spanish_measures as measures
+from components.speech.text_normalization import spanish_tables as tables
+from components.speech.text_normalization.language import Language, listed, words_of
+
+_SMALL = listed("""
+    cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho
+    diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve
+""")
+_TENS = ["", "", "", *listed("treinta cuarenta cincuenta sesenta setenta ochenta noventa")]
+_HUNDREDS = [
+    "", *listed("ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos"),
+]  # fmt: skip
+_ORDINAL_ONES = ["", *listed("primero segundo tercero cuarto quinto sexto séptimo octavo noveno")]
+_ORDINAL_TENS = [
+    "", *listed("décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo nonagésimo"),
+]  # fmt: skip
+_FEMININE = words_of("""
+    mujer mujeres vez veces mano manos flor flores luz luces noche noches foto fotos moto motos parte partes torre torres calle
+    calles nube nubes llave llaves clase clases fuente fuentes nave naves ave aves base bases sal pared paredes red redes imagen
+    imágenes leche carne gente tarde tardes nieve cruz cruces nuez nueces serie series raíz raíces piel pieles
+""")
+_QUEENS = words_of("isabel elizabeth beatriz leonor margarita")
+_MASCULINE = words_of("""
+    día días mapa mapas planeta planetas problema problemas sistema sistemas tema temas programa programas idioma idiomas clima
+    poema poemas drama dramas sofá sofás atleta atletas turista turistas artista artistas ciclista ciclistas gorila gorilas koala
+    koalas águila paraguas las para a
+""")
+_FEMININE_END = re.compile(r"(?:as?|ción|ciones|sión|siones|dad|dades|tad|tades|tud|umbre)$")
+
+
+def _below_thousand(number: int, gender: str) -> str:
+    if number == 100:
+        return "cien"
+    hundreds, rest = divmod(number, 100)
+    words = []
+    if hundreds:
+        words.append(_HUNDREDS[hundreds].replace("ientos", "ientas") if gender == "f" else _HUNDREDS[hundreds])
+    if rest >= 30:
+        words.append(_TENS[rest // 10] + (f" y {_SMALL[rest % 10]}" if rest % 10 else ""))
+    elif rest:
+        words.append(_SMALL[rest])
+    text = " ".join(words)
+    if gender and text.endswith("uno"):
+        text = (
+            text[:-1] + "a" if gender == "f" else {"veintiuno": "veintiún"}.get(words[-1], text[:-1]) if rest == 21 else text[:-1]
+        )
+        if gender == "m" and rest == 21 and hundreds:
+            text = f"{words[0]} {text}"
+    return text
+
+
+def cardinal(number: int, gender: str = "") -> str:
+    """123 → "ciento veintitrés"; the gender turns uno and the hundreds. Long scale: 10**9 is "mil millones"."""
+    if number == 0:
+        return "cero"
+    millions, rest = divmod(number, 10**6)
+    billions, millions = divmod(millions, 10**6)
+    parts = []
+    for count, one, many in ((billions, "billón", "billones"), (millions, "millón", "millones")):
+        if count:
+            parts.append(f"un {one}" if count == 1 else f"{_below_million(count, 'm')} {many}")
+    if rest:
+        parts.append(_below_million(rest, gender))
+    return " ".join(parts)
+
+
+def _below_million(number: int, gender: str) -> str:
+    thousands, rest = divmod(number, 1000)
+    words = []
+    if thousands:
+        words.append("mil" if thousands == 1 else f"{_below_thousand(thousands, 'f' if gender == 'f' else 'm')} mil")
+    if rest:
+        words.append(_below_thousand(rest, gender))
+    return " ".join(words)
+
+
+def ordinal(number: int, feminine: bool = False) -> str:
+    """21 → "vigésimo primero"; from 100 up the cardinal."""
+    if number >= 100:
+        return cardinal(number, "f" if feminine else "")
+    if number in (11, 12):
+        words = ["undécimo" if number == 11 else "duodécimo"]
+    else:
+        words = [word for word in (_ORDINAL_TENS[number // 10], _ORDINAL_ONES[number % 10]) if word]
+    return " ".join(f"{word[:-1]}a" if feminine else word for word in words)
+
+
+def fraction(above: int, below: int) -> str:
+    """3/4 → "tres cuartos"."""
+    if not 2 <= below <= 10:
+        return ""
+    name = {2: "medio", 3: "tercio"}.get(below) or ordinal(below)
+    if (above, below) == (1, 2):
+        return name
+    return f"{cardinal(above, 'm')} {name}{'' if above == 1 else 's'}"
+
+
+def feminine(noun: str) -> bool:
+    """Whether a noun is feminine, most often."""
+    return noun in _FEMININE or (noun not in _MASCULINE and bool(_FEMININE_END.search(noun)))
+
+
+def date(day: int, month: str, spoken_year: str) -> str:
+    """ "veintitrés de septiembre de dos mil diecisiete"."""
+    return f"{'primero' if day == 1 else cardinal(day)} de {month}" + (f" de {spoken_year}" if spoken_year else "")
+
+
+def clock(hour: int, minute: int, half: str) -> str:
+    """ "quince y treinta", "tres de la tarde"."""
+    said = cardinal(hour, "f")
+    if minute:
+        said += f" y {cardinal(minute)}"
+    elif not half:
+        said += " hora" if hour == 1 else " horas"
+    if half == "am":
+        return f"{said} de la mañana"
+    return f"{said} de la {'tarde' if hour in (12, 1, 2, 3, 4, 5, 6, 7) else 'noche'}" if half else said
+
+
+LANGUAGE = Language(
+    code="es",
+    alphabet="abcdefghijklmnopqrstuvwxyzáéíñóúü",
+    singles=frozenset("aeioyuáéíóú"),
+    letters=tables.LETTERS,
+    letter_plural=lambda name: name + ("es" if name.endswith("s") else "s"),
+    group=".",
+    decimal=",",
+    decimal_word="coma",
+    group_word="punto",
+    fraction_digits=2,
+    cardinal=cardinal,
+    ordinal=ordinal,
+    year=cardinal,
+    code_number=lambda digits: cardinal(int(digits)),
+    fraction=fraction,
+    and_a_half="y medio",
+    half_feminine="media",
+    feminine=feminine,
+    no_nouns=words_of("y de del la el las los en con sin para por a al o que es son pero se un una hasta u e más"),
+    date=date,
+    month_first=False,
+    months=tables.MONTHS,
+    month_short=tables.MONTH_SHORT,
+    day_short={},
+    of_words=r"(?: del?)?",
+    clock=clock,
+    hour_letter=True,
+    ordinal_marks={
+        "º": False,
+        "ª": True,
+        ".º": False,
+        ".ª": True,
+        "°": False,
+        "er": False,
+        "ro": False,
+        "ra": True,
+        "do": False,
+        "da": True,
+        "to": False,
+        "ta": True,
+        "mo": False,
+        "ma": True,
+        "vo": False,
+        "va": True,
+        "no": False,
+        "na": True,
+    },
+    decades=None,
+    singular_below=1.001,
+    money=measures.MONEY,
+    scales=measures.SCALES,
+    of_many=lambda name: f"de {name}",
+    cents_joint="con",
+    cents_named=True,
+    units=measures.UNITS,
+    words=tables.WORDS,
+    symbols=tables.SYMBOLS,
+    abbreviations=tables.ABBREVIATIONS,
+    before_digits=tables.BEFORE_DIGITS,
+    bare=tables.BARE,
+    acronyms=tables.ACRONYMS,
+    acronyms_but_words=tables.ACRONYMS_BUT_WORDS,
+    rulers=tables.RULERS,
+    ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
+    roman_before=tables.ROMAN_BEFORE,
+    titles=tables.TITLES,
+    short_words=tables.SHORT_WORDS,
+    phrases=tables.PHRASES,
+)

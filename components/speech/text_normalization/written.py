@@ -1,0 +1,90 @@
+"""What is written but not said as it stands: markup, addresses, handles, hashtags, file names, emoticons."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from components.speech.text_normalization.draft import Draft
+
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_UNKNOWN = re.compile(r"[<\[(](?:unk|UNK|Unk|pad|PAD|s|/s|start|end|START|END|person|PERSON)[>\])]|&lt;UNK&gt;")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_EMAIL = re.compile(r"(?<![\w.])([A-Za-z0-9][\w.+-]*)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})")
+_URL = re.compile(r"(?:https?://|ftp://|www\.)([^\s/?#<>\"')\]|:]+)(?::[0-9]+)?(?:[/?#][^\s<>\"|]*)?", re.IGNORECASE)
+_DOMAIN = re.compile(
+    r"(?<![\w.@-])((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+(?:com|org|net|edu|gov|info|io|co\.uk|de|fr|es|it|eu|com\.br|br|pt|tv|me|ly))"
+    r"(?:/[^\s<>\"|]*)?(?![\w-])",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w/.~:-])(?:[\w.:~-]{0,80}[/\\]){0,20}([\w.()-]{1,120}?)"
+    r"\.(?:jpe?g|png|gif|bmp|webp|tiff?|svg|heic|raw|pdf|docx?|xlsx?|pptx?|mp4|mov|avi|zip|html?)(?!\w)",
+    re.IGNORECASE,
+)
+_CAMERA = re.compile(r"(?:img|dsc[nf]?|dscf|pict|pxl|mvc|gopr|dji|sam|screenshot|p)?[\W_]*[0-9][0-9\W_]*", re.IGNORECASE)
+_HANDLE = re.compile(r"(?<![\w.@])@([A-Za-z0-9_][\w.]*\w|\w)")
+_HASHTAG = re.compile(r"(?<![\w&])[#＃](\w*[^\W\d_]\w*)")
+_EMOTICON = re.compile(
+    r"(?<!\S)(?:[:;=][-'^o]?[)(DPpOo3|/\\*\]\[]+|[xX]D+|<3+|</3|\^_*\^|\(:|\):|:'\(|-_+-|[oO]_[oO]|¯\\_\(ツ\)_/¯)(?=$|[\s.,!?])"
+)
+_CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[^\W\d_])(?=[0-9])|(?<=[0-9])(?=[^\W\d_])")
+_CAMEL_WORD = re.compile(r"(?<![\w'-])[A-ZÀ-Þ]?[a-zà-ÿ]{2,}(?:[A-ZÀ-Þ][a-zà-ÿ]{2,})+(?![\w])")
+_PREFIXES = ("Mc", "Mac", "Fitz", "De", "Di", "Du", "La", "Le", "Van", "Von", "Lo", "Del", "Mc")
+
+
+def strip_markup(draft: Draft) -> None:
+    """Entities to characters, tags and ``<UNK>`` to nothing."""
+    if "&" in draft.text:
+        for _ in range(2):  # "&amp;quot;" is common enough
+            draft.sub("entity", _ENTITY, lambda match: html.unescape(match[0]))
+    if draft.text.isascii() and not any(mark in draft.text for mark in "<["):
+        return
+    draft.sub("unknown", _UNKNOWN, lambda match: " ")
+    draft.sub("markup", _TAG, lambda match: " ")
+
+
+def say_addresses(draft: Draft) -> None:
+    """Addresses by their host, mail addresses, file names by their words, handles and hashtags by theirs."""
+    words = draft.language.words
+
+    def host(name: str) -> str:
+        name = name.lower().strip(".").removeprefix("www.").replace(".", f" {words['dot']} ")
+        return f" {_CAMEL.sub(' ', name.replace('-', ' ').replace('_', ' '))} "
+
+    def file(match: re.Match[str]) -> str:
+        stem = match[1]
+        return " " if _CAMERA.fullmatch(stem) else f" {split_words(stem.replace('-', ' ').replace('.', ' '))} "
+
+    if "@" in draft.text:
+        draft.sub("mail", _EMAIL, lambda match: f" {host(match[1])} {words['at']} {host(match[2])} ")
+        draft.sub("handle", _HANDLE, lambda match: f" {split_words(match[1].replace('.', ' '))} ")
+    if "." in draft.text:
+        draft.sub("address", _URL, lambda match: host(match[1]) if match[1].strip(".") else " ")
+        draft.sub("file", _FILE, file)
+        draft.sub("address", _DOMAIN, lambda match: host(match[1]))
+    if "#" in draft.text:
+        draft.sub("hashtag", _HASHTAG, lambda match: f" {split_words(match[1])} ")
+    draft.sub("emoticon", _EMOTICON, lambda match: " ")
+    if "_" in draft.text:
+        draft.sub("underscores", _UNDERSCORES, lambda match: " ")
+
+
+def split_words(text: str) -> str:
+    """ "SunsetBeach2017" → "Sunset Beach 2017"; underscores part words too."""
+    return _CAMEL.sub(" ", text.replace("_", " "))
+
+
+def split_camel(draft: Draft) -> None:
+    """CamelCase of two or more words, each of three letters or more: "YouTube" and "McDonald" are not touched."""
+
+    def parted(match: re.Match[str]) -> str | None:
+        word = match[0]
+        return (
+            None if word.startswith(_PREFIXES) and not word[4:].islower() and len(_CAMEL.split(word)) == 2 else split_words(word)
+        )
+
+    draft.sub("camel", _CAMEL_WORD, parted)
+
+
+_UNDERSCORES = re.compile("_+")

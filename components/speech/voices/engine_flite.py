@@ -1,0 +1,76 @@
+"""CMU Flite 2.2, American English: a woman and a man by statistical synthesis (slt, rms), a man by diphones (kal16)."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from components.speech.voices.libraries import found, loaded, need
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PACKAGE = "libflite1"
+SPEAKERS = ("kal16", "rms", "slt")
+SEED = 1
+"""What is voiceless in slt and rms is noise from C's ``rand``."""
+_SO = "so.2.2"
+SOUND = ("libasound2", "libasound.so.2")
+"""Flite links to it in order to play sound, which nothing here asks for."""
+
+
+def flite_is_there() -> bool:
+    """Return whether its libraries are here, and the one that they link to."""
+    names = ("libflite", *(f"libflite_cmu_us_{voice}" for voice in SPEAKERS))
+    return all(found(PACKAGE, f"{name}.{_SO}") for name in names) and found(*SOUND) is not None
+
+
+class _Wave(ctypes.Structure):
+    """``cst_wave`` of flite's cst_wave.h."""
+
+    _fields_ = (
+        ("type", ctypes.c_char_p),
+        ("sample_rate", ctypes.c_int),
+        ("num_samples", ctypes.c_int),
+        ("num_channels", ctypes.c_int),
+        ("samples", ctypes.POINTER(ctypes.c_short)),
+    )
+
+
+class Flite:
+    """The library with its three voices registered; they bring the lexicon and the rules of American English with them."""
+
+    carries_on = False
+
+    def __init__(self) -> None:
+        need(*SOUND)
+        self._flite = loaded(PACKAGE, f"libflite.{_SO}")
+        for part in ("cmulex", "usenglish"):
+            loaded(PACKAGE, f"libflite_{part}.{_SO}")
+        self._flite.flite_text_to_wave.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
+        self._flite.flite_text_to_wave.restype = ctypes.POINTER(_Wave)
+        self._flite.delete_wave.argtypes = [ctypes.POINTER(_Wave)]
+        self._flite.flite_init()
+        self._c = ctypes.CDLL(None)
+        self._voices = {name: self._registered(name) for name in SPEAKERS}
+
+    @staticmethod
+    def _registered(name: str) -> int:
+        register = getattr(loaded(PACKAGE, f"libflite_cmu_us_{name}.{_SO}"), f"register_cmu_us_{name}")
+        register.argtypes, register.restype = [ctypes.c_char_p], ctypes.c_void_p
+        return int(register(None))
+
+    def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
+        """See :class:`~components.speech.voices.engines.Engine`."""
+        import numpy as np
+
+        self._c.srand(SEED)
+        wave = self._flite.flite_text_to_wave(text.encode(), self._voices[speaker])
+        if not wave:
+            raise RuntimeError("flite gave no wave")
+        try:
+            count, rate = wave.contents.num_samples, wave.contents.sample_rate
+            samples = np.ctypeslib.as_array(wave.contents.samples, (count,)).copy() if count else np.zeros(0, np.int16)
+        finally:
+            self._flite.delete_wave(wave)
+        return samples, rate

@@ -1,0 +1,75 @@
+"""Index: the embeddings of one model, to search in: pictures by speech, speech by pictures, and either by its own kind.
+
+In: ``input`` MODEL records and weights, ``speech`` UTTERANCE records and audio, ``pictures`` the PREPARED records of their
+pictures. Out: INDEXED records, one an utterance and one a picture; ``search/``, all that a search needs (the index, the model,
+small pictures), which is also the model in MLflow; ``neighbours.html``, the nearest neighbours of drawn queries in all four
+pairings (seed 003, section 4.3 and figure 4). What stands on it is ``hearsight search`` (docs/searching.md).
+Not in scope: how good the model is (``evaluate``), how rows are found (``components.search``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from components.core.params import Settings
+
+if TYPE_CHECKING:
+    from components.execution.stage import Stage
+
+BEST = "best"
+SPLITS = ("train", "validation", "test")
+
+
+class Page(Settings):
+    """What ``neighbours.html`` shows; figure 4: 4 spoken captions and 4 pictures of the test split, the 5 nearest of each."""
+
+    split: str
+    """Where queries and neighbours are from; one of ``splits``."""
+    seed: int
+    """Seed of the draw: queries are drawn, not chosen."""
+    queries: int
+    """Spoken captions, and as many pictures; 0 writes no page."""
+    neighbours: int
+    """Pictures, and as many utterances, of each query."""
+
+
+class Params(Settings):
+    """What is indexed, and how it is shown."""
+
+    model: str
+    """``best``: the one with the highest selection metric, of equal ones the lower seed; or a model's key."""
+    splits: list[str]
+    """Which sides are indexed."""
+    crop: Literal["centre", "whole"]
+    """What of a picture the model is shown, of queries too; the paper's are shown its centre (section 4.4)."""
+    approximate: bool
+    """Whether an approximate index is made too, and its recall measured."""
+    page: Page
+    """Figure 4."""
+
+
+def run(stage: Stage) -> None:
+    """Embed each split in a job of its own, write the index, the page and the records."""
+    from components.stages.build_search_index.building import build
+    from components.stages.build_search_index.neighbours import write_page
+
+    _check(stage)
+    built = build(stage)
+    if stage.params.page.queries:
+        write_page(stage, built)
+
+
+def _check(stage: Stage) -> None:
+    from components.core.errors import HearsightError
+
+    params: Params = stage.params
+    where = f"params.yaml: {stage.dataset}.index"
+    if not params.splits or not set(params.splits) <= set(SPLITS) or len(set(params.splits)) < len(params.splits):
+        raise HearsightError(
+            "names no splits, or others", where=f"{where}.splits", mend=f"write some of {', '.join(SPLITS)}, each once"
+        )
+    if params.page.split not in params.splits:
+        what = f"'{params.page.split}' is not indexed"
+        raise HearsightError(what, where=f"{where}.page.split", mend=f"write one of {', '.join(params.splits)}")
+    if params.page.queries < 0 or params.page.neighbours < 1:
+        raise HearsightError("needs queries of 0 or more, neighbours of 1 or more", where=f"{where}.page", mend="change it")

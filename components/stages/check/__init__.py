@@ -1,0 +1,108 @@
+"""Holds one boundary to its manifest, its schema and its expectations, and leaves a gate file when all is well.
+
+In scope: what a finished stage output must be before the next stage may read it. Not in scope: mending it, and
+rules that choose records (those are the stages' own and leave ledger rows). A check reads and never writes data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
+from components.core.digests import sha256_file
+from components.core.files import publish_bytes
+from components.core.gates import gate_bytes, gate_path
+from components.core.stage_output import Boundary
+from components.stages.check.failures import as_error
+from components.stages.check.integrity import inspect
+
+__all__ = ["Gate", "check", "docs_folder", "gate_path", "warm"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A boundary that passed: which content (by digest) met which suite, and how many expectations it met."""
+
+    boundary: str
+    manifest_sha256: str
+    suite_sha256: str
+    passed: list[str]
+    path: Path
+    docs: Path
+    warnings: list[CheckWarning] = field(default_factory=list)
+    """Expectations of severity ``warning`` that were not met."""
+
+    @property
+    def expectations(self) -> int:
+        """How many expectations were met."""
+        return len(self.passed)
+
+    def summary(self) -> dict[str, str | int]:
+        """Return the facts that ``hearsight check`` prints."""
+        facts: dict[str, str | int] = {
+            "checked": self.boundary,
+            "expectations": self.expectations,
+            "warnings": len(self.warnings),
+        }
+        return facts | {"gate": str(self.path)}
+
+    def warning_lines(self) -> list[str]:
+        """Return a line for standard error for each warning."""
+        return [f"hearsight: warning: {warning.text}; see {self.docs}" for warning in self.warnings]
+
+
+def docs_folder(root: Path, dataset: str, stage: str) -> Path:
+    """Where the Data Docs site of a boundary lies."""
+    return root / "reports" / "data_docs" / dataset / stage
+
+
+def check(root: Path, dataset: str, stage: str) -> Gate:
+    """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
+
+    First every file against the manifest, then each shard against its Arrow schema, then
+    ``expectations/<stage>.json``. A gate left by an earlier check is removed before anything else, so a failure or
+    a kill never leaves one that vouches for data it has not seen.
+
+    Raises:
+        HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.
+    """
+    gate, docs = gate_path(root, dataset, stage), docs_folder(root, dataset, stage)
+    gate.unlink(missing_ok=True)
+    warnings_path(root, dataset, stage).unlink(missing_ok=True)
+    boundary = Boundary(root / "data" / dataset / stage)
+    manifest = boundary.manifest
+    if failures := inspect(boundary, stage):
+        raise as_error(failures, root, docs / "integrity.html", boundary, suite=None)
+
+    # Only now the slow import: damaged files are told at once.
+    from components.stages.check.pages import build
+    from components.stages.check.suites import load_suite, validate
+    from components.stages.check.tables import tables
+
+    suite_path = root / "expectations" / f"{stage}.json"
+    suite = load_suite(suite_path, stage)
+    results = validate(suite, suite_path, tables(boundary, suite))
+    build(docs, boundary.name, results)
+    judged = [each for result in results for each in result.judged]
+    warnings = [each.failure.as_warning(boundary.name) for each in judged if each.failure and each.is_warning]
+    publish_bytes(warnings_path(root, dataset, stage), warnings_bytes(boundary.name, warnings))
+    if failed := [each.failure for each in judged if each.failure and not each.is_warning]:
+        raise as_error(failed, root, docs / f"{failed[0].table}.html", boundary, suite=suite_path)
+    passed = [each.name for each in judged if not each.failure]
+    publish_bytes(gate, gate_bytes(boundary.name, boundary.digest))
+    return Gate(boundary.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)
+
+
+def warm() -> None:
+    """Import what a check needs and compile the templates of Data Docs: for a process that forks checks."""
+    import pandas as pd
+
+    from components.stages.check import tables  # noqa: F401
+    from components.stages.check.pages import table_page
+    from components.stages.check.suites import validate
+
+    entry = {"type": "expect_column_values_to_be_unique", "column": "key", "why": "it compiles the templates"}
+    frame = pd.DataFrame({"file": ["a"], "key": ["a"]})
+    for result in validate({"tables": {"shards": [entry]}}, Path("expectations"), {"shards": frame}):
+        table_page(result)

@@ -1,0 +1,89 @@
+"""What a failed check tells: one line, and a page for what needs more than a line."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.core.addresses import address, named
+from components.core.check_warnings import CheckWarning
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.stage_output import Boundary
+
+SHOWN = 3
+"""Bad values quoted in the message; the page has more."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One expectation that was not met."""
+
+    file: str
+    """Path inside the boundary: ``shards/00000.parquet``; a folder when it is about all of its files."""
+    column: str
+    """Empty when it is about the whole file or table."""
+    expectation: str
+    detail: str
+    """What was found against what was asked for."""
+    why: str = ""
+    table: str = "integrity"
+
+    def as_warning(self, boundary: str) -> CheckWarning:
+        """Return the same as a warning of ``boundary``."""
+        return CheckWarning(boundary, self.table, self.column, self.expectation, self.detail, self.why)
+
+
+def quote(values: Sequence[object]) -> str:
+    """A few values, each cut to a readable length, the repeated ones once."""
+    spelled = list(dict.fromkeys(_spell(value) for value in values))
+    more = f" and {len(spelled) - SHOWN} more" if len(spelled) > SHOWN else ""
+    return ", ".join(spelled[:SHOWN]) + more
+
+
+def _spell(value: object) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if value is None or value != value:
+        return "null"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…'"
+
+
+def as_error(failures: Sequence[Failure], root: Path, page: Path, boundary: Boundary, suite: Path | None) -> HearsightError:
+    """The error that stops the pipeline; writes ``page`` when the failure is one Great Expectations has no page for."""
+    first = failures[0]
+    if suite is None:
+        publish_bytes(page, _page(failures, boundary.name).encode())
+    subject = f"column '{first.column}' fails" if first.column else "fails"
+    why = f" [{first.why.rstrip('.')}]" if first.why else ""
+    more = f"; {len(failures) - 1} more" if len(failures) > 1 else ""
+    mend = f"run `dvc repro -f -s {address(*named(boundary.name))}`"
+    if suite is not None:
+        mend = f"mend the stage, or the expectation in {_relative(suite, root)}"
+    return HearsightError(
+        f"{subject} {first.expectation}: {first.detail}{why}{more}; see {_relative(page, root)}",
+        where=_relative(boundary.path / first.file, root),
+        mend=mend,
+    )
+
+
+def _relative(path: Path, root: Path) -> str:
+    return os.path.relpath(path, root)
+
+
+def _page(failures: Sequence[Failure], name: str) -> str:
+    """A plain page of what does not agree with the manifest or the schema."""
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in (f.file, f.column, f.expectation, f.detail)) + "</tr>\n"
+        for f in failures
+    )
+    return (
+        f"<!doctype html><meta charset=utf-8><title>{html.escape(name)}: integrity</title>\n"
+        "<style>body{font:15px/1.5 sans-serif;margin:2em}td,th{text-align:left;padding:.2em 1em .2em 0}</style>\n"
+        f"<h1>{html.escape(name)}</h1><p>These do not agree with manifest.json or with components/core/records.py. "
+        "The expectations were not run.</p>\n"
+        f"<table><tr><th>file<th>column<th>expectation<th>found</tr>\n{rows}</table>\n"
+    )

@@ -1,0 +1,102 @@
+"""Every file of a boundary against its manifest, every shard against its Arrow schema. No Great Expectations here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from components.core.digests import sha256_file
+from components.core.records import BOUNDARIES, LEDGER
+from components.core.stage_output import Boundary
+from components.stages.check.failures import Failure
+
+BESIDE = frozenset({"manifest.json"})
+"""What lies in a boundary beside the files its manifest lists."""
+
+
+def inspect(boundary: Boundary, stage: str) -> list[Failure]:
+    """What does not agree: files first; schemas only of files that are the right ones, rows only of right schemas."""
+    return list(_identity(boundary, stage)) or list(_files(boundary)) or list(_schemas(boundary, stage))
+
+
+def _identity(boundary: Boundary, stage: str) -> Iterator[Failure]:
+    manifest, record = boundary.manifest, BOUNDARIES[stage][0]
+    if (manifest.stage, manifest.record) != (stage, record):
+        yield Failure(
+            "manifest.json",
+            "",
+            "manifest_is_of_this_stage",
+            f"it is of {manifest.stage} ({manifest.record}), not {stage} ({record})",
+        )
+
+
+def _files(boundary: Boundary) -> Iterator[Failure]:
+    expected = boundary.manifest.expected()
+    for name, (size, sha256) in sorted(expected.items()):
+        path = boundary.path / name
+        if not path.is_file():
+            yield Failure(name, "", "file_matches_manifest", "the file is missing")
+            continue
+        found = path.stat().st_size
+        if found != size:
+            yield Failure(
+                name,
+                "",
+                "file_matches_manifest",
+                f"it has {found} bytes, the manifest says {size}: changed after the stage ended",
+            )
+        elif (digest := sha256_file(path)) != sha256:
+            yield Failure(
+                name,
+                "",
+                "file_matches_manifest",
+                f"sha256 is {digest[:12]}…, the manifest says {sha256[:12]}…: changed after the stage ended",
+            )
+    for path in sorted(boundary.path.rglob("*")):
+        name = path.relative_to(boundary.path).as_posix()
+        if path.is_file() and name not in expected and name not in BESIDE:
+            yield Failure(name, "", "file_is_listed_in_manifest", "the stage did not write this file: remove it")
+
+
+def _schemas(boundary: Boundary, stage: str) -> Iterator[Failure]:
+    for entry in boundary.manifest.shards:
+        for folder, schema, rows in (("shards", BOUNDARIES[stage][1], entry.rows), ("ledger", LEDGER, entry.ledger["rows"])):
+            name = f"{folder}/{entry.name}.parquet"
+            yield from _schema(name, boundary.path / name, schema, rows)
+
+
+def _schema(name: str, path: Path, wanted: pa.Schema, rows: int) -> Iterator[Failure]:
+    try:
+        file = pq.ParquetFile(path)
+        found = file.schema_arrow
+    except (pa.ArrowInvalid, OSError) as error:
+        yield Failure(name, "", "file_is_parquet", " ".join(str(error).split()))
+        return
+    if found.names != wanted.names:
+        column = next((c for c in wanted.names if c not in found.names), "") or next(
+            (c for c in found.names if c not in wanted.names), ""
+        )
+        state = (
+            "is missing"
+            if column in wanted.names
+            else "is not a column of this record"
+            if column
+            else "columns are in another order"
+        )
+        yield Failure(name, column, "schema_matches_record", state)
+        return
+    for field in wanted:
+        kind = found.field(field.name).type
+        if kind != field.type:
+            yield Failure(name, field.name, "schema_matches_record", f"it holds {kind}, not {field.type}")
+            return
+    if file.metadata.num_rows != rows:
+        yield Failure(name, "", "row_count_matches_manifest", f"{file.metadata.num_rows} rows, the manifest says {rows}")
+    required = [field.name for field in wanted if not field.nullable]
+    table = file.read(columns=required, use_threads=False)
+    for column in required:
+        if nulls := table.column(column).null_count:
+            yield Failure(name, column, "column_is_never_null", f"{nulls} of {table.num_rows} values are null")

@@ -1,0 +1,84 @@
+"""Data Docs of a boundary: Great Expectations' page of results for each table, and an index of every expectation.
+
+The pages are drawn by Great Expectations' renderers without its site builder, which compiles its templates anew for every page
+and copies a megabyte of fonts and pictures beside each site.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from components.stages.check.suites import Judged, TableResult, arguments_of, columns_of
+
+STYLE = (
+    "body{font:15px/1.5 sans-serif;margin:2em;max-width:75em}table{border-collapse:collapse}"
+    "td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0;border-top:1px solid #ddd;overflow-wrap:anywhere}"
+    ".failed td:first-child{color:#a40000;font-weight:bold}.warning td:first-child{color:#8a5a00;font-weight:bold}"
+)
+
+
+def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
+    """Write ``index.html`` and ``<table>.html`` beside the old site, and put them in its place."""
+    fresh = docs.parent / f".{docs.name}.{os.getpid()}.tmp"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    try:
+        for result in results:
+            (fresh / f"{result.table}.html").write_text(table_page(result), encoding="utf-8")
+        (fresh / "index.html").write_text(_index(name, results), encoding="utf-8")
+        shutil.rmtree(docs, ignore_errors=True)
+        fresh.replace(docs)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+@cache
+def _drawing() -> tuple[Any, Any]:
+    """Return a renderer and a view. The view keeps its compiled templates for as long as the process lives."""
+    from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
+    from great_expectations.render.view import DefaultJinjaPageView
+
+    return ValidationResultsPageRenderer(run_info_at_end=True), DefaultJinjaPageView()
+
+
+def table_page(result: TableResult) -> str:
+    """Return Great Expectations' page of one table's results."""
+    renderer, view = _drawing()
+    page: str = view.render(renderer.render(result.outcome))
+    # The renderer links to a site of its own builder's layout.
+    page = re.sub(r'"(?:\.\./)+(?:index|expectations/[^"]*)\.html"', '"index.html"', page)
+    return re.sub(r'<link rel="shortcut icon"[^>]*>', "", page)
+
+
+def _index(name: str, results: Sequence[TableResult]) -> str:
+    judged = [each for result in results for each in result.judged]
+    failed = sum(1 for each in judged if each.failure and not each.is_warning)
+    warnings = sum(1 for each in judged if each.failure and each.is_warning)
+    unmet = "".join(_row(each) for each in judged if each.failure)
+    head = "<tr><th>result<th>table<th>columns<th>expectation<th>found<th>why</tr>"
+    body = f"<h2>Not met</h2><table>{head}{unmet}</table>" if unmet else ""
+    for result in results:
+        rows = "".join(_row(each) for each in result.judged)
+        body += f'<h2><a href="{result.table}.html">{html.escape(result.table)}</a></h2><table>{head}{rows}</table>'
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(name)}: checks</title><style>{STYLE}</style>'
+        f"<h1>{html.escape(name)}</h1><p>{len(judged)} expectations: {failed} failed, {warnings} warnings. "
+        f"A failure stops the pipeline; a warning is about a measured figure and does not.</p>{body}</html>\n"
+    )
+
+
+def _row(judged: Judged) -> str:
+    state = ("warning" if judged.is_warning else "failed") if judged.failure else "met"
+    entry = judged.entry
+    found = judged.failure.detail if judged.failure else ""
+    expected = " ".join(filter(None, (entry["type"], arguments_of(entry))))
+    shown = state if judged.failure or not judged.is_warning else "met (warning)"
+    cells = (shown, judged.table, columns_of(entry), expected, found, entry["why"])
+    return f'<tr class="{state}">' + "".join(f"<td>{html.escape(cell)}" for cell in cells) + "</tr>"

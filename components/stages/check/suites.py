@@ -1,0 +1,216 @@
+"""A suite run by Great Expectations in an ephemeral context.
+
+``expectations/<stage>.json`` holds types, arguments and a ``why`` each, and no generated ids. An entry with
+``"severity": "warning"`` (Great Expectations' own field) does not fail the gate. The context lives in memory;
+nothing is put into its stores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.errors import HearsightError
+from components.stages.check.failures import Failure, quote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMING = ("file", "key")
+"""Columns by which a bad row is told: where it lies, and what ``hearsight explain`` takes."""
+SEVERITIES = ("critical", "warning")
+KEEP_OUT = frozenset({"type", "why"})
+"""Keys of an entry that are not arguments of the expectation; ``why`` becomes its note in Data Docs."""
+
+
+def load_suite(path: Path, stage: str) -> dict[str, Any]:
+    """Read a suite.
+
+    Raises:
+        HearsightError: it is missing, is not JSON, or an entry has no type or no reason.
+    """
+    try:
+        suite = json.loads(path.read_text(encoding="utf-8"))
+        if suite["boundary"] != stage:
+            raise HearsightError(f"is of boundary '{suite['boundary']}', not '{stage}'", where=path, mend="restore it with git")
+        for table, entries in suite["tables"].items():
+            for number, entry in enumerate(entries):
+                if missing := [name for name in ("type", "why") if not entry.get(name)]:
+                    raise HearsightError(
+                        f"{table}[{number}] has no {missing[0]}", where=path, mend="say what is expected, and why"
+                    )
+                if entry.get("severity", "critical") not in SEVERITIES:
+                    raise HearsightError(
+                        f"{table}[{number}] has severity '{entry['severity']}'",
+                        where=path,
+                        mend="write 'warning', or leave it out",
+                    )
+    except FileNotFoundError:
+        raise HearsightError(
+            "is missing", where=path, mend="every boundary has a suite: write one, or restore it with git"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise HearsightError(f"is not a suite ({error!r})", where=path, mend="restore it with git") from None
+    return suite
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One entry of a suite and what came of it."""
+
+    table: str
+    entry: Mapping[str, Any]
+    failure: Failure | None
+    """None when it was met."""
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it is only a warning when it is not met."""
+        return self.entry.get("severity") == "warning"
+
+    @property
+    def name(self) -> str:
+        """``table.expectation(columns)``."""
+        return f"{self.table}.{self.entry['type']}({columns_of(self.entry)})"
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """The entries of one table, in the suite's order, and Great Expectations' own result to draw."""
+
+    table: str
+    judged: list[Judged]
+    outcome: Any
+
+
+def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame]) -> list[TableResult]:
+    """Hold each table to its expectations.
+
+    Only the expectations that fail are run again, to list their rows: that is the expensive part of a validation.
+
+    Raises:
+        HearsightError: the suite itself is at fault: an unknown expectation, argument or column.
+    """
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    import great_expectations as gx
+
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False, "metric_calculations": False}  # type: ignore[assignment]
+    asset = context.data_sources.add_pandas("boundary").add_dataframe_asset("table")
+    batch = asset.add_batch_definition_whole_dataframe("whole")
+    return [_validate_table(table, entries, path, batch, tables[table]) for table, entries in suite["tables"].items()]
+
+
+def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path, batch: Any, frame: pd.DataFrame) -> TableResult:
+    # GX's own Validator rather than a ValidationDefinition: nothing has to be kept in the context's stores.
+    from great_expectations.validator.v1_validator import Validator
+
+    validator = Validator(batch, {"result_format": "BASIC"}, {"dataframe": frame})
+    outcome = validator.validate_expectation_suite(_suite(table, entries, range(len(entries)), path))
+    places = {_number(result): place for place, result in enumerate(outcome.results)}
+    unmet = [number for number in range(len(entries)) if not outcome.results[places[str(number)]].success]
+    if unmet:
+        for number in unmet:
+            _require_run(table, entries[number], outcome.results[places[str(number)]], path)
+        named = [column for column in NAMING if column in frame]
+        validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": named}
+        for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
+            outcome.results[places[_number(result)]] = result
+    judged = []
+    for number, entry in enumerate(entries):
+        result = outcome.results[places[str(number)]]
+        judged.append(Judged(table, entry, None if result.success else _failure(table, entry, result, frame)))
+    return TableResult(table, judged, outcome)
+
+
+def _number(result: Any) -> str:
+    """The number that ``_suite`` gave the expectation of a result."""
+    return str(result.expectation_config.id)
+
+
+def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[int], path: Path) -> Any:
+    """Entries as a suite of Great Expectations, each with its number as id: results come back in another order."""
+    import great_expectations as gx
+
+    chosen = list(numbers)
+    suite = gx.ExpectationSuite(
+        name=table, expectations=[_expectation(entries[number], f"{table}[{number}]", path) for number in chosen]
+    )
+    for number, expectation in zip(chosen, suite.expectations, strict=True):
+        expectation.id = str(number)
+    return suite
+
+
+def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
+    import great_expectations.expectations as known
+    from great_expectations.compatibility.pydantic import ValidationError
+
+    kind = "".join(part.capitalize() for part in entry["type"].split("_"))
+    given = {key: value for key, value in entry.items() if key not in KEEP_OUT}
+    if entry.get("severity") == "warning":
+        # Data Docs shows no severity, but a description in place of the generated sentence.
+        said = f"Warning, does not fail the gate: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
+        given["description"] = said.replace("$", "$$")
+    try:
+        return getattr(known, kind)(notes=entry["why"], **given)
+    except AttributeError:
+        raise HearsightError(f"{where}: there is no expectation '{entry['type']}'", where=path, mend="mend its type") from None
+    except (ValidationError, TypeError, ValueError) as error:
+        raise HearsightError(
+            f"{where}: {entry['type']} does not take that ({error})", where=path, mend="mend its arguments"
+        ) from None
+
+
+def columns_of(entry: Mapping[str, Any]) -> str:
+    """Return the columns an entry is about, with commas between; empty for a whole table."""
+    names = [entry[key] for key in ("column", "column_A", "column_B") if key in entry]
+    return ", ".join([*names, *entry.get("column_list", [])])
+
+
+def arguments_of(entry: Mapping[str, Any]) -> str:
+    """Return an entry's arguments as text, without its columns."""
+    skipped = KEEP_OUT | {"severity", "column", "column_A", "column_B", "column_list"}
+    return ", ".join(f"{key} {json.dumps(value)}" for key, value in entry.items() if key not in skipped)
+
+
+def _require_run(table: str, entry: Mapping[str, Any], result: Any, path: Path) -> None:
+    for info in _exceptions(result.exception_info):
+        raise HearsightError(f"{entry['type']} cannot be run on {table}: {info}", where=path, mend="mend its column or arguments")
+
+
+def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame) -> Failure:
+    rows = result.result.get("unexpected_index_list") or []
+    files = list(dict.fromkeys(row["file"] for row in rows))
+    column = columns_of(entry)
+    if rows:
+        values = [_value(row, column) for row in rows]
+        spread = f" in {len(files)} files" if len(files) > 1 else ""
+        first = f" (key {rows[0]['key']})" if "key" in rows[0] and column != "key" else ""
+        detail = f"{len(rows)} of {len(frame)} rows{spread}: {quote(values)}{first}"
+    else:
+        detail = f"found {quote([result.result.get('observed_value')])}"
+    if asked := arguments_of(entry):
+        detail += f" (asked: {asked})"
+    return Failure(files[0] if files else _whole(table, frame), column, entry["type"], detail, entry["why"], table)
+
+
+def _value(row: Mapping[str, Any], column: str) -> Any:
+    asked = column.split(", ")
+    values = [value for name, value in row.items() if name in asked]
+    return values[0] if len(values) == 1 else tuple(v.item() if hasattr(v, "item") else v for v in values)
+
+
+def _whole(table: str, frame: pd.DataFrame) -> str:
+    """The file of an expectation about a whole table: the only one there is, or their folder."""
+    files = sorted(set(frame["file"]))
+    return files[0] if len(files) == 1 else ("ledger" if table == "ledger" else "shards")
+
+
+def _exceptions(info: Mapping[str, Any] | None) -> list[str]:
+    """Great Expectations nests this by metric when a metric failed, and not otherwise."""
+    nested = [info] if info and "raised_exception" in info else [v for v in (info or {}).values() if isinstance(v, Mapping)]
+    return [" ".join(str(item["exception_message"]).split()) for item in nested if item.get("raised_exception")]

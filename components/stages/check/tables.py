@@ -1,0 +1,217 @@
+"""The tables a suite speaks about, made from a boundary's shards, ledger and manifest.
+
+| table | a row | columns |
+|---|---|---|
+| ``shards`` | a record | those of the record; a list column ``x`` becomes ``x_count``; ``listed_sha256`` (below) |
+| ``ledger`` | a ledger row | those of the ledger; ``ruled``: ``yes`` when the row names a rule, else ``no`` |
+| ``counts`` | a kind and rule | ``manifest`` and ``ledger``: how many each says (rule ``kept`` for what goes on) |
+| ``balance`` | a shard | ``rows``, ``unaccounted``, ``lost``, ``twice`` (below) |
+| ``draws`` | a drawn parameter | ``test``, ``utterances``, ``outside``, ``p``: see ``draws.draws_table`` |
+| ``voices`` | a voice | how often it speaks, and how loud: see ``draws.voices_table`` |
+| ``by_<column>`` | a value of that column | ``rows``, ``splits``: how many different splits hold it (below) |
+
+In ``shards`` and ``ledger`` a column ``a+b`` holds the texts of both with a plus between: ``kept+no``.
+
+In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard
+has, ``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the
+boundary that a message names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights``
+of a model, ``path`` of a figure), empty when the manifest does not list it; ``media_sha256`` is the digest of the
+record's own media when this boundary holds them. ``by_<column>`` of what was listened to also has ``words``,
+``word_error_rate`` and ``character_error_rate``, over the records that a recogniser judged (no rate where there are none).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.records import BOUNDARIES, LEDGER
+from components.core.shards import read_table
+from components.core.stage_output import Boundary
+from components.stages.check import draws
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JUDGED = ("words", "word_errors", "characters", "character_errors")
+"""Columns whose sums make a rate."""
+FILE_COLUMNS = ("weights", "path")
+"""Columns that name an extra file of the boundary."""
+
+
+def tables(boundary: Boundary, suite: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """The tables that ``suite`` names, no others, of the columns it names. The files are taken to be those of the manifest.
+
+    Raises:
+        HearsightError: the suite names a table that this boundary has not.
+    """
+    schema = BOUNDARIES[boundary.manifest.stage][1]
+    wanted = _wanted(boundary, suite, schema)
+    shards = {f"shards/{ref.name}.parquet": read_table(ref.path, wanted) for ref in boundary.shards}
+    ledgers: dict[str, pa.Table] = {}
+    if {"ledger", "counts", "balance"} & set(suite["tables"]):
+        columns = ["kind", "key", "verdict", "rule"]
+        if "ledger" in suite["tables"]:
+            columns = [name for name in LEDGER.names if name in {*columns, *_named(suite["tables"]["ledger"])}]
+        ledgers = {f"ledger/{ref.name}.parquet": read_table(ref.ledger, columns) for ref in boundary.shards}
+    made: dict[str, pd.DataFrame] = {}
+    for name in suite["tables"]:
+        if name == "shards":
+            made[name] = _records(boundary, shards, suite["tables"][name])
+        elif name == "ledger":
+            made[name] = _frame(ledgers, LEDGER)
+            made[name]["ruled"] = made[name]["rule"].fillna("").ne("").map({True: "yes", False: "no"})
+            _join(made[name], _named(suite["tables"][name]))
+        elif name == "counts":
+            made[name] = _counts(boundary, ledgers)
+        elif name == "balance":
+            made[name] = _balance(shards, ledgers)
+        elif name in ("draws", "voices") and _is_drawn(boundary):
+            made[name] = (draws.draws_table if name == "draws" else draws.voices_table)(boundary, shards)
+        elif name.startswith("by_") and name[3:] in schema.names:
+            made[name] = _by(name[3:], shards, schema)
+        else:
+            raise HearsightError(
+                f"names a table '{name}' that {boundary.name} has not",
+                where=f"expectations/{boundary.manifest.stage}.json",
+                mend="use shards, ledger, counts, balance, by_<column>, or, of drawn speech, draws and voices",
+            )
+    return made
+
+
+def _is_drawn(boundary: Boundary) -> bool:
+    return any(entry.path == draws.FILE for entry in boundary.manifest.files)
+
+
+def _named(expectations: list[dict[str, Any]]) -> set[str]:
+    """Every string that expectations give as an argument or in a list of one: the columns are among them."""
+    values = [value for item in expectations for value in item.values()]
+    flat = [*values, *(each for value in values if isinstance(value, list) for each in value)]
+    return {value for value in flat if isinstance(value, str)}
+
+
+def _wanted(boundary: Boundary, suite: Mapping[str, Any], schema: pa.Schema) -> list[str]:
+    """The columns of the shards that the suite's tables are made from, in the schema's order."""
+    wanted = {"key", "record"}
+    for table, expectations in suite["tables"].items():
+        if table == "shards":
+            named = _named(expectations)
+            # A row condition names a column inside a longer text.
+            conditions = " ".join(item.get("row_condition", "") for item in expectations)
+            wanted |= {name.removesuffix("_count") for text in named for name in (text, *text.split("+"))} | named
+            wanted |= {name for name in schema.names if re.search(rf"\b{re.escape(name)}\b", conditions)}
+            wanted |= set(FILE_COLUMNS) if "listed_sha256" in named else set()
+            wanted |= {"media"} if "media_sha256" in named else set()
+        elif table in ("draws", "voices"):
+            wanted |= set(draws.COLUMNS)
+        elif table.startswith("by_"):
+            wanted |= {table[3:], "split", *JUDGED}
+    return [name for name in schema.names if name in wanted]
+
+
+def _frame(parts: Mapping[str, pa.Table], empty: pa.Schema | None = None) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow.compute as pc
+
+    frames = []
+    for file, table in parts.items():
+        for index, field in enumerate(table.schema):
+            if pa.types.is_list(field.type):
+                # Great Expectations compares single values; of a list its length is what a suite can hold.
+                table = table.set_column(index, f"{field.name}_count", pc.list_value_length(table.column(index)).cast(pa.int64()))
+        frame = table.to_pandas()
+        frame.insert(0, "file", file)
+        frames.append(frame)
+    if not frames:
+        return pd.DataFrame(columns=["file", *(empty.names if empty else [])])
+    return pd.concat(frames, ignore_index=True)
+
+
+def _records(boundary: Boundary, shards: Mapping[str, pa.Table], expectations: list[dict[str, Any]]) -> pd.DataFrame:
+    frame, named = _frame(shards), _named(expectations)
+    if "listed_sha256" in named:
+        listed = {entry.path: entry.sha256 for entry in boundary.manifest.files}
+        column = next(name for name in FILE_COLUMNS if name in frame.columns)
+        frame["listed_sha256"] = frame[column].map(listed).fillna("")
+    if "media_sha256" in named:
+        media = frame["media"].drop_duplicates()
+        digests = {name: _media_digest(boundary, name) for name in media}
+        frame["media_sha256"] = frame["media"].map(digests)
+    _join(frame, named)
+    return frame
+
+
+def _join(frame: pd.DataFrame, named: set[str]) -> None:
+    """Add the columns ``a+b`` that a suite names: Great Expectations compares pairs row by row in Python, and texts at once."""
+    for name in sorted(named):
+        parts = name.split("+")
+        if len(parts) > 1 and all(part in frame.columns for part in parts):
+            joined = frame[parts[0]]
+            for part in parts[1:]:
+                joined = joined + "+" + frame[part]
+            frame[name] = joined
+
+
+def _media_digest(boundary: Boundary, media: str) -> str:
+    try:
+        return sha256_bytes(boundary.read_media(media))
+    except HearsightError:
+        return ""
+
+
+def _counts(boundary: Boundary, ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
+    import pandas as pd
+
+    said: Counter[tuple[str, str]] = Counter()
+    for kind, bucket in boundary.manifest.counts.items():
+        said[kind, "kept"] += bucket["kept"]
+        for rule, number in bucket["dropped"].items():
+            said[kind, rule] += number
+    found: Counter[tuple[str, str]] = Counter()
+    for table in ledgers.values():
+        counted = table.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")]).to_pylist()
+        for row in counted:
+            found[row["kind"], "kept" if row["verdict"] == "kept" else row["rule"]] += row["count_all"]
+    rows = [("manifest.json", kind, rule, said[kind, rule], found[kind, rule]) for kind, rule in sorted(said | found)]
+    return pd.DataFrame(rows, columns=["file", "kind", "rule", "manifest", "ledger"])
+
+
+def _balance(shards: Mapping[str, pa.Table], ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
+    import pandas as pd
+
+    # Several utterances are made of one record, and the ledger counts records.
+    name = "record" if any("record" in table.column_names for table in shards.values()) else "key"
+    records = _frame({file: table.select([name]) for file, table in shards.items()})
+    entries = _frame({file: table.select(["kind", "key", "verdict"]) for file, table in ledgers.items()})
+    if not shards:
+        return pd.DataFrame(columns=["file", "rows", "unaccounted", "lost", "twice"])
+    in_shard = entries["key"].isin(records[name])
+    # The ledger also speaks of what is not a row here (pages at the crawl): only the rows' own kinds can be lost.
+    stays = (entries["verdict"] == "kept") & entries["kind"].isin(entries.loc[in_shard, "kind"].unique())
+    records["unaccounted"] = ~records[name].isin(entries.loc[stays, "key"])
+    entries["lost"] = stays & ~in_shard
+    entries["twice"] = entries.duplicated(["kind", "key"])
+    rows = records.groupby("file")["unaccounted"].agg(["size", "sum"]).reindex(list(shards), fill_value=0)
+    bad = entries.groupby("file")[["lost", "twice"]].sum().reindex(list(ledgers), fill_value=0)
+    found = zip(shards, rows["size"], rows["sum"], bad["lost"], bad["twice"], strict=True)
+    return pd.DataFrame(found, columns=["file", "rows", "unaccounted", "lost", "twice"])
+
+
+def _by(column: str, shards: Mapping[str, pa.Table], schema: pa.Schema) -> pd.DataFrame:
+    names = [name for name in dict.fromkeys([column, "split", *JUDGED]) if name in schema.names]
+    parts = {file: table.select(names) for file, table in shards.items()}
+    frame = _frame(parts or {"shards": schema.empty_table().select(names)})
+    grouped = frame.groupby(column, sort=True)
+    made = grouped.agg(file=("file", "first"), rows=("file", "size"), splits=("split", "nunique"))
+    if set(JUDGED) <= set(frame.columns):
+        sums = frame[frame["word_errors"].notna()].groupby(column)[list(JUDGED)].sum()
+        made["words"] = sums["words"].reindex(made.index).fillna(0)
+        for unit in ("word", "character"):
+            made[f"{unit}_error_rate"] = (sums[f"{unit}_errors"] / sums[f"{unit}s"]).reindex(made.index)
+    return made.reset_index()

@@ -1,0 +1,108 @@
+"""Accounts and posts as pages and images of the crawl, each with its ledger row. Not in scope: judging images (``records``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from components.core.ledger import dropped, kept
+from components.stages.crawl.posts.post import Media, Post, judged
+from components.stages.crawl.posts.state import Owner
+from components.stages.crawl.sources.found import FoundPage, key_of, record_key
+from components.stages.crawl.walk import Found
+from components.web.html.figures import CAPTION_LIMIT
+from components.web.html.page import Candidate
+from components.web.urls import normalise
+
+
+def account_key(owner: Owner) -> str:
+    """The key of an account's ledger row: its web address, or where that is none, its name."""
+    return normalise(owner.account.url) or f"account:{owner.account.name}"
+
+
+def post_key(post: Post, owner: str) -> str:
+    """The key of a post's ledger row: its web address, or where that is none, its owner and identifier."""
+    return normalise(post.url) or f"post:{owner}/{post.identifier}"
+
+
+def images_of(post: Post, owner: str) -> list[Found]:
+    """The images of a post; ``position`` is an image's place among the attachments."""
+    page = normalise(post.url) or ""
+    about = {"owner": owner, "post": post.identifier, "posted": post.posted, "collected": post.collected}
+    return [
+        Found(page, _candidate(post, media, place), post.language, **about)  # type: ignore[arg-type]
+        for place, media in enumerate(post.media)
+        if media.kind == "image"
+    ]
+
+
+def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[FoundPage]:
+    """An account's row, then its posts by date, each with its images; then what went with the account."""
+    account, name = owner.account, owner.account.name
+    if account.rule:
+        detail = f"{name}, {len([1 for kind, _ in owner.withdrawn if kind == 'record'])} records withdrawn"
+        yield FoundPage(dropped(account_key(owner), account.rule, account.value, account.threshold, kind="page", detail=detail))
+    else:
+        yield FoundPage(kept(account_key(owner), kind="page", detail=f"{name}, {owner.note}"))
+    if owner.problem[0]:
+        yield FoundPage(dropped(f"listing:{name}", *owner.problem, kind="page", detail=f"{name}: not read whole"))
+    for post in owner.posts:
+        yield from pages_of_post(judged(post, tags), name)
+    for kind, key in owner.withdrawn:
+        yield FoundPage(dropped(key, account.rule, account.value, account.threshold, kind=kind, detail=f"of {name}"))
+
+
+def pages_of_post(post: Post, owner: str) -> Iterator[FoundPage]:
+    """A judged post with its images; an attachment that is no image has a row of its own."""
+    key, place = post_key(post, owner), f"post {post.identifier} of {owner}"
+    if post.rule:
+        yield FoundPage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=place))
+        return
+    url = normalise(post.url)
+    if url is None:
+        yield FoundPage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=place))
+        return
+    images = images_of(post, owner)
+    yield FoundPage(kept(url, kind="page", detail=f"{len(images)} images, {place}"), images, url)
+    for number, media in enumerate(post.media):
+        if media.kind != "image":
+            row = dropped(
+                _other_key(post, media, number), media.kind, media.kind, "an image", detail=f"{media.url[:300]} on {url}"
+            )
+            yield FoundPage(row)
+
+
+def once(page: FoundPage, seen: set[tuple[str, str]]) -> FoundPage:
+    """``page``; where its row's key was used before, under another key and without images: one address, one post."""
+    if page.row is None:
+        return page
+    row, number = page.row, 1
+    while (row["kind"], row["key"]) in seen:
+        number += 1
+        row = {**page.row, "key": f"{page.row['key']}#{number}"}
+    seen.add((row["kind"], row["key"]))
+    if row is page.row:
+        return page
+    if not row["rule"] and page.url:
+        row = dropped(row["key"], "duplicate_post", page.url, "the first by owner and date", kind="page", detail=row["detail"])
+    return replace(page, row=row, found=[])
+
+
+def rows_of(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(kind, key) of every ledger row that the posts of an account give."""
+    for post in owner.posts:
+        yield "page", post_key(post, owner.account.name)
+        if not judged(post, tags).rule:
+            yield from (("record", key_of(image)) for image in images_of(post, owner.account.name))
+            others = [(at, media) for at, media in enumerate(post.media) if media.kind != "image"]
+            yield from (("record", _other_key(post, media, at)) for at, media in others)
+
+
+def _candidate(post: Post, media: Media, place: int) -> Candidate:
+    url = normalise(media.url)
+    data = media.url.lstrip().lower().startswith("data:")
+    return Candidate(url, post.caption, place, media.url[:200], data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
+
+
+def _other_key(post: Post, media: Media, place: int) -> str:
+    return record_key(normalise(post.url) or "", place, media.url, post.caption)

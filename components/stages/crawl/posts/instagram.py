@@ -1,0 +1,251 @@
+"""Instagram's Graph API: hashtag search and business discovery (developers.facebook.com/docs/instagram-platform).
+
+The media of a hashtag reach back 24 hours and name no owner, by the platform's rule, so accounts come from ``posts.profiles``
+alone and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered, which are never
+private. At most 30 hashtags in seven days may be asked for. Never tried against the real service (docs/posts.md).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from components.core.ledger import dropped, kept
+from components.stages.crawl.posts.calls import Calls, Reply, of_type
+from components.stages.crawl.posts.fields import Unfit, caption, identifier, listed, mapping, moment, text
+from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Post
+from components.stages.crawl.posts.provider import Search, oldest
+from components.stages.crawl.posts.settings import PostsSettings
+from components.web.api import Api, Ruling
+from components.web.conditional_fetch import moment as when
+from components.web.urls import normalise
+
+RATES = (4, 17, 32, 613, 80002)
+"""Error codes of a rate limit: of the app, the user, the page, the call, the business use case."""
+HASHTAGS_USED_UP = 18
+NOT_FOUND = (24, 110)
+"""Error codes of an account that cannot be found: it is private, personal, of another name, or no more."""
+NOT_FOUND_TOO = (2207013,)
+AN_HOUR = 3600.0
+"""Seconds of the window in which calls are counted, where an answer does not say how long is left."""
+_NAME = re.compile(r"[A-Za-z0-9._]{1,30}")
+_KINDS = {"IMAGE": "image", "VIDEO": "video", "REELS": "video"}
+_FIELDS = "id,caption,media_type,media_url,permalink,timestamp,children{id,media_type,media_url}"
+
+
+def error_of(body: bytes) -> tuple[int, int, str]:
+    """(code, subcode, message) of an error answer; zeros where it has none."""
+    try:
+        error = json.loads(body)["error"]
+        codes = [error.get(name) if type(error.get(name)) is int else 0 for name in ("code", "error_subcode")]
+        return codes[0], codes[1], " ".join(str(error.get("message", "")).split())[:200]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return 0, 0, ""
+
+
+def regained(sent: Mapping[str, str]) -> float:
+    """Seconds until calls may be made again, as X-Business-Use-Case-Usage says (it counts minutes); 0 for not said."""
+    try:
+        uses = json.loads(sent.get("x-business-use-case-usage", "{}"))
+        minutes = [one["estimated_time_to_regain_access"] for group in uses.values() for one in group]
+        return max((60.0 * found for found in minutes if isinstance(found, (int, float)) and found < 1e6), default=0.0)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return 0.0
+
+
+class GraphApi(Api):
+    """Its addresses. Its contract is the app's with the platform, so no robots.txt is asked before it."""
+
+    def essential(self, url: str) -> bool:
+        """See :class:`Api`."""
+        return "/ig_hashtag_search?" in url or "/recent_media?" in url
+
+    def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
+        """See :class:`Api`; errors come as JSON with a code, mostly under status 400 or 403."""
+        code, subcode, message = error_of(body) if status != 200 else (0, 0, "")
+        told = f"error {code}{f'/{subcode}' if subcode else ''}"
+        if code in RATES:
+            return Ruling(True, regained(sent) or AN_HOUR, stop=f"its rate limit is used up ({told})")
+        if code == HASHTAGS_USED_UP:
+            return Ruling(
+                stop=f"30 hashtags were asked for within seven days ({told})", mend="wait until the oldest is forgotten"
+            )
+        if code in (102, 190):
+            return self.refused()
+        if code in (3, 10) or 200 <= code < 300:
+            mend = "let the app have instagram_basic and Instagram Public Content Access, and the token's user its page"
+            return Ruling(stop=f"the token lacks a permission ({told})", mend=mend)
+        if code in (1, 2):
+            return Ruling(True, failure="http_500", stop=f"it answers {told}" if self.essential(url) else "")
+        if code and self.essential(url):
+            said = self.scrub(message.encode()).decode("utf-8", "replace")
+            return Ruling(stop=f"it answers {told} ({said})", mend="see that crawl.posts.tag is a hashtag of Instagram's")
+        return super().ruling(url, status, sent, body)
+
+    def rest(self, sent: Mapping[str, str]) -> float:
+        """See :class:`Api`."""
+        return max(super().rest(sent), regained(sent))
+
+
+class Instagram:
+    """See :class:`components.stages.crawl.posts.provider.Provider`."""
+
+    expiring, filtered = True, False
+
+    def __init__(self, settings: PostsSettings, most: int, token: str) -> None:
+        self.settings, self.most = settings, most
+        self.server = settings.server.rstrip("/")
+        self.api: Api = GraphApi(self.server, token, robots=False, variable=settings.token_variable)
+
+    def spelled(self, name: str) -> str:
+        """See :class:`Provider`; user names are lower case."""
+        return name.lower()
+
+    def search(self, calls: Calls) -> Search:
+        """See :class:`Provider`."""
+        found = Search()
+        for tag in self.settings.tags:
+            self._search(calls, tag, found)
+        return found
+
+    def _search(self, calls: Calls, tag: str, found: Search) -> None:
+        url = f"{self.server}/ig_hashtag_search?user_id={self.settings.user}&q={quote(tag, safe='')}"
+        reply = of_type(calls.get(url), dict)
+        try:
+            if reply.rule:
+                raise Unfit(reply.rule, reply.said, reply.threshold)
+            numbers = [identifier(mapping(one, "a hashtag"), "id") for one in listed(reply.value, "data", required=True)]
+        except Unfit as unfit:
+            found.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
+            return
+        for number in numbers[:1]:
+            limit = min(self.settings.page_size, 50)
+            first = f"{self.server}/{quote(number, safe='')}/recent_media?user_id={self.settings.user}"
+            self._timeline(calls, f"{first}&fields=id,permalink,timestamp&limit={limit}", found)
+
+    def _timeline(self, calls: Calls, first: str, found: Search) -> None:
+        url, seen, begin, page, why = first, set[str](), None, 1, "its end"
+        while url:
+            reply = of_type(calls.get(url), dict)
+            fresh = 0
+            try:
+                if reply.rule:
+                    raise Unfit(reply.rule, reply.said, reply.threshold)
+                begin = begin or oldest(reply.fetched, self.settings.window_days)
+                for number, media in enumerate(listed(reply.value, "data", required=True)):
+                    key = f"{reply.url}#{number}"
+                    try:
+                        record = mapping(media, "a post")
+                        known = identifier(record, "id")
+                        fresh += known not in seen
+                        if known not in seen and when(moment(record, "timestamp")) >= begin:
+                            link = normalise(text(record, "permalink"))
+                            if link:
+                                found.unowned.setdefault(link, first)
+                        seen.add(known)
+                    except Unfit as unfit:
+                        found.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a post"))
+            except Unfit as unfit:
+                found.rows.append(dropped(reply.url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a timeline"))
+                break
+            page += 1
+            cursor = _cursor(reply.value.get("paging")) if fresh else ""
+            if cursor and page > self.most:
+                why = "page_limit"
+                break
+            # The cursor is the same on every page; what follows # is not sent, and tells the answers apart.
+            url = f"{first}&after={quote(cursor, safe='')}#page={page}" if cursor else ""
+        found.rows.append(kept(f"{first}#timeline", kind="page", detail=f"{len(seen)} posts of unnamed accounts, to {why}"))
+
+    def account(self, calls: Calls, known: Account) -> Account:
+        """See :class:`Provider`; an account and its first posts are one answer."""
+        name = known.name.lstrip("@")
+        address = f"https://www.instagram.com/{name}/"
+        if not _NAME.fullmatch(name):
+            return Account(known.name, rule="unusable_name", value=name[:40], threshold="a user name of Instagram's")
+        try:
+            discovered, _ = self._discovered(calls, name, "", 1)
+            return Account(known.name, name, address, handle_rule(discovered, name))
+        except Unfit as unfit:
+            return Account(known.name, name, address, unfit.rule, unfit.value, unfit.threshold)
+
+    def _discovered(self, calls: Calls, name: str, cursor: str, page: int) -> tuple[Mapping[str, Any], Reply]:
+        reply = of_type(calls.get(self._address(name, cursor, page)), dict)
+        if reply.rule:
+            code, subcode, _ = error_of(json.dumps(reply.value).encode())
+            if code in NOT_FOUND or subcode in NOT_FOUND_TOO:
+                raise Unfit(PRIVATE, f"error {code}: cannot be found (private, personal or gone)", "a professional account")
+            raise Unfit(reply.rule, f"error {code}" if code else reply.said, reply.threshold)
+        return mapping(reply.value.get("business_discovery"), "business_discovery"), reply
+
+    def _address(self, name: str, cursor: str, page: int) -> str:
+        after = f".after({cursor})" if cursor else ""
+        media = f"media{after}.limit({min(self.settings.page_size, 50)}){{{_FIELDS}}}"
+        fields = f"business_discovery.username({name}){{username,id,media_count,{media}}}"
+        mark = f"#page={page}" if page > 1 else ""
+        return f"{self.server}/{self.settings.user}?fields={quote(fields, safe='')}{mark}"
+
+    def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
+        """See :class:`Provider`; one listing of all posts, since they cannot be asked for by tag."""
+        return [self._listing(calls, account)]
+
+    def _listing(self, calls: Calls, account: Account) -> Iterator[Page]:
+        cursor, page, seen = "", 1, set[str]()
+        while True:
+            url = self._address(account.handle, cursor, page)
+            fetched = ""
+            try:
+                if page > self.most or (cursor and cursor in seen):
+                    rule = "page_limit" if page > self.most else "paging_loop"
+                    raise Unfit(rule, f"{page - 1} pages", str(self.most) if rule == "page_limit" else "a last page")
+                seen.add(cursor)
+                discovered, reply = self._discovered(calls, account.handle, cursor, page)
+                fetched, media = reply.fetched, discovered.get("media")
+                found = mapping(media, "media") if media is not None else {}
+                posts = [self._post(one, url, number) for number, one in enumerate(listed(found, "data"))]
+                following = _cursor(found.get("paging"))
+            except Unfit as unfit:
+                yield Page([], url, fetched, unfit.rule, unfit.value, unfit.threshold)
+                return
+            yield Page(posts, url, fetched)
+            if not following or not posts:
+                return
+            cursor, page = following, page + 1
+
+    def _post(self, value: Any, place: str, number: int) -> Post:
+        known, url, posted = f"{place}#{number}", "", ""
+        try:
+            record = mapping(value, "a post")
+            known = identifier(record, "id")
+            url, posted = text(record, "permalink"), moment(record, "timestamp")
+            return Post(known, url, caption(record, "caption"), posted, "un", tuple(_media(record)))
+        except Unfit as unfit:
+            return Post(known, url, "", posted, rule=unfit.rule, value=unfit.value, threshold=unfit.threshold)
+
+
+def handle_rule(discovered: Mapping[str, Any], name: str) -> str:
+    """'' where the answer is of the account asked for, else the rule that drops it."""
+    said = discovered.get("username")
+    return "" if said is None or (isinstance(said, str) and said.lower() == name.lower()) else "wrong_account"
+
+
+def _media(record: Mapping[str, Any]) -> Iterator[Media]:
+    kind = text(record, "media_type")
+    if kind != "CAROUSEL_ALBUM":
+        yield Media(identifier(record, "id"), _KINDS.get(kind, "other"), text(record, "media_url", required=False))
+        return
+    children = record.get("children")
+    for child in listed(mapping(children, "children"), "data") if children is not None else []:
+        one = mapping(child, "a child")
+        found = _KINDS.get(text(one, "media_type"), "other")
+        yield Media(identifier(one, "id"), found, text(one, "media_url", required=False))
+
+
+def _cursor(paging: Any) -> str:
+    """The cursor of the next page; '' for none."""
+    cursors = paging.get("cursors") if isinstance(paging, dict) else None
+    after = cursors.get("after") if isinstance(cursors, dict) else None
+    return after if isinstance(after, str) and re.fullmatch(r"[\w=+/.~-]{1,500}", after) else ""

@@ -1,0 +1,106 @@
+"""Web archives: the pages of WARC, WAT and WACZ files, in the order of the files and of the records in them.
+
+The first capture of a page counts; another one is a ledger row. A part of an archive that cannot be read is a ledger row
+with its class, and the rest is read. Not in scope: reading the files (``components.web.archives``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from components.core.ledger import dropped, kept
+from components.execution.stage import Job, Task
+from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
+from components.stages.crawl.sources.found import FoundPage, write_found
+from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.walk import Found
+from components.web.answers import Answers
+from components.web.archives import PageFound, read_archive
+from components.web.budget import Budget
+from components.web.fetch import Fetcher
+from components.web.takedown_list import Takedown
+from components.web.urls import normalise
+
+BUDGET = ("record_bytes", "page_seconds", "page_memory", "page_images")
+"""The settings of the budget that decide what is found in an archive: others do not make it read anew."""
+
+
+class ArchivesSource(FileSource):
+    """See :class:`components.stages.crawl.sources.Source`."""
+
+    def settings(self) -> dict[str, Any]:
+        """The archives named, and the draw among them."""
+        return {"source": "archives", **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+
+    def read(self, jobs: list[Job]) -> list[Path]:
+        """One job an archive."""
+        budget = {name: getattr(self.params.budget, name) for name in BUDGET}
+        return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
+
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+        """Every record that is a page, each page once; memory: 16 bytes and the set's overhead a page."""
+        seen: set[bytes] = set()
+
+        def fresh(key: str) -> bool:
+            digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
+            known = digest in seen
+            seen.add(digest)
+            return not known
+
+        for page in super().pages(answers, live):
+            key = page.row["key"] if page.row else page.url
+            if fresh(key):
+                yield page
+                continue
+            # One gzip member may hold several records: then their places are the same, and a number tells them apart.
+            place, number = f"{page.archive}:{page.offset}", 1
+            other = place
+            while not fresh(other):
+                number += 1
+                other = f"{place}+{number}"
+            if page.row and page.url and page.row["key"] == page.url:
+                first = "the first by archive and offset"
+                yield FoundPage(dropped(other, "duplicate_page", key, first, kind="page", detail=f"{key} in {place}"))
+            else:
+                yield replace(page, row={**(page.row or {}), "key": other})
+
+
+def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
+    """A job: the pages of one archive."""
+    name = spec["name"]
+    taken = Takedown.of(task.params["takedown"])
+    budget = Budget(**task.params["budget"])
+    archive = read_archive(path_of(spec, task), limit=budget.record_bytes, budget=budget)
+    pages = (page_of(found, name) for found in archive)
+    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+
+
+def page_of(found: PageFound, archive: str) -> FoundPage:
+    """A page of an archive with its ledger row, under the archive's name in the records, and that of the file in a WACZ."""
+    archive = f"{archive}/{found.inner}" if found.inner else archive
+    place = f"{archive}:{found.offset}"
+    common: dict[str, Any] = {"archive": archive, "offset": found.offset}
+    where = f"in {archive} at {found.offset}"
+    if found.failure:
+        about = " ".join(part for part in (_clean(found.url), where, _clean(found.detail)) if part)
+        row = dropped(
+            place, found.failure, _clean(found.detail)[:120] or found.failure, "a whole record", kind="page", detail=about
+        )
+        return FoundPage(row, **common)
+    url = normalise(found.url)
+    if url is None:
+        return FoundPage(dropped(place, "unusable_url", _clean(found.url), "http or https", kind="page", detail=where), **common)
+    if found.noindex:
+        row = dropped(url, "noindex", "robots meta tag or header", "none", kind="page", detail=where)
+        return FoundPage(row, url=url, **common)
+    images = [Found(url, candidate, found.language, **common) for candidate in found.candidates]
+    return FoundPage(kept(url, kind="page", detail=f"{len(images)} images, {where}"), images, url, **common)
+
+
+def _clean(text: str) -> str:
+    """Text of a broken record, fit for a ledger."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())[:300]

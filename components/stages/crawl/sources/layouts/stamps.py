@@ -1,0 +1,57 @@
+"""Stamps of Tux Paint: beside each picture a text file with its caption in many languages.
+
+``apple.txt`` holds the English caption on its first line, then ``fr.utf8=Une pomme.`` and the like; ``apple.png`` is the picture.
+A stamp drawn as SVG has no ``.png`` and is a missing file to the crawl. Captions of regions (``pt_BR``, ``ca@valencia``) and
+languages without an ISO 639-1 code are left out. Not in scope: the recordings beside them (``components.stages.import_recordings.corpora``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.stages.crawl.sources.layouts.lines import LineLayout
+from components.stages.crawl.sources.layouts.row import Row
+
+_LINE = re.compile(r"(?P<code>[A-Za-z]{2,3}(?:_[A-Za-z]+)?(?:@\w+)?)\.utf8\s*=(?P<caption>.*)", re.DOTALL)
+
+
+class Stamps(LineLayout):
+    """One row a language, in the file's order; its number is the line's."""
+
+    name = "stamps"
+    fields = "the English caption, then one of <language>.utf8=<caption> a line"
+    has_files = True
+    beside = True
+    has_languages = True
+
+    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+        """See :class:`components.stages.crawl.sources.layouts.row.Layout`."""
+        rows = list(self._all(path, shown))
+        if len(rows) > 1 and all(row.rule for row in rows[1:]):
+            raise HearsightError(
+                f"is not of the layout '{self.name}': {rows[1].value}, and so none of the lines after its first",
+                where=f"{shown}: line {rows[1].number}",
+                mend=f"a file holds {self.fields}; set crawl.layout to the file's own, or narrow crawl.inputs",
+            )
+        for row in rows:
+            if row.rule or row.language:
+                yield row if row.rule else _with_file(row, path)
+
+    def row(self, number: int, text: str) -> Row:
+        """See :class:`LineLayout`."""
+        if number == 1:
+            return Row(number, text, language="en")
+        if not text.strip():
+            return Row(number)
+        found = _LINE.fullmatch(text)
+        if found is None:
+            return Row(number, rule="missing_field", value=f"'{text[:40]}'", threshold="<language>.utf8=<caption>")
+        code = found["code"]
+        return Row(number, found["caption"], language=code if re.fullmatch("[a-z]{2}", code) else "")
+
+
+def _with_file(row: Row, path: Path) -> Row:
+    return Row(row.number, row.caption, file=f"{path.stem}.png", language=row.language)

@@ -1,0 +1,64 @@
+"""Images of a set that lie in a folder beside it: taken into the snapshot like any other answer.
+
+An image is named by a ``file:`` address below the folder, never by where the folder is. What a set's file says is not
+trusted: nothing outside the folder is ever read. Not in scope: whether it is an image (``image``).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, unquote
+
+from components.core.errors import HearsightError
+from components.web.store import FetchStore
+from components.web.warc import Entry
+
+SCHEME = "file:"
+
+
+def file_url(name: str) -> str:
+    """The address of the file of that name in the image folder, e.g. ``file:train2017/000000000009.jpg``."""
+    return SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
+
+
+def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
+    """Put the files of those addresses that the snapshot lacks into it; one that cannot be had is put down as why.
+
+    Failures: ``outside_folder`` (``..``, an absolute name, a link that leads out), ``missing_file``, ``too_large``.
+
+    Raises:
+        HearsightError: the folder is not there, or the disk is full.
+    """
+    if not folder.is_dir():
+        raise HearsightError("is no folder", where=folder, mend="mend crawl.image_folder, or bring the images")
+    home = folder.resolve()
+    for url in sorted(urls):
+        if url not in store:
+            entry, body = _read(url, home, limit)
+            store.add(entry, body, [("Content-Type", "application/octet-stream")], "OK")
+    store.sync()
+
+
+def _read(url: str, home: Path, limit: int) -> tuple[Entry, bytes]:
+    name = unquote(url.removeprefix(SCHEME))
+    parts = PurePosixPath(name).parts
+    if not parts or "\0" in name or name.startswith("/") or ".." in parts:
+        return Entry(url, 0, "outside_folder", name[:200].replace("\0", "\\0")), b""
+    try:
+        path = (home / name).resolve()
+        if not path.is_relative_to(home):
+            return Entry(url, 0, "outside_folder", f"{name[:200]} leads out of the folder"), b""
+        # Non-blocking, so that a pipe in the folder holds nobody up.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (OSError, ValueError, RuntimeError):
+        return Entry(url, 0, "missing_file", "not in the image folder"), b""
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            return Entry(url, 0, "missing_file", "not a file"), b""
+        if about.st_size > limit:
+            return Entry(url, 0, "too_large", f"{about.st_size} bytes"), b""
+        return Entry(url, 200, type="application/octet-stream"), file.read(limit)

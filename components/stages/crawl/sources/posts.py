@@ -1,0 +1,200 @@
+"""Posts: those of a hashtag, from a server's API, on top of what earlier snapshots know (``components.stages.crawl.posts``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from components.core.code_digest import code_digest
+from components.core.ledger import dropped
+from components.core.shard_cache import ShardCache
+from components.execution.stage import Stage
+from components.stages.crawl.posts.calls import Calls
+from components.stages.crawl.posts.found import once, pages_of
+from components.stages.crawl.posts.provider import Provider, provider_of
+from components.stages.crawl.posts.state import FILE, State
+from components.stages.crawl.posts.survey import Survey
+from components.stages.crawl.sources.found import FoundPage
+from components.stages.crawl.sources.taken import address_hash
+from components.web.answers import Answers
+from components.web.fetch import Fetcher
+from components.web.snapshot_chain import begun
+from components.web.store import BaseStore, FetchStore
+from components.web.takedown_list import Takedown, taken_row
+from components.web.urls import host_of, normalise
+
+STEP = "crawl.posts"
+READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "max_pages")
+"""Settings besides ``crawl.posts`` that decide how a snapshot's answers are read."""
+
+
+class PostsSource:
+    """See :class:`components.stages.crawl.sources.Source`."""
+
+    def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
+        self._stage, self._params, self._settings, self._taken = stage, params, params.posts, taken
+        self._lasting: set[str] = set()
+        self.hidden: set[str] = set()
+        """The hashes of addresses of answers, and of pictures, that only somebody who is taken down gave."""
+
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+        """The timelines' rows, then account after account by name with its posts by date."""
+        store = answers.store
+        below = self._below(store, answers)
+        with _newest(store) as base:
+            survey, state = self._survey(answers, live, below, base)
+            if live and self._expiring:
+                posts = (post for owner in state.owners.values() for post in owner.posts)
+                urls = {normalise(media.url) or "" for post in posts for media in post.media}
+                self._lasting = {url for url in urls if _good(base, url)}
+        seen: set[tuple[str, str]] = set()
+        for page in self._all(survey, state):
+            if answers.consent.opt_in:
+                answers.grant([item.candidate.image_url for item in page.found if item.candidate.image_url])
+            yield once(page, seen)
+        if self._taken:
+            self.hidden = traces(store, survey_prefix(self._settings.server), self._taken)
+
+    def _all(self, survey: Survey, state: State) -> Iterator[FoundPage]:
+        for row in survey.search.rows:
+            yield FoundPage(row)
+        for name in survey.listed_owners:
+            yield FoundPage(taken_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
+        known: set[str] = set()
+        for _, owner in sorted(state.owners.items()):
+            for page in pages_of(owner, self._settings.tags):
+                known.update([page.row["key"]] if page.row else [])
+                yield page
+        for url, timeline in sorted(survey.search.unowned.items()):
+            if url in survey.untagged:
+                said = ("no_hashtag", "not in the caption", "the hashtag as a word")
+            else:
+                said = ("unknown_owner", "not told", "an owner")
+            if url not in known:
+                yield FoundPage(dropped(url, *said, kind="page", detail=f"in {timeline}"))
+
+    @property
+    def _expiring(self) -> bool:
+        return self._provider(live=False).expiring
+
+    def _provider(self, *, live: bool) -> Provider:
+        return provider_of(self._settings, self._params.max_pages, live=live)
+
+    def _survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
+        provider = self._provider(live=live is not None)
+        answers.unruled = () if provider.api.robots else (provider.api.prefix,)
+
+        def ensure(urls: Collection[str], desc: str) -> None:
+            assert live is not None
+            live.ensure(urls, "api", {host_of(provider.api.prefix)}, desc)
+
+        if live:
+            live.api = provider.api
+        calls = Calls(answers, provider.api.prefix)
+        survey = Survey(provider, calls, below, self._settings, self._taken, lambda url: _good(base, url))
+        return survey, survey.run(ensure if live else None)
+
+    def _below(self, store: FetchStore, answers: Answers) -> State:
+        """What the snapshots below know, from the newest one that the cache remembers up."""
+        cache, folder, bases = ShardCache(self._stage.state / "cache"), store.folder.parent, store.bases
+        code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
+        plain = self._params.plain()
+        how = {"code": code, "posts": plain["posts"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
+        keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
+        state, start = State(), 0
+        for depth in reversed(range(len(bases))):
+            if (found := cache.known(STEP, keys[depth])) is not None:
+                state, start = State.load(found / FILE), depth + 1
+                break
+        for depth in range(start, len(bases)):
+            with BaseStore(folder / bases[depth].snapshot) as old, _newest(old) as base:
+                old.verified_digest()
+                then = Answers(
+                    old, answers.agent, allow_private=self._params.allow_private, consent=answers.consent, taken=answers.taken
+                )
+                _, state = self._survey(then, None, state, base)
+            cache.get(STEP, keys[depth], lambda into, made=state: made.save(into / FILE))  # type: ignore[misc]
+        return state
+
+    def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
+        """Ask for them, from any host; those whose addresses expire are taken over from the snapshot below."""
+        live.take_over(self._lasting)
+        live.ensure(urls, "image", None, "images", wait=False)
+
+    def about(self) -> dict[str, Any]:
+        """The provider, its server and the hashtags."""
+        return {"provider": self._settings.provider, "server": self._settings.server, "tags": self._settings.tags}
+
+    def digest(self, snapshot: str) -> str:
+        """The snapshot's own."""
+        return snapshot
+
+
+class _newest:
+    """The newest snapshot below, opened; None where there is none. A context manager."""
+
+    def __init__(self, store: FetchStore) -> None:
+        self._base = BaseStore(store.folder.parent / store.bases[-1].snapshot) if store.bases else None
+
+    def __enter__(self) -> FetchStore | None:
+        return self._base
+
+    def __exit__(self, *_: object) -> None:
+        if self._base is not None:
+            self._base.close()
+
+
+def _good(base: FetchStore | None, url: str) -> bool:
+    entry = base.get(url) if base is not None and url else None
+    return entry is not None and entry.status == 200 and not entry.failure
+
+
+def survey_prefix(server: str) -> str:
+    """What every address of a server's API begins with."""
+    return server.rstrip("/") + "/"
+
+
+def traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
+    """The hashes of the API's addresses whose answers are of taken-down accounts alone, and of the pictures these show.
+
+    A timeline tells of many accounts and must be there for a replay: it stays as it was (docs/posts.md).
+    """
+    found: set[str] = set()
+    for entry in store:
+        if entry.failure or not entry.url.startswith(prefix) or "/timelines/" in entry.url or "_media?" in entry.url:
+            continue
+        try:
+            value = json.loads(store.body(entry.url))
+        except (ValueError, RecursionError):
+            continue
+        names = _names(value, host_of(prefix))
+        if names and all(taken.owner(name) for name in names):
+            found.add(address_hash(entry.url))
+            found.update(address_hash(normalise(url)) for url in _addresses(value) if normalise(url))
+    return found
+
+
+def _names(value: Any, host: str) -> set[str]:
+    """Whose answer it is: the accounts of statuses, an account, or one discovered."""
+    records = value if isinstance(value, list) else [value]
+    names: set[str] = set()
+    for record in records:
+        if isinstance(record, Mapping):
+            inner = record.get("account", record.get("business_discovery", record))
+            name = inner.get("acct", inner.get("username")) if isinstance(inner, Mapping) else None
+            if isinstance(name, str):
+                names.add(f"{name}@{host}" if "acct" in inner and "@" not in name else name)
+    return names
+
+
+def _addresses(value: Any) -> Iterator[str]:
+    """Every address of a picture in JSON, however deep."""
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, Mapping):
+            yield from (found for name in ("url", "media_url", "remote_url") if isinstance(found := here.get(name), str))
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here

@@ -1,0 +1,55 @@
+"""Live sites: breadth-first from the seeds through the pages of the hosts (the walk does the work)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from components.stages.crawl.sources.found import FoundPage
+from components.stages.crawl.walk import Found, walk
+from components.web.answers import Answers
+from components.web.fetch import Fetcher
+from components.web.listed import read_listed
+
+
+class SiteSource:
+    """See :class:`components.stages.crawl.sources.Source`."""
+
+    def __init__(self, params: Any) -> None:
+        self._params = params
+
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+        """Every page the walk came to, sorted by address."""
+        params = self._params
+
+        def ensure(urls: Collection[str], depth: int) -> None:
+            if live:
+                live.ensure(urls, "page", {host.lower() for host in params.hosts}, f"pages {depth} links away")
+
+        def ensure_listed(urls: Collection[str]) -> None:
+            if live:
+                live.ensure(urls, "sitemap", None, "sitemaps")
+
+        listed = read_listed(answers, ensure_listed, params.seeds, params.max_pages) if params.sitemaps else None
+        if live and listed:
+            live.note_changes(listed.pages)
+        walked = walk(
+            answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages, listed=listed
+        )
+        images: dict[str, list[Found]] = {}
+        for item in walked.found:
+            images.setdefault(item.page_url, []).append(item)
+        for url, row in sorted(walked.rows.items()):
+            yield FoundPage(row, images.get(url, []), url)
+
+    def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
+        """Ask for them, from any host."""
+        live.ensure(urls, "image", None, "images", wait=False)
+
+    def about(self) -> dict[str, Any]:
+        """Its seeds."""
+        return {"seeds": sorted(self._params.seeds)}
+
+    def digest(self, snapshot: str) -> str:
+        """The snapshot's own."""
+        return snapshot

@@ -1,0 +1,152 @@
+"""Edges between records: of pictures that show the same thing, and of posts that are duplicates."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from components.execution.stage import Stage
+    from components.stages.dedup import Posts
+    from components.stages.dedup.posts import PostPairs
+    from components.stages.dedup.records import Records
+
+    Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The distinct pictures of a run."""
+
+    folders: list[Path]
+    """What was made of those that each shard shows first."""
+    rows: dict[str, int]
+    """The sha256 of a picture → its row among all."""
+    vectors: NDArray[np.float16]
+    unreadable: dict[str, str]
+    """The sha256 of what is no picture → why."""
+
+
+def prepare_pictures(stage: Stage, records: Records) -> Pictures:
+    """Features and sketches of all pictures, from the caches where they are known."""
+    import numpy as np
+
+    from components.execution.stage import Job
+    from components.stages.dedup.pictures import prepare
+    from components.vision.features import WIDTH
+
+    jobs = [
+        Job(shard.name, {"pictures": shown}, by_spec=True)
+        for shard, shown in zip(records.shards, records.first_shown(), strict=True)
+    ]
+    folders = stage.jobs(prepare, jobs, step="pictures", params={})
+    rows: dict[str, int] = {}
+    unreadable: dict[str, str] = {}
+    for folder in folders:
+        for sha256 in json.loads((folder / "pictures.json").read_text()):
+            rows[sha256] = len(rows)
+        unreadable |= json.loads((folder / "unreadable.json").read_text())
+    vectors = [np.load(folder / "vectors.npy") for folder in folders]
+    return Pictures(folders, rows, np.concatenate([np.empty((0, WIDTH), np.float16), *vectors]), unreadable)
+
+
+def aligned_repeats(stage: Stage, pictures: Pictures) -> Iterator[Pairs]:
+    """Pairs of rows of pictures that show the same, by features and alignment; those of old shards come from the cache."""
+    import numpy as np
+
+    from components.execution.stage import Job
+    from components.stages.dedup.pictures import find_repeats
+
+    names = [f"{folder.parent.name}/{folder.name}" for folder in pictures.folders]
+    jobs = [Job(f"{number:05d}", {"own": name, "earlier": names[:number]}, by_spec=True) for number, name in enumerate(names)]
+    folders = stage.jobs(find_repeats, jobs, step="repeats", params=stage.params.aligned)
+    counts = [len(json.loads((folder / "pictures.json").read_text())) for folder in pictures.folders]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    for number, folder in enumerate(folders):
+        found = np.load(folder / "repeats.npy").astype(np.int64)
+        yield found[:, 0] + starts[number], found[:, 2] + starts[found[:, 1]]
+
+
+def same_pictures(stage: Stage, records: Records, pictures: Pictures | None) -> Iterator[Pairs]:
+    """Edges between records whose pictures show the same, enough of them to connect all that do."""
+    import numpy as np
+
+    yield _equals(records.pictures)
+    if stage.params.signal == "phash":
+        from components.stages.dedup.hamming import near_hashes
+
+        yield _equals(records.hashes)
+        distinct = _firsts(records.hashes)
+        first = np.array(list(distinct.values()), np.int64)
+        for i, j in near_hashes(list(distinct), stage.params.max_distance):
+            yield first[i], first[j]
+        return
+    assert pictures is not None
+    shown = _firsts(records.pictures)
+    first = np.array([shown[sha256] for sha256 in pictures.rows], np.int64)
+    for i, j in aligned_repeats(stage, pictures):
+        yield first[i], first[j]
+
+
+class Duplicates:
+    """Pairs of records that are duplicate posts, at any thresholds."""
+
+    def __init__(self, records: Records, pictures: Pictures, settings: Posts) -> None:
+        import numpy as np
+
+        from components.stages.dedup import captions
+        from components.stages.dedup.posts import PostPairs
+
+        self.known = np.array([n for n, sha256 in enumerate(records.pictures) if sha256 in pictures.rows], np.int64)
+        stops = captions.stop_words(tuple(settings.languages))
+        counts = [Counter(captions.words(records.captions[n], stops)) for n in self.known.tolist()]
+        distinct, self._caption = captions.fold(counts)
+        if settings.idf == "corpus":
+            idf = captions.corpus_idf(counts)
+        else:
+            idf = captions.language_idf({word for count in distinct for word in count}, settings.languages)
+        self._picture = np.array([pictures.rows[records.pictures[n]] for n in self.known.tolist()], np.int64)
+        self._rows = captions.vectors(distinct, idf)
+        self._vectors = pictures.vectors
+        self._pairs: PostPairs = PostPairs(self._rows, self._caption, self._vectors, self._picture)
+        self._place = np.full(len(records), -1, np.int64)
+        self._place[self.known] = np.arange(len(self.known))
+
+    def within(self, image: float, caption: float) -> Iterator[Pairs]:
+        """Pairs of records at distances up to these."""
+        for i, j in self._pairs.within(image, caption):
+            yield self.known[i], self.known[j]
+
+    def distances(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> tuple[Any, Any]:
+        """The image and caption distances of the given pairs of records."""
+        from components.stages.dedup.close import distances
+        from components.stages.dedup.posts import picture_distances
+
+        one, other = self._place[i], self._place[j]
+        image = picture_distances(self._vectors, self._picture[one], self._picture[other])
+        return image, distances(self._rows, self._caption[one], self._caption[other])
+
+
+def _firsts(values: Sequence[str]) -> dict[str, int]:
+    """Each distinct value → where it first stands."""
+    found: dict[str, int] = {}
+    for index, value in enumerate(values):
+        found.setdefault(value, index)
+    return found
+
+
+def _equals(values: Sequence[str]) -> Pairs:
+    """An edge from each repetition of a value to where it first stands."""
+    import numpy as np
+
+    first = _firsts(values)
+    again = [index for index, value in enumerate(values) if first[value] != index]
+    return np.array(again, np.int64), np.array([first[values[index]] for index in again], np.int64)

@@ -1,0 +1,129 @@
+"""Who stays: groups and their names, the representative of each set of duplicates, and the ledger's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from components.core.ledger import dropped, kept, ledger_table, spell
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from components.stages.dedup import Params
+    from components.stages.dedup.near import Duplicates, Pairs
+    from components.stages.dedup.records import Records
+
+DUPLICATE_PAIR = "duplicate_pair"
+"""The same words about the same picture."""
+DUPLICATE_POST = "duplicate_post"
+"""Picture and caption both close to another post's."""
+UNREADABLE = "unreadable_picture"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """For each record, by number."""
+
+    group: NDArray[np.int64]
+    """The record its group is named after."""
+    winner: NDArray[np.int64]
+    """The record that stays for it; itself when it does."""
+    post: NDArray[np.int64]
+    """A label equal for records that duplicate posts connect."""
+    unreadable: Mapping[int, str]
+
+
+def decide(
+    records: Records,
+    same: Iterable[Pairs],
+    duplicates: Duplicates | None,
+    params: Params,
+    unreadable: Mapping[str, str],
+) -> Outcome:
+    """Groups are connected by same pictures and by duplicate posts; duplicates by duplicate posts and by repeated words."""
+    import numpy as np
+
+    from components.stages.dedup.groups import Groups
+
+    groups, posts = Groups(len(records)), Groups(len(records))
+    for i, j in same:
+        groups.add(i, j)
+    if duplicates is not None and params.posts is not None:
+        for i, j in duplicates.within(params.posts.image_distance, params.posts.caption_distance):
+            groups.add(i, j)
+            posts.add(i, j)
+    post = posts.labels()
+    broken = {n: unreadable[sha256] for n, sha256 in enumerate(records.pictures) if sha256 in unreadable}
+    # What is dropped for its picture speaks for nothing else.
+    rank = np.argsort(np.lexsort((records.rank, np.isin(np.arange(len(records)), list(broken)))))
+    group = _first_of(groups.labels(), rank)
+    said: dict[tuple[int, str], int] = {}
+    again = [(n, said.setdefault((int(group[n]), caption), n)) for n, caption in enumerate(records.captions)]
+    edges = np.array([edge for edge in again if edge[0] != edge[1]], np.int64).reshape(-1, 2)
+    posts.add(edges[:, 0], edges[:, 1])
+    return Outcome(group, _first_of(posts.labels(), rank), post, broken)
+
+
+def _first_of(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each record the one of its label that comes first."""
+    import numpy as np
+
+    best = np.full(len(labels), len(labels), np.int64)
+    np.minimum.at(best, labels, rank)
+    order = np.argsort(rank)
+    return order[best[labels]]
+
+
+def ledgers(
+    records: Records, outcome: Outcome, duplicates: Duplicates | None, params: Params
+) -> Iterator[tuple[str, pa.Table, pa.Table]]:
+    """Each shard's name, what stays of it with its group, and its ledger."""
+    import numpy as np
+    import pyarrow as pa
+
+    values = _distances(outcome, duplicates)
+    names = [records.keys[n] for n in outcome.group.tolist()]
+    winners = [records.keys[n] for n in outcome.winner.tolist()]
+    for shard, start, end in zip(records.shards, records.starts, records.starts[1:], strict=False):
+        rows = []
+        for n in range(start, end):
+            key, group = records.keys[n], f"group {names[n]}"
+            if n in outcome.unreadable:
+                rows.append(dropped(key, UNREADABLE, outcome.unreadable[n], "a picture that can be decoded"))
+            elif outcome.winner[n] == n:
+                rows.append(kept(key, detail=group))
+            elif n in values and params.posts is not None:
+                image, caption = values[n]
+                most = (params.posts.image_distance, params.posts.caption_distance)
+                chain = "" if image <= most[0] and caption <= most[1] else ", by way of others"
+                rows.append(
+                    dropped(
+                        key, DUPLICATE_POST, _both(image, caption), _both(*most), detail=f"same as {winners[n]}{chain}; {group}"
+                    )
+                )
+            else:
+                limit = params.max_distance if params.signal == "phash" else params.aligned.score_from
+                rows.append(dropped(key, DUPLICATE_PAIR, f"same as {winners[n]}", limit, detail=group))
+        stays = np.array([n for n in range(start, end) if outcome.winner[n] == n and n not in outcome.unreadable], np.int64)
+        table = shard.read().take(pa.array(stays - start))
+        grouped = pa.array([names[n] for n in stays.tolist()], pa.string())
+        yield shard.name, table.append_column("group", grouped), ledger_table(rows)
+
+
+def _both(image: float, caption: float) -> str:
+    return f"image {spell(float(image))}, caption {spell(float(caption))}"
+
+
+def _distances(outcome: Outcome, duplicates: Duplicates | None) -> dict[int, tuple[Any, Any]]:
+    """For each record that duplicate posts connect to its representative: their distances."""
+    import numpy as np
+
+    lost = np.nonzero((outcome.winner != np.arange(len(outcome.winner))) & (outcome.post == outcome.post[outcome.winner]))[0]
+    if duplicates is None or not len(lost):
+        return {}
+    image, caption = duplicates.distances(lost, outcome.winner[lost])
+    return dict(zip(lost.tolist(), zip(image.tolist(), caption.tolist(), strict=True), strict=True))

@@ -1,0 +1,194 @@
+"""The figures of every voice: how much it speaks, how loud and how fast, and how well a recogniser understands it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from components.metrics.word_errors import ErrorRate, error_rate
+from components.stages.evaluate_speech.sample import Drawn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SYNTHETIC = "synthetic"
+PAPER = {"rate": (1.0, 0.1), "pitch": (0.0, 1.0), "gain": (0.0, 2.0)}
+"""Mean and standard deviation that Conceptual Spoken Captions (section 2.2) draws by, clipped at 2 deviations."""
+CLIP = 2.0
+BINS_A_DEVIATION = 4
+
+
+@dataclass
+class VoiceFacts:
+    """One voice, or one speaker."""
+
+    voice: str
+    origin: str
+    languages: list[str]
+    about: str
+    """Sex and licence, where the catalogue knows them."""
+    utterances: int
+    hours: float
+    seconds_per_character: float
+    """Mean, s."""
+    level: float
+    """Mean, dB of full scale."""
+    peak: float
+    """The highest, dB of full scale."""
+    clipped: int
+    """Utterances with a sample at full scale."""
+    lead: float
+    """Mean silence before the speech, s."""
+    tail: float
+    """Mean silence after it, s."""
+    heard: list[Drawn]
+    """Its sample, in the order drawn."""
+    words: ErrorRate | None = None
+    characters: ErrorRate | None = None
+    judged: int = 0
+    """Utterances of the sample behind the rates."""
+    said: int = 0
+    """Words of these."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How one parameter was drawn over all synthetic utterances."""
+
+    name: str
+    mean: float
+    deviation: float
+    edges: list[float]
+    shares: list[float]
+    """Share of the draws from each edge to the next."""
+    expected: list[float]
+    """The same by the paper's distribution."""
+    expected_mean: float
+    expected_deviation: float
+
+
+@dataclass
+class Facts:
+    """All the page tells."""
+
+    dataset: str
+    missing: str
+    """What to say of recognisers that are not installed; empty for nothing."""
+    voices: list[VoiceFacts] = field(default_factory=list)
+    draws: list[Draws] = field(default_factory=list)
+    words: ErrorRate | None = None
+    """Over the whole sample."""
+    recognisers: list[str] = field(default_factory=list)
+    per_voice: int = 0
+
+    @property
+    def utterances(self) -> int:
+        """Of all voices."""
+        return sum(voice.utterances for voice in self.voices)
+
+    @property
+    def hours(self) -> float:
+        """Of all voices."""
+        return math.fsum(voice.hours for voice in self.voices)
+
+
+def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, missing: str) -> Facts:
+    """The figures of ``table`` (every utterance) and of the judged sample."""
+    facts = Facts(dataset, missing, per_voice=params.per_voice)
+    frame = table.drop_columns(["key", "record", "spoken", "audio_sha256", "media", "split"]).to_pandas()
+    numbers = frame.select_dtypes("number").columns
+    frame[numbers] = frame[numbers].astype("float64")
+    samples: dict[tuple[str, str], list[Drawn]] = {}
+    for each in drawn:
+        samples.setdefault((each.origin, each.voice), []).append(each)
+    for (origin, voice), rows in frame.groupby(["origin", "voice"], sort=True):
+        sample = samples[origin, voice]
+        found = VoiceFacts(
+            voice=voice, origin=origin, languages=sorted(set(rows["language"])), about=_about(origin, voice),
+            utterances=len(rows), hours=math.fsum(rows["seconds"]) / 3600,
+            seconds_per_character=_mean(rows["seconds_per_character"]), level=_mean(rows["level"]),
+            peak=float(rows["peak"].max()),
+            clipped=int((rows["clipped"] > 0).sum()), lead=_mean(rows["lead"]), tail=_mean(rows["tail"]), heard=sample,
+        )  # fmt: skip
+        judged = [each.row() for each in sample if each.judged]
+        found.judged, found.said = len(judged), sum(row["words"] for row in judged)
+        found.words, found.characters = (_rate(judged, unit, params) for unit in ("word", "character"))
+        facts.voices.append(found)
+    # Synthetic voices first: they are what a run made.
+    facts.voices.sort(key=lambda voice: (voice.origin != SYNTHETIC, voice.origin, voice.voice))
+    facts.words = _rate([each.row() for each in drawn if each.judged], "word", params)
+    facts.recognisers = sorted({each.recogniser for each in drawn if each.recogniser})
+    spoken = frame[frame["origin"] == SYNTHETIC]
+    if len(spoken):
+        facts.draws = [_draws(name, spoken[name].to_numpy()) for name in PAPER]
+    return facts
+
+
+def _rate(rows: Sequence[dict[str, Any]], unit: str, params: Any) -> ErrorRate | None:
+    counts = [(row[f"{unit}_errors"], row[f"{unit}s"]) for row in rows]
+    return error_rate(counts, seed=params.seed, resamples=params.resamples)
+
+
+def _mean(values: Any) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _about(origin: str, voice: str) -> str:
+    from components.speech.voices.catalogue import VOICES
+
+    known = VOICES.get(voice) if origin == SYNTHETIC else None
+    return f"{'female' if known.sex == 'F' else 'male'}, {known.licence}" if known else ""
+
+
+def _draws(name: str, values: Any) -> Draws:
+    import numpy as np
+
+    mean, deviation = PAPER[name]
+    furthest = float(np.abs(values - mean).max()) / deviation
+    # Wider than the paper's only where draws are, as when a profile draws otherwise. Stored values are float32.
+    bins = round(BINS_A_DEVIATION * max(CLIP, math.ceil(round(furthest, 4) * 2) / 2))
+    edges = [mean + deviation * n / BINS_A_DEVIATION for n in range(-bins, bins + 1)]
+    inside = np.clip(values, edges[0], edges[-1])
+    counts, _ = np.histogram(inside, bins=edges)
+    expected = []
+    for start in range(-bins, bins):
+        low, high = start / BINS_A_DEVIATION, (start + 1) / BINS_A_DEVIATION
+        # What would lie beyond the clip lies on it, in the last bin on either side.
+        below = 0.0 if low <= -CLIP else _normal(low)
+        above = 1.0 if high >= CLIP else _normal(high)
+        expected.append(above - below if low >= -CLIP and high <= CLIP else 0.0)
+    return Draws(
+        name, float(values.mean()), float(values.std()), edges, [int(n) / len(values) for n in counts], expected, mean,
+        deviation * clipped_deviation(),
+    )  # fmt: skip
+
+
+def _normal(deviations: float) -> float:
+    return 0.5 * (1.0 + math.erf(deviations / math.sqrt(2.0)))
+
+
+def clipped_deviation() -> float:
+    """The standard deviation of a standard normal value clipped at 2: .959."""
+    density = math.exp(-CLIP * CLIP / 2) / math.sqrt(2 * math.pi)
+    beyond = 1.0 - _normal(CLIP)
+    return math.sqrt((1.0 - 2 * beyond) - 2 * CLIP * density + 2 * CLIP * CLIP * beyond)
+
+
+def metrics(facts: Facts) -> dict[str, float]:
+    """What the tracker is told."""
+    told: dict[str, float] = {"utterances": facts.utterances, "hours": facts.hours, "voices": len(facts.voices)}
+    if facts.words:
+        told["wer"] = facts.words.value
+    for voice in facts.voices:
+        if voice.words:
+            told[f"wer_{metric_name(voice.voice)}"] = voice.words.value
+        if voice.characters:
+            told[f"cer_{metric_name(voice.voice)}"] = voice.characters.value
+    return told
+
+
+def metric_name(voice: str) -> str:
+    """A voice's name as a metric may be called: a speaker's may hold anything."""
+    return "".join(char if char.isalnum() or char in "-_. " else "_" for char in voice)

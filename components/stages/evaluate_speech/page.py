@@ -1,0 +1,129 @@
+"""The page people listen to, the table for DVC's plots, and the lines a run ends with."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from components.metrics.word_errors import ErrorRate
+from components.stages.evaluate_speech import drawing
+from components.stages.evaluate_speech.facts import Facts, VoiceFacts
+from components.stages.evaluate_speech.pictures import CEILING_DB, FLOOR_DB
+from components.stages.evaluate_speech.sample import Drawn
+
+VERDICTS = {
+    "heard": "",
+    "silent": "There is nothing to hear in it.",
+    "unreadable": "It is no sound that can be read.",
+    "unrecognised": "No recogniser was asked.",
+}
+
+
+def html(facts: Facts, examples: Sequence[Drawn]) -> str:
+    """The page; sound and pictures are files beside it, in ``audio/`` and ``pictures/``."""
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = {
+        "number": lambda n: f"{n:,}", "percent": percent, "interval": interval, "signed": lambda v: f"{v:+.2f}".replace("-", "−"),
+        "db": db, "duration": duration,
+    }  # fmt: skip
+    environment.filters |= filters
+    played = {each.key for each in examples}
+    widest = max([1.0, *(voice.words.high for voice in facts.voices if voice.words)])
+    return environment.get_template("listen.html").render(
+        facts=facts,
+        shown=[(voice, [each for each in voice.heard if each.key in played]) for voice in facts.voices],
+        histograms=[(drawing.told(draws), drawing.histogram(draws)) for draws in facts.draws],
+        ticks=ticks,
+        verdicts=VERDICTS,
+        widest=widest,
+        decibels=(FLOOR_DB, CEILING_DB),
+    )
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with one decimal."""
+    return f"{100 * share:.1f} %"
+
+
+def db(value: float) -> str:
+    """dB of full scale with one decimal, and a minus sign that is one."""
+    return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
+
+
+def interval(rate: ErrorRate) -> str:
+    """The bootstrap interval of a rate."""
+    return f"{100 * rate.low:.0f}–{100 * rate.high:.0f} %"
+
+
+def duration(hours: float) -> str:
+    """A length of speech, in the unit that suits it."""
+    return f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.1f} min"
+
+
+def ticks(seconds: float) -> list[tuple[float, str]]:
+    """Places (0 to 100 % of the recording) and labels of its time axis: round steps, five at most, the first 0."""
+    step = next((step for step in (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0) if seconds / step <= 5), seconds / 4)
+    found = [(100 * n * step / seconds, f"{n * step:g}") for n in range(int(seconds / step) + 1)] if seconds > 0 else [(0.0, "0")]
+    # A label on the very edge would be cut off.
+    return [(place, label) for place, label in found if place <= 96]
+
+
+def voices_json(facts: Facts) -> str:
+    """The figures of every voice, for the report."""
+    content = {
+        "missing": facts.missing,
+        "recognisers": facts.recognisers,
+        "word_error_rate": _plain(facts.words),
+        "voices": [_row(voice) for voice in facts.voices],
+    }
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def voices_csv(facts: Facts) -> str:
+    """A line a voice, for DVC's plots; rates are empty where nothing was recognised."""
+    buffer = io.StringIO()
+    rows = []
+    for voice in facts.voices:
+        row = _row(voice)
+        for unit in ("word", "character"):
+            rate = row.pop(f"{unit}_error_rate") or {"value": "", "low": "", "high": ""}
+            row |= {f"{unit}_error_rate": rate["value"], f"{unit}_error_low": rate["low"], f"{unit}_error_high": rate["high"]}
+        rows.append(row | {"languages": " ".join(row["languages"])})
+    writer = csv.DictWriter(buffer, fieldnames=list(rows[0]) if rows else ["voice", "word_error_rate"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def summary(facts: Facts) -> str:
+    """What a run tells of its voices."""
+    width = max([5, *(len(voice.voice) for voice in facts.voices)])
+    lines = [f"{facts.dataset}: {facts.utterances:,} utterances, {duration(facts.hours)} of speech", ""]
+    lines.append(f"  {'voice':<{width}}  utterances  words judged  word error rate")
+    for voice in facts.voices:
+        rate = f"{percent(voice.words.value):>7}  ({interval(voice.words)})" if voice.words else "not measured"
+        lines.append(f"  {voice.voice:<{width}}  {voice.utterances:10,}  {voice.said:12,}  {rate}")
+    return "\n".join([*lines, *(["", f"  {facts.missing}"] if facts.missing else [])]) + "\n"
+
+
+def _row(voice: VoiceFacts) -> dict[str, Any]:
+    return {
+        "voice": voice.voice, "origin": voice.origin, "languages": voice.languages, "about": voice.about,
+        "utterances": voice.utterances, "hours": round(voice.hours, 6),
+        "seconds_per_character": round(voice.seconds_per_character, 4), "level": round(voice.level, 2),
+        "peak": round(voice.peak, 2), "clipped": voice.clipped, "lead": round(voice.lead, 4), "tail": round(voice.tail, 4),
+        "judged": voice.judged, "words": voice.said, "word_error_rate": _plain(voice.words),
+        "character_error_rate": _plain(voice.characters),
+    }  # fmt: skip
+
+
+def _plain(rate: ErrorRate | None) -> dict[str, float] | None:
+    return {name: round(getattr(rate, name), 5) for name in ("value", "low", "high")} if rate else None

@@ -1,0 +1,226 @@
+"""Which part of a caption is in the language asked for: sections by their marks, the rest by a guess.
+
+A guess is asked only where the words themselves do not tell, and of at most the first ``_ASKED`` characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+from components.stages.extract_descriptions.bounds import JUNK
+from components.stages.extract_descriptions.rules import Rules
+from components.stages.extract_descriptions.words import Phrases, count_words, words_of
+
+Guess = Callable[[str, str], float]
+"""The probability, in [0, 1], that a text is in a language: ``components.language.identification``."""
+
+_LEAST_WORDS = 5
+_LEAST_LETTERS = 20
+"""Words and letters below which nothing tells a language from its neighbours."""
+_LEAST_SCRIPT, _SCRIPT_SHARE = 8, 0.8
+"""Letters, and the share of them not Latin, from which a text is in another script."""
+_LEAST_FOREIGN = 2
+_FOREIGN_SHARE = 0.12
+"""Of a foreign piece's words, those that the own language does not have."""
+_PLAIN_FOREIGN, _PLAIN_SHARE, _PLAIN_GUESS = 3, 0.3, 0.5
+"""Where so many are and none is the own language's, a guess must only not be for the own language."""
+_FOREIGN_TO_OWN = 3
+_ASKED = 300
+_OWN_SHARE = 0.12
+WHOLE_SHARE = 0.04
+"""``own_share`` of a whole description: "card com texto We are the champions" is in Portuguese."""
+_UNLIKELY = 0.2
+"""Probability of the own language below which a short piece beside a foreign one goes with it."""
+_LEAST_OTHER = 0.5
+_WORD = re.compile(r"[^\W_]+")
+_UNJOINED = re.compile(r"(?<![-\u2010\u2011])\b[^\W\d_]+")
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_BEHIND = re.compile(r"[ \t]*+(?:[:：|]|[-–—](?=\s)|\r?\n|(?=[\u2b05-\u2bff\U0001f000-\U0001faff]))")
+_BEGINS = '\n\r.!?…)]}|•·*/\\>–—"”»'
+
+
+class Section(NamedTuple):
+    """A piece of a caption behind a mark: whether the mark is of the own language, where mark and piece begin."""
+
+    own: bool
+    start: int
+    body: int
+
+
+def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_share: float = _OWN_SHARE) -> bool:
+    """Whether a piece of text plainly is in one of the other languages.
+
+    The words must say so, not the guess alone: neighbours share most of theirs ("tomates maduros" is Spanish as well).
+    ``own_share`` is the share of words that only the own language has, from which on it is not, whatever the guess.
+    """
+    asked = text[:_ASKED]
+    if _in_another_script(asked):
+        return True
+    words = [word for word in _WORD.findall(asked) if word.isalpha()]
+    if len(words) < _LEAST_WORDS or sum(map(len, words)) < _LEAST_LETTERS:
+        return False
+    own = sum(_is_own(word, rules) for word in words)
+    foreign = _foreign_words(asked, rules)
+    if own >= own_share * len(words) or foreign < max(_LEAST_FOREIGN, _FOREIGN_SHARE * len(words), _FOREIGN_TO_OWN * own):
+        return False
+    if sum(word.islower() for word in words) < _LEAST_WORDS - 1 and not asked.isupper():
+        return False  # names
+    guessed = guess(asked, rules.language)
+    if not own and foreign >= max(_PLAIN_FOREIGN, _PLAIN_SHARE * len(words)):
+        return guessed < _PLAIN_GUESS
+    return guessed < min_language and max(guess(asked, other) for other in rules.other_languages) >= _LEAST_OTHER
+
+
+def _in_another_script(text: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    other = sum(not unicodedata.name(char, "").startswith(("LATIN", "FULLWIDTH LATIN")) for char in letters)
+    return len(letters) >= _LEAST_SCRIPT and other >= _SCRIPT_SHARE * len(letters)
+
+
+def _is_own(word: str, rules: Rules) -> bool:
+    low = word.lower()
+    return low in rules.own_words or rules.own_letters.search(low) is not None
+
+
+def _foreign_words(text: str, rules: Rules) -> int:
+    """Words that only other languages have, or look so; none where all only look so. "vê-la" and "ajudá-los" hold none."""
+    words = _UNJOINED.findall(text)
+    listed = sum(word.lower() in rules.other_words for word in words)
+    alike = sum(word.islower() and word not in rules.other_words and bool(rules.other_letters.search(word)) for word in words)
+    return listed + alike if listed else 0
+
+
+def own_section(text: str, rules: Rules, min_language: float, guess: Guess) -> str:
+    """The first section in the own language; the whole text where nothing marks any."""
+    marks = _sections(text, rules, min_language, guess)
+    if not marks:
+        return text
+    first = text[: marks[0].start]
+    if count_words(first) > 1 and not is_foreign(first, rules, min_language, guess):
+        end = next((mark.start for mark in marks if not mark.own), len(text))
+        return text[:end]
+    for at, mark in enumerate(marks):
+        if mark.own:
+            end = next((later.start for later in marks[at + 1 :] if not later.own), len(text))
+            return text[mark.body : end]
+    return first if count_words(first) > 1 else text
+
+
+def without_foreign_edges(text: str, rules: Rules, min_language: float, guess: Guess) -> str:
+    """The text without the lines and sentences in another language before and behind it.
+
+    Inside it foreign words stay: they are what a sign or a shirt says. So does a line in quotes or behind a colon. A short
+    piece that could be either goes with a foreign one before it.
+    """
+    pieces = _pieces(text)
+    foreign: list[bool | None] = [None] * len(pieces)
+    inside = _in_quotes(pieces)
+
+    def tells(at: int) -> bool:
+        if foreign[at] is None:
+            before = pieces[at - 1].rstrip() if at else ""
+            bare = pieces[at].strip(JUNK)
+            quoted = bare[:1] in "\"“«'‘" or before.endswith(":") or inside[at]
+            foreign[at] = not quoted and is_foreign(bare, rules, min_language, guess)
+        return bool(foreign[at])
+
+    def shared(at: int) -> bool:
+        words = words_of(pieces[at])
+        own = any(_is_own(pieces[at][word.start : word.end], rules) for word in words)
+        quoted = inside[at] or (at and pieces[at - 1].rstrip().endswith(":"))
+        return len(words) < _LEAST_WORDS and not own and not quoted and guess(pieces[at], rules.language) < _UNLIKELY
+
+    first, last = 0, len(pieces)
+    at = len(pieces)
+    while at > 0 and (tells(at - 1) or not count_words(pieces[at - 1]) or shared(at - 1)):
+        at -= 1
+        last = at if tells(at) else last
+    if last == 0:
+        return text
+    while last < len(pieces) and not count_words(pieces[last]) and "\n" not in pieces[last]:
+        last += 1
+    while first < last and (tells(first) or not count_words(pieces[first])):
+        first += 1
+    cut = any(foreign[at] for at in (*range(first), *range(last, len(pieces))))
+    return "".join(pieces[first:last]) if cut else text
+
+
+def _in_quotes(pieces: list[str]) -> list[bool]:
+    """Of each piece, whether a quotation that an earlier one opened still runs."""
+    inside, plain, curly = [], 0, 0
+    for piece in pieces:
+        inside.append(plain % 2 == 1 or curly > 0)
+        plain += piece.count('"')
+        curly = max(0, curly + piece.count("“") - piece.count("”"))
+    return inside
+
+
+def _pieces(text: str) -> list[str]:
+    """Lines and sentences, each with the white space behind it."""
+    ends = [match.end() for match in re.finditer(r"(?<![.!?…])[.!?…]++[\"”»’)\]]*+\s++|\s/\s|\n\s*+", text)]
+    bounds = [0, *ends, len(text)]
+    return [text[start:end] for start, end in pairwise(bounds) if end > start]
+
+
+def _sections(text: str, rules: Rules, min_language: float, guess: Guess) -> list[Section]:
+    words = words_of(text)
+    found = list(_flags(text, rules, min_language, guess))
+    index = 0
+    kinds = (rules.own_section, rules.foreign_section, rules.foreign_tag, rules.foreign_bracketed)
+    while index < len(words):
+        mark: tuple[bool, int, int, int] | None = None
+        for phrases in kinds:
+            at = phrases.at(text, words, index)
+            if at is None or (mark is not None and at.end <= mark[1]):
+                continue
+            body = _mark_end(text, at.start, at.end, phrases, rules)
+            if body is not None:
+                mark = (phrases is rules.own_section, at.end, body, at.after)
+        if mark is None:
+            index += 1
+            continue
+        start = words[index].start
+        while start and text[start - 1] in "[({<#＃*_":
+            start -= 1
+        found.append(Section(mark[0], start, mark[2]))
+        index = mark[3]
+    return sorted(found, key=lambda section: section.start)
+
+
+def _mark_end(text: str, start: int, end: int, phrases: Phrases, rules: Rules) -> int | None:
+    """Where the piece behind a mark begins; None where the words are no mark."""
+    before = text[max(0, start - 80) : start]
+    opener = before[-1:]
+    if opener in ("#", "＃"):
+        return None if phrases is rules.foreign_bracketed else end
+    if phrases is rules.foreign_tag:
+        return None
+    if opener in _CLOSERS:
+        match = re.compile(rf"[ \t:.\-–—]*+{re.escape(_CLOSERS[opener])}[ \t]*+[:\-–—]?+").match(text, end)
+        return match.end() if match else None
+    if phrases is rules.foreign_bracketed:
+        return None
+    bare = before.rstrip(" \t*_-–—\u200d\ufe0f" + "".join(map(chr, range(0x1F1E6, 0x1F200))))
+    if bare and bare[-1] not in _BEGINS:
+        return None
+    match = _BEHIND.match(text, end)
+    return match.end() if match else None
+
+
+def _flags(text: str, rules: Rules, min_language: float, guess: Guess) -> list[Section]:
+    """Flags that begin a line or sentence; one of another country counts when what follows is foreign."""
+    if not any(flag in text for flag in rules.foreign_flags):
+        return []
+    found = []
+    flag = re.compile("|".join((*rules.own_flags, *rules.foreign_flags)))
+    for match in flag.finditer(text):
+        before = text[max(0, match.start() - 20) : match.start()].rstrip(" \t")
+        own = match[0] in rules.own_flags
+        behind = flag.split(text[match.end() : match.end() + _ASKED], maxsplit=1)[0]
+        if (not before or before[-1] in _BEGINS) and (own or is_foreign(behind.strip(), rules, min_language, guess)):
+            found.append(Section(own, match.start(), match.end()))
+    return found

@@ -1,0 +1,142 @@
+"""Marks that are no words of a description: links, mentions, hashtags, emoticons. No pattern of theirs backtracks.
+
+An e-mail address is what a card shows, no link and no profile mark.
+"""
+
+from __future__ import annotations
+
+import re
+
+from components.stages.extract_descriptions.rules import Rules
+from components.stages.extract_descriptions.words import MARKS, count_words, fold
+
+_TAIL = r"\s<>\"“”«»"
+LINK = re.compile(
+    rf"(?i:https?://|www\.)[^{_TAIL}]++"
+    r"|(?<![\w@.-])(?:[a-z0-9-]++\.)++(?:com|org|net|edu|gov|jus|leg|br|pt|ly|me|ee|io|be|app|page|gl|gle|tv|art)(?:/[^\s<>\"“”«»]*+|(?![\w@]))"
+)
+"""Addresses: with a scheme or www, and bare ones in small letters with an ending that is much used."""
+MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
+MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
+HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[\w{MARKS}]++")
+SPACED_HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[ \t]?+[\w{MARKS}]++")
+"""... also with a space behind the mark, as only the tag before a description is forgiven."""
+_LINK_END = ".,;:!?…)]}'*_"
+_SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
+_OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
+_FINISHED = ".!?…:;"
+
+
+def link_spans(text: str) -> list[tuple[int, int]]:
+    """Where links stand, without the punctuation of the sentence behind them."""
+    return [(match.start(), match.start() + len(match[0].rstrip(_LINK_END))) for match in LINK.finditer(text)]
+
+
+def without_links(text: str, rules: Rules) -> str:
+    """Links go, and the preposition that stood before one at the end of a sentence."""
+    return _without(text, link_spans(text), rules)
+
+
+def without_mentions(text: str, rules: Rules) -> str:
+    """Profile marks go whole: "Foto de Ana por @ana.fotos." is "Foto de Ana."."""
+    return _without(text, [match.span() for match in MENTION.finditer(text)], rules)
+
+
+def without_hashtags(text: str, rules: Rules) -> str:
+    """Hashtags go; one that is a word of its sentence stays as that word, without its mark.
+
+    It is a word in quotes, after a word that governs it ("com a hashtag #VacinaJá"), or in the middle of a sentence
+    ("pessoas na #praia ao sol"). Neither is it at the end of a sentence or line, nor in a row that a new sentence follows.
+    """
+    found = list(HASHTAG.finditer(text))
+    pieces, at = [], 0
+    for run in _runs(text, [match.span() for match in found]):
+        start, end = run[0][0], run[-1][1]
+        pieces.append(text[at:start])
+        if _is_word(text, start, end, len(run), rules):
+            inside, here = [], start
+            for first, last in run:
+                inside += [text[here:first], text[first:last].lstrip("#＃ \t_")]
+                here = last
+            pieces.append("".join(inside))
+        else:
+            pieces.append(" ")
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def without_emoticons(text: str, rules: Rules) -> str:
+    """Emoticons that stand alone between spaces go."""
+    faces = frozenset(rules.emoticons)
+    return "".join("" if piece in faces else piece for piece in re.split(r"(\s+)", text))
+
+
+def only_marks(text: str) -> bool:
+    """Whether a line holds links, mentions or hashtags and no word beside them."""
+    bare = MENTION.sub(" ", LINK.sub(" ", HASHTAG.sub(" ", text)))
+    return bare != text and count_words(bare) == 0
+
+
+def has_marks(text: str) -> bool:
+    """Whether there is a link, mention or mail address in it."""
+    return bool(LINK.search(text) or MENTION.search(text) or MAIL.search(text))
+
+
+def _runs(text: str, spans: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Marks that nothing but spaces, commas and "e" part, together."""
+    runs: list[list[tuple[int, int]]] = []
+    between = re.compile(_SEPARATED)
+    for span in spans:
+        if runs and between.fullmatch(text, runs[-1][-1][1], span[0]):
+            runs[-1].append(span)
+        else:
+            runs.append([span])
+    return runs
+
+
+def _without(text: str, spans: list[tuple[int, int]], rules: Rules) -> str:
+    pieces, at = [], 0
+    for run in _runs(text, spans):
+        start, end = run[0][0], run[-1][1]
+        ended = end == len(text) or re.compile(r"[ \t]*+(?:[.,;:!?…)\]\n]|$)").match(text, end)
+        if ended:
+            start = _before_dangling(text, at, start, rules)
+        pieces += [text[at:start], " "]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _before_dangling(text: str, least: int, start: int, rules: Rules) -> int:
+    """Where a preposition begins that would be left without its noun, or ``start``."""
+    word_end = start
+    while word_end > least and text[word_end - 1] in " \t":
+        word_end -= 1
+    word = word_end
+    while word > least and text[word - 1].isalpha() and word_end - word < 8:
+        word -= 1
+    alone = word > least and not text[word - 1].isalnum()
+    return word if alone and word_end < start and fold(text[word:word_end]) in rules.dangling else start
+
+
+def _is_word(text: str, start: int, end: int, count: int, rules: Rules) -> bool:
+    line_start = max(text.rfind("\n", max(0, start - 400), start) + 1, start - 400, 0)
+    before = text[line_start:start].rstrip(" \t")
+    line_end = text.find("\n", end, end + 400)
+    after = text[end : line_end if line_end >= 0 else end + 400].lstrip(" \t")
+    if before and after and before[-1] in _OPENING and after[0] in _CLOSING:
+        return before[-1] not in "([{"
+    if text[start:end].lstrip("#＃ \t")[:1].isdigit() and count == 1:
+        return True
+    words = re.findall(r"[^\W_]+", before[-40:])
+    next_words = re.findall(r"[^\W_]+", after[:40])
+    unfinished = bool(before) and before[-1].isalnum()
+    governed = unfinished and bool(words) and fold(words[-1]) in rules.governing
+    if governed and (count == 1 or not after or not after[0].isupper()):
+        return True
+    if not next_words:
+        return False
+    if not before or before[-1] in _FINISHED:
+        return count == 1 and fold(next_words[0]) in rules.governing and after[0].isalpha() and next_words[0].islower()
+    if not unfinished and before[-1] not in ",-–—" + _OPENING + _CLOSING:
+        return False
+    return (count == 1 and after[0] not in _FINISHED) or after[0].islower()

@@ -1,0 +1,121 @@
+"""The lists by which descriptions are found, read once a process (``data/descriptions.<language>.yaml``)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from components.core.errors import HearsightError
+from components.stages.extract_descriptions.words import Phrases, fold
+
+
+class Rules(NamedTuple):
+    """One language's lists, each folded and ready to be looked up; what each is for is told in the data file."""
+
+    language: str
+    version: int
+    tag: Phrases
+    foreign_tag: Phrases
+    lead_in: Phrases
+    end_opening: frozenset[str]
+    end_linking: frozenset[str]
+    end: Phrases
+    end_whole: Phrases
+    """Ends that must be all there is in their sentence."""
+    end_guard: frozenset[str]
+    image_label: frozenset[str]
+    ordinal: frozenset[str]
+    numbers: frozenset[str]
+    call: Phrases
+    credit: Phrases
+    call_object: frozenset[str]
+    describing: Phrases
+    addressing: frozenset[str]
+    foreign_section: Phrases
+    foreign_bracketed: Phrases
+    own_section: Phrases
+    foreign_flags: tuple[str, ...]
+    own_flags: tuple[str, ...]
+    other_languages: tuple[str, ...]
+    own_words: frozenset[str]
+    """Lower-cased with their accents: "à" is Portuguese, "a" is many things."""
+    other_words: frozenset[str]
+    """Of the other languages, lower-cased with their accents."""
+    own_letters: re.Pattern[str]
+    other_letters: re.Pattern[str]
+    """Found in words of the one and of the others, and seldom in the other's."""
+    governing: frozenset[str]
+    dangling: frozenset[str]
+    naming: frozenset[str]
+    continuing: frozenset[str]
+    between: frozenset[str]
+    emoticons: tuple[str, ...]
+
+
+@lru_cache(maxsize=8)
+def load_rules(language: str) -> Rules:
+    """The lists of one language (ISO 639-1).
+
+    Raises:
+        HearsightError: there is no file for the language.
+    """
+    import yaml
+
+    path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(each.name.split(".")[1] for each in path.parent.glob("descriptions.*.yaml")))
+        raise HearsightError(f"no lists for '{language}'", where="describe.language", mend=f"take one of: {known}")
+    lists: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # "no" is a word here
+
+    def phrases(name: str) -> Phrases:
+        return Phrases(str(each) for each in lists[name])
+
+    def words(name: str) -> frozenset[str]:
+        return frozenset(fold(str(each)) for each in lists[name])
+
+    def plain(name: str) -> tuple[str, ...]:
+        return tuple(sorted((str(each) for each in lists[name]), key=lambda each: (-len(each), each)))
+
+    def ends(objects: list[str]) -> list[str]:
+        parts = product(lists["end_opening"], ["", *lists["end_linking"]], objects)
+        return [" ".join(filter(None, part)) for part in parts]
+
+    return Rules(
+        language,
+        int(lists["version"]),
+        phrases("tag"),
+        phrases("foreign_tag"),
+        phrases("lead_in"),
+        words("end_opening"),
+        words("end_linking"),
+        Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),
+        Phrases([*ends(lists["end_object_alone"]), *lists["end_alone"]]),
+        words("end_guard"),
+        words("image_label"),
+        words("ordinal"),
+        words("numbers"),
+        phrases("call"),
+        phrases("credit"),
+        words("call_object"),
+        phrases("describing"),
+        words("addressing"),
+        phrases("foreign_section"),
+        phrases("foreign_bracketed"),
+        phrases("own_section"),
+        plain("foreign_flags"),
+        plain("own_flags"),
+        tuple(lists["other_languages"]),
+        frozenset(plain("own_words")),
+        frozenset(word for listed in lists["other_words"].values() for word in listed),
+        re.compile("|".join(lists["own_letters"])),
+        re.compile("|".join(lists["other_letters"])),
+        words("governing"),
+        words("dangling"),
+        words("naming"),
+        words("continuing"),
+        words("between"),
+        plain("emoticons"),
+    )

@@ -1,0 +1,66 @@
+"""Spaces and punctuation as they should be when pieces have gone: one line, no orphaned marks, an end."""
+
+from __future__ import annotations
+
+import re
+
+_HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=\w)")
+_AT = re.compile(r"(?<![\w@＠])[@＠]++(?=\w)")
+_HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|\"\s++\"")
+_BEFORE = re.compile(r"\s+([,;:!?…)\]}]|[”»](?!\w))|\s+(\.)(?!\w)")
+"""A ” before a word opens, as some quote: ”assim”."""
+_AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
+_ORPHAN = re.compile(r"([,;:])(?:\s*+[,;:])++")
+_WEAK = re.compile(r"(?<![,;:])[,;:]++\s*+(?=[.!?])")
+_TWICE = re.compile(r"([.!?…])(?:\s+[.,;:])+")
+_EDGE = " \t\r\n\u2800.,;:-–—_|/\\*~•·●▪◦■□→➡»›>=+&^`´)]}…!?"
+_END_EDGE = " \t\r\n\u2800,;:-–—_|/\\*~•·●▪◦■□→➡<>=+&^`´([{“«‹¿¡@＠"
+_ENDS = ".!?…。！？"
+_QUOTING = "\"'”’»)]}*"
+
+
+def one_line(text: str) -> str:
+    """White space of any kind and length is one space."""
+    return " ".join(text.replace("\u2800", " ").split())
+
+
+def mended(text: str) -> str:
+    """No space before a comma, no empty brackets, no comma before a full stop, no stray hash or at sign.
+
+    One pass of each rule; :func:`components.stages.extract_descriptions.extract` comes again until nothing changes.
+    """
+    text = _HASH.sub("", text)
+    text = _AT.sub("", text)
+    text = _HOLLOW.sub(" ", text)
+    text = one_line(text)
+    text = _TWICE.sub(r"\1", text)
+    text = _ORPHAN.sub(r"\1", text)
+    text = _WEAK.sub("", text)
+    text = _BEFORE.sub(_moved, text)
+    return _AFTER_OPENING.sub(r"\1", text)
+
+
+def _moved(match: re.Match[str]) -> str:
+    """The mark without the space before it; "preto ,bonito" has it behind."""
+    mark = match[1] or match[2]
+    behind = match.string[match.end() : match.end() + 1]
+    return f"{mark} " if mark in ",;:!?" and behind.isalpha() else mark
+
+
+def finished(text: str) -> str:
+    """The text without stray marks at its edges, and with an end: its own, or a full stop."""
+    begin = 0
+    while begin < len(text) and text[begin] in _EDGE and not (text[begin] == "+" and text[begin + 1 : begin + 2].isdigit()):
+        begin += 1
+    text = text[begin:]
+    end = len(text)
+    surplus = {closer: text.count(closer) - text.count(opener) for opener, closer in ("()", "[]", "{}")}
+    while end and (text[end - 1] in _END_EDGE or surplus.get(text[end - 1], 0) > 0):
+        if text[end - 1] in surplus:
+            surplus[text[end - 1]] -= 1
+        elif text[end - 1] in "([{":
+            surplus[{"(": ")", "[": "]", "{": "}"}[text[end - 1]]] += 1
+        end -= 1
+    text = text[:end]
+    bare = text.rstrip(_QUOTING)
+    return text if not text or bare.endswith(tuple(_ENDS)) else text + "."

@@ -1,0 +1,93 @@
+"""Prepare: what captioners and dual encoders learn from and are tried on, ready to be read: words and image features in shards.
+
+In: ``input`` the SPLIT records, ``media`` their pictures. Out: PREPARED records; beside them, a picture's features from a
+frozen encoder (the whole picture's and, for training, those of distorted views; for retrieval the central square's), or, for an
+encoder that is trained too, the picture itself. One set of shards serves every network and seed, and streams from disk.
+Sources: seed 000, section 5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` learns the alt-text as it was before
+hypernyms); seed 003, section 4.1 (``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies, which are a training run's own;
+distortion of pictures that are trained on, done as they are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from components.core.params import Settings
+
+if TYPE_CHECKING:
+    from components.execution.stage import Stage
+
+
+class Encoder(Settings):
+    """The network that looks at the pictures."""
+
+    name: Literal["inception_resnet_v2", "efficientnet_lite0"]
+    """Which; efficientnet_lite0's weights are at hand."""
+    weights: str
+    """A file of weights (timm's names, safetensors or pth) below the project's root, or empty for those at hand. DVC does not see
+    the file: after changing it, ``dvc repro -f``."""
+    side: int
+    """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0."""
+    frozen: bool
+    """true: its features are kept; false: the pictures are, and it is trained with the captioner."""
+
+
+class Params(Settings):
+    """What is kept of each record."""
+
+    wording: Literal["caption", "text"]
+    """What is learnt: the caption, or the cleaned alt-text it was made from."""
+    encoder: Encoder
+    """What looks at the pictures."""
+    views: int
+    """Distorted views of each training picture, besides the picture itself; 0 where the encoder is trained."""
+    crops: Literal["square", "crop_or_pad"]
+    """Views are squares out of the picture padded to a square (captioners), or squares that cut or pad it (retrieval)."""
+    least_area: float
+    """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture."""
+    centre: bool
+    """Keep the features of each picture's central square as well: the evaluation view of seed 003."""
+    grid: bool
+    """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads."""
+    thumbnail: int
+    """px, longer side of the small pictures kept for pages; 0 keeps none."""
+    thumbnails: Literal["test", "all"]
+    """Of which pictures: of the test split, or of all, so that a search can show whatever it finds."""
+
+
+def run(stage: Stage) -> None:
+    """Map the records' shards, and tell of the wording and the encoder in ``prepared.json``."""
+    import json
+
+    from components.core.addresses import PREPARED_FILE
+    from components.core.errors import HearsightError
+    from components.stages.extract_features.records import prepare
+    from components.vision.image_encoders import EncodedPicture, weights_digest
+
+    params: Params = stage.params
+    where = f"params.yaml: {stage.dataset}.prepare"
+    if params.views < 0 or params.thumbnail < 0 or params.encoder.side < 75:
+        raise HearsightError("views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, mend="change it")
+    if not 0.0 < params.least_area <= 1.0:
+        raise HearsightError("is a share above 0, 1 at most", where=f"{where}.least_area", mend="change it")
+    if params.views and not params.encoder.frozen:
+        raise HearsightError(
+            "are for a frozen encoder", where=f"{where}.views", mend="set it to 0: pictures are distorted anew each time"
+        )
+    if params.centre and not params.encoder.frozen:
+        raise HearsightError(
+            "is for a frozen encoder", where=f"{where}.centre", mend="set it to false: pictures are cut as they are read"
+        )
+    weights = stage.root / params.encoder.weights if params.encoder.weights else None
+    about: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
+    if params.encoder.frozen:
+        # A file's content, not its name, decides what the features are.
+        about["weights_sha256"] = weights_digest(params.encoder.name, weights)
+        EncodedPicture(params.encoder.name, weights, params.encoder.side, str(about["weights_sha256"]))  # refuses what cannot be
+    stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared={"encoder": about})
+    stage.write_file(
+        PREPARED_FILE, (json.dumps({"wording": params.wording, "encoder": about}, indent=1, sort_keys=True) + "\n").encode()
+    )
+    counts = stage.inputs["input"].table(["split"])["split"].to_pylist()
+    for split in ("train", "validation", "test"):
+        stage.metric(f"records.{split}", counts.count(split))

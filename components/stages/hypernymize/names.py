@@ -1,0 +1,239 @@
+"""Named entities put right: what the recogniser cuts short, leaves out, or takes for something else.
+
+By the dictionary, the gazetteers and what stands beside a name; no text changes. Not in scope: tags of plain words (``mend``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from components.knowledge.cascade import Knowledge
+from components.knowledge.gazetteers import is_given_name, place_kind
+from components.stages.hypernymize.sentence import Entity, Sentence
+
+NAMED = frozenset({"PERSON", "GPE", "LOC", "FAC", "ORG", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW"})
+LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
+_GEOGRAPHIC = """
+    island isle islet coast gulf bay lake valley town city village hamlet state province region county district port harbour
+    kingdom republic country parish municipality borough suburb resort capital peninsula
+"""
+GEOGRAPHIC = frozenset(_GEOGRAPHIC.split())
+"""Nouns that are followed by "of" and the name of such a place."""
+_NUMERAL = re.compile(r"[IVX]{1,5}$")
+_JOINING = frozenset({"-", "–", "‑"})
+
+
+def trim(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Quotes do not belong to an entity, nor the role of its bearer; plain words are none."""
+    kept = []
+    for entity in sentence.entities:
+        words = sentence.words
+        while entity.start < entity.end and not words[entity.start].text[:1].isalnum():
+            entity.start += 1
+        while entity.end > entity.start and (words[entity.end - 1].tag == "POS" or not words[entity.end - 1].text[-1:].isalnum()):
+            if words[entity.end - 1].text.endswith("."):
+                break
+            entity.end -= 1
+        name = sentence.text_of(entity.start, entity.end)
+        entity.kind = knowledge.kind_of(name, entity.kind)
+        if entity.kind in ("ORG", "PRODUCT", "FAC", "GPE", "WORK_OF_ART") and _titled(sentence, entity, knowledge):
+            entity.kind = "PERSON"  # "King Felipe VI"
+        if entity.kind == "PERSON":
+            while entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge):
+                _common_noun(sentence, entity.start, knowledge)
+                entity.start += 1
+        if entity.kind == "PERSON" and entity.end - entity.start == 1 and words[entity.start].tag == "NNPS":
+            entity.kind = "NORP"  # "Africans"
+        if entity.end <= entity.start or (entity.kind in NAMED and _plain_words(sentence, entity, knowledge)):
+            continue
+        kept.append(entity)
+    sentence.entities = kept
+
+
+def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Whether a name begins with the role of a person and goes on with what is no common noun."""
+    last = sentence.words[entity.end - 1].text
+    numeral = _NUMERAL.match(last) is not None
+    plain = knowledge.is_noun(last.lower()) and not knowledge.is_instance(last.lower()) and not numeral
+    return entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge) and not plain
+
+
+def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Whether a supposed name is plain words: without a capital ("a koala"), or one known word after "the" ("the Universe")."""
+    words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
+    if not words:
+        return True
+    if all(word.text == word.text.lower() and (len(words) > 1 or knowledge.is_noun(word.text)) for word in words):
+        return True
+    only = words[-1].text.lower()
+    if len(words) == 1 and entity.start == 0 and words[0].tag in ("NNS", "NNPS") and knowledge.is_noun(only):
+        words[0].pos, words[0].tag, words[0].lemma = "NOUN", "NNS", words[0].lemma.lower()
+        return not place_kind(only)  # "Commuters", whose capital only begins the text
+    if words[-1].text.isupper() or _noun_follows(sentence, entity.end):
+        return False  # "a NASA astronaut", "the Falcon 9 rocket"
+    led = entity.start > 0 and sentence.words[entity.start - 1].pos == "DET"
+    led = led or sentence.words[entity.start].pos == "DET"
+    if len(words) == 1 and led and knowledge.is_noun(only) and not knowledge.is_instance(only) and not place_kind(only):
+        words[-1].pos, words[-1].lemma = "NOUN", words[-1].lemma.lower()
+        return True
+    return False
+
+
+def widen(sentence: Sentence, knowledge: Knowledge) -> None:
+    """A name's words stand together: proper nouns right beside an entity belong to it."""
+    for entity in sentence.entities:
+        if entity.kind not in NAMED and entity.kind != "NORP":
+            continue
+        while _free_name(sentence, entity.end):
+            entity.end += 1
+        while _free_name(sentence, entity.start - 1) and not _is_role(sentence, entity.start - 1, knowledge):
+            entity.start -= 1
+        if entity.kind in ("NORP", "GPE") and entity.end - entity.start > 1 and is_given_name(sentence.words[entity.start].text):
+            entity.kind = "PERSON"
+
+
+def find(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Names that no entity covers become one, of the kind that their words and their place in the sentence show."""
+    position = 0
+    while position < len(sentence.words):
+        end = position
+        while _free_name(sentence, end) or (end > position and _joined(sentence, end)):
+            end += 1
+        if end == position:
+            position += 1
+            continue
+        start, titled = position, False
+        while end - start > 1 and _is_role(sentence, start, knowledge):
+            _common_noun(sentence, start, knowledge)
+            start, titled = start + 1, True
+        kind = _kind(sentence, start, end, knowledge, titled=titled)
+        if kind:
+            sentence.entities.append(Entity(start, end, kind))
+        position = end
+
+
+def _kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, *, titled: bool) -> str:
+    """What a name is that the recogniser did not see, or "" when nothing tells."""
+    words, name = sentence.words, sentence.text_of(start, end)
+    first, last = words[start].text, words[end - 1]
+    if last.tag == "NNPS" and end - start == 1:
+        return "NORP"  # "Africans"
+    if place_kind(name):
+        return "GPE"
+    if coordinated(sentence, start) in ("GPE", "PERSON"):
+        return coordinated(sentence, start)
+    if titled or any(is_given_name(word.text) for word in words[start : end - 1]):
+        return "PERSON"
+    if knowledge.is_noun(last.text.lower()) and not knowledge.is_instance(last.text.lower()):
+        return "ORG" if end - start > 1 else ""
+    if _led_by(sentence, start) in LOCATIVE:
+        return "GPE"
+    if is_given_name(first) or (end - start > 1 and last.dep in ("nsubj", "nsubjpass", "pobj", "conj", "ROOT", "appos")):
+        return "PERSON"
+    return ""
+
+
+def people(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Two or three capitalised words that are no common noun's are a person where people stand: by whom, who does, with whom."""
+    for entity in sentence.entities:
+        words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
+        last = words[-1].text.lower() if words else ""
+        if entity.kind not in ("ORG", "PRODUCT", "WORK_OF_ART", "FAC", "LOC") or not 2 <= len(words) <= 4:
+            continue
+        named = all(word.text[:1].isupper() and word.text[1:].islower() for word in words if word.text.isalpha())
+        plain = knowledge.is_noun(last) and not knowledge.is_instance(last)
+        placed = any(place_kind(word.text) for word in words) or place_kind(" ".join(word.text for word in words))
+        if not named or plain or placed or words[-1].tag == "NNPS" or not all(word.text[:1].isalpha() for word in words):
+            continue
+        role = words[-1].dep in ("nsubj", "nsubjpass") or _led_by(sentence, entity.start) == "by"
+        if role or "PERSON" in (coordinated(sentence, entity.start), _coordinated_after(sentence, entity.end)):
+            entity.kind = "PERSON"
+
+
+def place(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Single names under a preposition of place, and names after "the island of", are places whatever they sound like."""
+    for entity in sentence.entities:
+        if entity.kind not in ("PERSON", "ORG", "PRODUCT", "NORP", "FAC", "WORK_OF_ART"):
+            continue
+        name = sentence.text_of(entity.start, entity.end)
+        lead = _led_by(sentence, entity.start)
+        one = entity.end - entity.start == 1
+        if entity.kind != "NORP" and place_kind(name) and (lead in LOCATIVE or lead == "of"):
+            entity.kind = "GPE"
+            continue
+        noun = sentence.words[entity.end - 1].text.lower()
+        common = knowledge.is_noun(noun) and not knowledge.is_instance(noun)
+        if entity.kind in ("PERSON", "PRODUCT", "NORP") and lead in ("in", "at", "near", "off", "between"):
+            if place_kind(name) or (not common and not is_given_name(sentence.words[entity.start].text)):
+                entity.kind = "GPE"
+        elif one and lead in ("in", "near") and place_kind(name) and not common:
+            entity.kind = "GPE"
+        if lead == "of" and entity.start >= 2:
+            before = sentence.words[entity.start - 2]
+            if before.pos == "NOUN" and before.lemma.lower() in GEOGRAPHIC:
+                entity.kind = "GPE"
+
+
+def _is_role(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+    """Whether a capitalised word before a name says what its bearer is ("Cellist", "Presidents")."""
+    plain = sentence.words[position].text.lower()
+    return knowledge.is_role(plain) and not knowledge.is_instance(plain) and not is_given_name(plain)
+
+
+def _common_noun(sentence: Sentence, position: int, knowledge: Knowledge) -> None:
+    word = sentence.words[position]
+    word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"
+    word.lemma = word.lemma.lower()
+
+
+def _free_name(sentence: Sentence, position: int) -> bool:
+    """Whether there is a proper noun at that position which no entity covers."""
+    if not 0 <= position < len(sentence.words) or sentence.words[position].pos != "PROPN":
+        return False
+    return sentence.words[position].text[:1].isalnum() and sentence.entity_at(position) is None
+
+
+def _joined(sentence: Sentence, position: int) -> bool:
+    """Whether a hyphen at that position joins two parts of a name ("Yo-Yo")."""
+    word = sentence.words[position] if position < len(sentence.words) else None
+    return (
+        word is not None
+        and word.text in _JOINING
+        and not word.space
+        and not sentence.words[position - 1].space
+        and _free_name(sentence, position + 1)
+    )
+
+
+def _noun_follows(sentence: Sentence, end: int) -> bool:
+    """Whether a noun in small letters follows, numbers between them aside."""
+    while end < len(sentence.words) and sentence.words[end].pos == "NUM":
+        end += 1
+    return end < len(sentence.words) and sentence.words[end].pos == "NOUN" and sentence.words[end].text[:1].islower()
+
+
+def coordinated(sentence: Sentence, start: int) -> str:
+    """The kind of the name that a name is in coordination with, before it and its title: "Naomi and Queen ..."; "" for none."""
+    joint = start - 1
+    while joint > 0 and sentence.words[joint].pos == "NOUN" and sentence.words[joint].text[:1].isupper():
+        joint -= 1
+    if joint < 1 or sentence.words[joint].text.lower() not in ("and", ",", "&", "to"):
+        return ""
+    entity = sentence.entity_at(joint - 1)
+    return entity.kind if entity is not None else ""
+
+
+def _coordinated_after(sentence: Sentence, end: int) -> str:
+    """The kind of the name that is in coordination with a name, after it; "" for none."""
+    if end + 1 >= len(sentence.words) or sentence.words[end].text.lower() not in ("and", ",", "&"):
+        return ""
+    entity = sentence.entity_at(end + 1)
+    return entity.kind if entity is not None else ""
+
+
+def _led_by(sentence: Sentence, start: int) -> str:
+    """The preposition before a phrase, in lower case; "" when it has none."""
+    place = start - 1
+    while place >= 0 and sentence.words[place].pos in ("DET", "ADJ"):
+        place -= 1
+    return sentence.words[place].text.lower() if place >= 0 and sentence.words[place].pos == "ADP" else ""

@@ -1,0 +1,137 @@
+"""The concept filter over shards: counts made shard by shard and added, then every caption held to them.
+
+Three maps over the rewritten captions (``count``, ``concepts``, ``reach``), each shard's result in the cache. What a concept
+is, and when it is common: ``concepts``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.errors import HearsightError
+from components.core.ledger import dropped, kept, ledger_table
+from components.execution.stage import ShardOut, Stage, Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from components.core.stage_output import ShardRef
+    from components.knowledge.cascade import Knowledge
+    from components.stages.hypernymize.concepts import Counts
+
+CONCEPTS = "concepts.tsv"
+"""The kept and the dropped concepts with their counts, a file of the output."""
+RESOLVED = "concepts.json"
+"""What the workers of the later passes read, in the stage's scratch."""
+
+
+def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> None:
+    """Publish the captions without a rare concept, and list the concepts.
+
+    Args:
+        stage: a run of hypernymize.
+        captions: the rewritten shards.
+        entered: how many records came into the stage.
+    """
+    from components.core.digests import canonical_json, sha256_bytes
+    from components.core.files import publish_bytes
+    from components.stages.hypernymize.concepts import concepts_tsv, curve_csv, reaches, resolve
+
+    level, least, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
+    counts = _counts(stage, captions, level)
+    resolved = resolve(counts, level, least, knowledge)
+    told = canonical_json({"concepts": resolved, "reaches": reaches(counts, level, knowledge)}).encode()
+    publish_bytes(stage.work / RESOLVED, told)
+    # The vocabulary may be large: the workers read it from a file, and the cache's keys hold its digest.
+    shared = {"sha256": sha256_bytes(told)}
+    refs = stage.map(drop_rare, captions, step="concepts", params={"min_concept_count": least}, shared=shared)
+    reached: Counter[int] = Counter()
+    for ref in stage.map(reach_shard, captions, step="reach", params={}, shared=shared, publish=False, conserve=False):
+        table = ref.read()
+        for reach, number in zip(table["reach"].to_pylist(), table["captions"].to_pylist(), strict=True):
+            reached[reach] += number
+    stage.write_file(CONCEPTS, concepts_tsv(counts, resolved).encode())
+    stage.export("concepts.csv", curve_csv(counts, reached, level, least, knowledge).encode())
+    rewritten, left = reached.total(), sum(ref.read(["key"]).num_rows for ref in refs)
+    stage.metric("concepts", len(set(resolved.values()) - {""}))
+    stage.metric("concepts_dropped", sum(not concept for concept in resolved.values()))
+    stage.metric("funnel.rewriting", rewritten / entered if entered else 0.0)
+    stage.metric("funnel.concepts", left / rewritten if rewritten else 0.0)
+    stage.metric("kept", left)
+
+
+def _counts(stage: Stage, captions: Sequence[ShardRef], level: str) -> Counts:
+    """The counts of every shard, added: one shard's are in memory at a time."""
+    from components.stages.hypernymize.concepts import Counts
+
+    counts, asked = Counts(), {"concept_level": level}
+    for ref in stage.map(count_shard, captions, step="count", params=asked, publish=False, conserve=False):
+        concepts, spoken, said = (ref.read().column(name).to_pylist() for name in ("concept", "captions", "said"))
+        counts.add(dict(zip(concepts, spoken, strict=True)), {noun: n for noun, n in zip(concepts, said, strict=True) if n})
+    return counts
+
+
+def _knowledge() -> Knowledge:
+    from components.knowledge.cascade import EmbeddedKnowledge
+    from components.language.wordnet import load_wordnet
+
+    return EmbeddedKnowledge(load_wordnet())
+
+
+def count_shard(table: pa.Table, task: Task) -> ShardOut:
+    """One shard's counts: ``concept``, ``captions`` that speak of it, and how many ``said`` it as a noun."""
+    import pyarrow as pa
+
+    from components.stages.hypernymize.concepts import count
+
+    counts = count(table.column("types").to_pylist(), task.params["concept_level"], _knowledge())
+    rows = [{"concept": c, "captions": counts.captions[c], "said": counts.said[c]} for c in sorted(counts.captions)]
+    schema = pa.schema([("concept", pa.string()), ("captions", pa.int64()), ("said", pa.int64())])
+    return ShardOut(pa.Table.from_pylist(rows, schema=schema), ledger_table([]))
+
+
+def reach_shard(table: pa.Table, task: Task) -> ShardOut:
+    """How many captions of one shard stay up to which minimum count; -1 where there is no concept to be rare."""
+    import pyarrow as pa
+
+    reaches = _resolved(task, "reaches")
+    found = Counter(min((reaches[noun] for noun in nouns), default=-1) for nouns in table.column("types").to_pylist())
+    rows = [{"reach": reach, "captions": number} for reach, number in sorted(found.items())]
+    return ShardOut(
+        pa.Table.from_pylist(rows, schema=pa.schema([("reach", pa.int64()), ("captions", pa.int64())])), ledger_table([])
+    )
+
+
+def drop_rare(table: pa.Table, task: Task) -> ShardOut:
+    """Resolve each caption's nouns (noun → concept, "" when rare) and drop it if one is rare."""
+    import pyarrow as pa
+
+    resolved, threshold = _resolved(task, "concepts"), task.params["min_concept_count"]
+    rows, ledger = [], []
+    for record in table.to_pylist():
+        rare = [noun for noun in record["types"] if not resolved[noun]]
+        if rare:
+            ledger.append(dropped(record["key"], "rare_concept", rare, f">= {threshold} captions", detail=record["caption"]))
+        else:
+            rows.append(record | {"types": list(dict.fromkeys(resolved[noun] for noun in record["types"]))})
+            ledger.append(kept(record["key"], detail="; ".join(step["step"] for step in record["steps"])))
+    return ShardOut(pa.Table.from_pylist(rows, schema=table.schema), ledger_table(ledger))
+
+
+def _resolved(task: Task, what: str) -> dict[str, Any]:
+    return _read_resolved(str(task.work / RESOLVED), task.shared["sha256"])[what]
+
+
+@lru_cache(maxsize=1)
+def _read_resolved(path: str, sha256: str) -> dict[str, dict[str, Any]]:
+    from components.core.digests import sha256_bytes
+
+    told = Path(path).read_bytes()
+    if sha256_bytes(told) != sha256:
+        raise HearsightError("is not what this run wrote", where=path, mend="run hypernymize again")
+    return json.loads(told)

@@ -1,0 +1,69 @@
+"""The chain of small rewrites, each recorded with what it found, and the concepts that the caption then speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from components.knowledge.cascade import Knowledge
+from components.language.parser import Parse
+from components.stages.hypernymize import corrections, locations, rename, strip, tidy
+from components.stages.hypernymize.sentence import Sentence
+
+
+class Step(NamedTuple):
+    """One rewrite that changed the text."""
+
+    step: str
+    before: str
+    after: str
+    reason: str
+
+
+class Rewritten(NamedTuple):
+    """The caption, how it came about, its concepts (each once, in order), and why it must be dropped, if it must."""
+
+    caption: str
+    steps: list[Step]
+    types: list[str]
+    shortcoming: tuple[str, str, str] | None
+
+
+def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: bool) -> Rewritten:
+    """Turn a parsed text into a caption without names, numbers, dates and places."""
+    sentence = Sentence.of(parse)
+    chain: tuple[tuple[str, Callable[[Sentence, Knowledge], str]], ...] = (
+        ("mend", corrections.mend),
+        ("dates", strip.strip_dates),
+        ("quantities", strip.strip_quantities),
+        ("quotes", strip.strip_quotes),
+        ("locations", locations.strip_locations),
+        ("whereabouts", locations.strip_vague),
+        ("hypernyms", partial(rename.rename_entities, stated_role=stated_role)),
+        ("modifiers", strip.strip_modifiers),
+        ("coordination", rename.merge_coordination),
+        ("marks", tidy.tidy_marks),
+        ("articles", tidy.repair_articles),
+        ("case", tidy.lower_case),
+    )
+    steps: list[Step] = []
+    before = sentence.render()
+    for name, change in chain:
+        reason = change(sentence, knowledge)
+        after = sentence.render()
+        if after != before:
+            steps.append(Step(name, before, after, reason))
+        before = after
+    return Rewritten(before, steps, concepts(sentence), tidy.shortcoming(sentence, min_words))
+
+
+def concepts(sentence: Sentence) -> list[str]:
+    """The heads of the noun phrases that are left, as singular common nouns: the paper's resolved entity types."""
+    found: dict[str, None] = {}
+    for position in sentence.alive():
+        word, following = sentence.words[position], sentence.after(position)
+        modifies = following is not None and sentence.words[following].pos == "NOUN" and word.dep in ("compound", "nmod")
+        if word.pos == "NOUN" and not modifies and word.lemma.strip():
+            found[word.lemma.lower().strip()] = None
+    return list(found)

@@ -1,0 +1,175 @@
+"""Steps that strike out: dates, amounts, quotes, modifiers of certain types (whereabouts: ``locations``).
+
+Source: seed 000 section 3, "the following steps are applied", and seed 001 (quotes, brands). Each step changes the
+sentence in place and returns why, or "" when it found nothing.
+"""
+
+from __future__ import annotations
+
+from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.dates import CALENDAR, RELATIVE
+from components.stages.hypernymize.locations import leaders
+from components.stages.hypernymize.sentence import Entity, Sentence
+
+NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
+QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
+CURRENCY = frozenset("$€£¥₹")
+EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
+NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
+
+
+def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Dates, times and durations, with the preposition that brings them in."""
+    struck = []
+    for entity in sentence.entities:
+        holiday = entity.kind in ("EVENT", "DATE") and _is_holiday(sentence, entity)
+        timely = entity.kind in ("DATE", "TIME") and _dated(sentence, entity)
+        if not sentence.living(entity) or not (timely or holiday):
+            continue
+        struck.append(sentence.text_of(entity.start, entity.end))
+        modified = sentence.modifies(entity.start, entity.end)
+        sentence.strike(range(entity.start, entity.end))
+        if modified is None:
+            _strike_lead(sentence, entity.start)
+    return f"date or duration: {'; '.join(struck)}" if struck else ""
+
+
+def _is_holiday(sentence: Sentence, entity: Entity) -> bool:
+    """Whether a name is a day's: "on Boxing Day", "on New Year's Eve"."""
+    return sentence.words[entity.end - 1].text in ("Day", "Eve") and bool(leaders(sentence, entity.start))
+
+
+def _dated(sentence: Sentence, entity: Entity) -> bool:
+    """Whether an entity of time tells when or how long, and is not a plain noun ("the morning")."""
+    words = [sentence.words[place] for place in range(entity.start, entity.end)]
+    return any(
+        word.pos == "NUM"
+        or word.text.strip("'’")[:1].isdigit()
+        or word.text.lower().strip(".") in CALENDAR | RELATIVE
+        or word.text.lower() in ("last", "next")
+        for word in words
+    )
+
+
+def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Amounts that stand for themselves ("after 5 km", ", £20", "two of the men"), with what brings them in."""
+    struck = []
+    for entity in sentence.entities:
+        if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
+            continue
+        start, end = entity.start, entity.end
+        if sentence.text_of(start, end).lower() == "one":
+            continue  # "one of the people": a pronoun
+        while start > 0 and sentence.words[start - 1].text in CURRENCY:
+            start -= 1
+        while end < len(sentence.words) and sentence.words[end].text in CURRENCY:
+            end += 1
+        after = sentence.after(end - 1)
+        partitive = after is not None and sentence.words[after].text.lower() == "of"
+        if after is not None and partitive:
+            following = sentence.after(after)
+            end = after + 1
+            if following is not None and sentence.words[following].pos == "DET":
+                end = following + 1 if start > 0 else end
+        beside = after == end and sentence.words[end].pos in ("NOUN", "PROPN", "ADJ")
+        if beside and entity.kind in ("CARDINAL", "ORDINAL"):
+            continue  # a modifier after all, whatever the parser says
+        if beside and sentence.words[end].text.lower() in EXTENT:
+            end += 1  # "the 80 km long trail"
+        struck.append(sentence.text_of(start, end))
+        sentence.strike(range(start, end))
+        if not beside and not partitive:
+            _strike_lead(sentence, start)
+    return f"amount: {'; '.join(struck)}" if struck else ""
+
+
+def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
+    """What stands in quotation marks, with the preposition or the word of naming that brings it in."""
+    struck = []
+    while (pair := _quoted(sentence)) is not None:
+        start, end = pair
+        struck.append(" ".join(sentence.words[place].text for place in range(start, end + 1) if sentence.words[place].alive))
+        # A quote that modifies what follows ("Waves" filter) leaves the preposition to it.
+        follower = sentence.after(end)
+        keeps = follower is not None and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
+        sentence.strike(range(start, end + 1))
+        if not keeps:
+            _strike_lead(sentence, start)
+    return f"quote: {'; '.join(struck)}" if struck else ""
+
+
+def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Modifiers of a noun that are proper nouns, nationalities, numbers, units or brands."""
+    struck: list[int] = []
+    for position in sentence.alive():
+        word, entity = sentence.words[position], sentence.entity_at(position)
+        kind = entity.kind if entity else ""
+        if word.renamed or word.pos in ("DET", "ADP", "PUNCT", "VERB", "AUX", "PRON"):
+            continue
+        adjective = word.pos == "ADJ" and word.text[:1].isupper() and position > 0  # "the Adriatic town"
+        proper = adjective or word.pos == "PROPN" or kind == "NORP" or (kind in ("PRODUCT", "ORG") and word.text[:1].isupper())
+        counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
+        beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
+        if (proper or counted) and (beside or _modifies_noun(sentence, position)):
+            struck.append(position)
+    struck += _scores(sentence, struck)
+    # Marks that joined struck modifiers ("Music & Cultural", "A-319") go with them.
+    for position in sentence.alive():
+        left, right = sentence.before(position), sentence.after(position)
+        joins = sentence.words[position].text in {"&", "-", "–", "/", "'s", "’s", "+", "#", "™", "®", "$", "€"}
+        if joins and position not in struck and (left in struck or right in struck):
+            struck.append(position)
+    sentence.strike(struck)
+    text = " ".join(sentence.words[place].text for place in sorted(struck))
+    return f"name, number or unit before a noun: {text}" if struck else ""
+
+
+def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
+    """What a struck number is joined to by a dash: the rest of "2-1"."""
+    found = []
+    for position in struck:
+        mark, other = position + 1, position + 2
+        if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
+            continue
+        if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
+            found += [mark, other]
+    return found
+
+
+def _modifies_noun(sentence: Sentence, position: int) -> bool:
+    """Whether the word, through a chain of modifiers, belongs to a noun further right."""
+    entity = sentence.entity_at(position)
+    if sentence.modifies(position, position + 1) is not None:
+        return True
+    if entity is None:
+        return False
+    noun = sentence.modifies(entity.start, entity.end)
+    return noun is not None and noun > position
+
+
+def _strike_lead(sentence: Sentence, start: int) -> None:
+    """Strike the determiner, preposition, or word of naming that brought in what was struck out at ``start``."""
+    place = sentence.before(start)
+    if place is not None and sentence.words[place].pos == "DET":
+        sentence.strike([place])
+        place = sentence.before(place)
+    if (place is not None and (sentence.words[place].pos in ("ADP", "SCONJ") or sentence.words[place].lemma in NAMING)) or (
+        place is not None and sentence.words[place].text == ","
+    ):
+        sentence.strike([place])
+
+
+def _quoted(sentence: Sentence) -> tuple[int, int] | None:
+    """The first quotation: positions of its marks."""
+    alive = sentence.alive()
+    for order, start in enumerate(alive):
+        mark = sentence.words[start].text
+        if mark not in QUOTES or sentence.words[start].tag == "POS":
+            continue
+        # A straight mark opens a quote only where a word begins.
+        if mark in ("'", '"') and start > 0 and not sentence.words[start - 1].space and sentence.words[start - 1].pos != "PUNCT":
+            continue
+        for end in alive[order + 1 :]:
+            if sentence.words[end].text == QUOTES[mark] or (mark == "'" and sentence.words[end].text == "''"):
+                return start, end
+    return None

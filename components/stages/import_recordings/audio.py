@@ -1,0 +1,125 @@
+"""A recording as it was made becomes 16 kHz mono FLAC, measured; what cannot be used says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.ledger import dropped, kept, ledger_table
+from components.execution.shard_worker import ShardOut, Task
+from components.speech.audio.files import from_flac, read_sound, to_flac
+from components.speech.audio.measures import is_silent, measure
+from components.speech.audio.trim import trim
+from components.stages.import_recordings.joining import OF_RECORD, project_of
+
+if TYPE_CHECKING:
+    from components.speech.audio.files import Samples, Sound
+
+AT_A_TIME = 64
+"""Recordings in memory at once, and what a kill can cost."""
+HEARD = pa.schema(
+    [
+        *(pa.field(name, pa.string(), nullable=False) for name in (*OF_RECORD, "image_media", "voice")),
+        *(pa.field(name, pa.string(), nullable=False) for name in ("recording", "recording_sha256", "audio_sha256", "told")),
+        *(pa.field(n, pa.float32(), nullable=False) for n in ("gain", "seconds", "seconds_per_character", "level", "peak")),
+        *(pa.field(name, pa.int32(), nullable=False) for name in ("clipped", "over")),
+        *(pa.field(name, pa.float32(), nullable=False) for name in ("lead", "tail")),
+    ]
+)
+"""One usable recording; ``gain`` in dB is what it was turned down by, ``over`` how many samples reached full scale."""
+
+
+class Hearing:
+    """Annotator: samples at 16 kHz → FLAC bytes; no bytes at all when nothing can be heard."""
+
+    name = "speech"
+    version = 2
+    codec = "bytes"
+
+    def __init__(self, trimmed: bool) -> None:
+        self.trimmed = trimmed
+        self.model = "recorded-trimmed" if trimmed else "recorded"
+
+    def compute(self, payload: Samples) -> bytes:
+        """Cut and pack one recording."""
+        if is_silent(payload):
+            return b""
+        samples = trim(payload) if self.trimmed else payload
+        return to_flac(samples)
+
+
+def hear_all(table: pa.Table, task: Task) -> ShardOut:
+    """The usable recordings of a joined shard, and the ledger of all its records."""
+    rows: list[dict[str, Any]] = []
+    ledger: list[dict[str, str]] = []
+    for some in _in_pieces(table.to_pylist()):
+        sounds: dict[str, Sound | str] = {}
+        for record in some:
+            if record["recording_sha256"] and record["recording_sha256"] not in sounds:
+                sounds[record["recording_sha256"]] = _read(record["recording"], task)
+        good = {digest: sound.samples for digest, sound in sounds.items() if not isinstance(sound, str)}
+        flacs = task.annotations.annotate(Hearing(task.params["trim"]), good)
+        for record in some:
+            digest = record["recording_sha256"]
+            row, entry = _judged(record, sounds.get(digest, ""), flacs.get(digest, b""), task.params)
+            ledger.append(entry)
+            rows += [row] if row else []
+    return ShardOut(pa.Table.from_pylist(rows, schema=HEARD), ledger_table(ledger))
+
+
+def _in_pieces(records: list[dict[str, str]]) -> Iterator[list[dict[str, str]]]:
+    left = iter(records)
+    while some := list(islice(left, AT_A_TIME)):
+        yield some
+
+
+def _read(name: str, task: Task) -> Sound | str:
+    """The sound of a file, or what is wrong with it."""
+    try:
+        return read_sound((project_of(task) / name).read_bytes(), name)
+    except HearsightError as error:
+        return error.what
+
+
+def _judged(
+    record: dict[str, str], sound: Sound | str, flac: bytes, params: dict[str, Any]
+) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """A record's row, if its recording can be used, and its ledger row."""
+    import numpy as np
+
+    key, name = record["key"], record["recording"]
+    if record["missing"]:
+        return None, dropped(key, "no_recording", record["missing"], "a recording of the caption", detail=name)
+    if isinstance(sound, str):
+        return None, dropped(key, "unreadable", sound, "a sound file", detail=name)
+    if not flac:
+        return None, dropped(key, "silent", "nothing louder than -60 dB", "something to hear", detail=name)
+    found = measure(from_flac(flac))
+    pace = found.seconds / max(1, len(record["caption"]))
+    for rule, value, least, most in (
+        ("too_short", found.seconds, params["min_seconds"], np.inf),
+        ("too_long", found.seconds, 0, params["max_seconds"]),
+        ("too_fast", pace, params["min_seconds_per_character"], np.inf),
+    ):
+        if not least <= value <= most:
+            return None, dropped(key, rule, value, least or most, detail=name)
+    told = _told(name, sound)
+    row: dict[str, Any] = {field.name: record[field.name] for field in HEARD if field.name in record}
+    row |= {"audio_sha256": sha256_bytes(flac), "told": told, "gain": sound.gain, "over": sound.over, **asdict(found)}
+    return row | {"seconds_per_character": pace}, kept(key, detail=told)
+
+
+def _told(name: str, sound: Sound) -> str:
+    """What the ledger says of a kept recording."""
+    parts = [name, *sound.warnings]
+    if sound.over:
+        parts.append(f"{sound.over} samples at full scale or over it")
+    if sound.gain:
+        parts.append(f"turned down by {-sound.gain:.1f} dB")
+    return "; ".join(parts)

@@ -1,0 +1,128 @@
+"""Figures made of pictures and words: contact sheets of clusters, and word clouds of topics."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.stages.posts_report.clusters import Sheet
+from components.stages.posts_report.topics import Topic
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
+"""px: side of a picture, space between, height of its label, width of a frame."""
+COLUMNS = 6
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0307a", "#6a4c93", "#8a6d00")
+"""Told apart with any colour vision, dark enough on white; with the lines, 18 frames before one comes again."""
+LINES = ("solid", "dashed", "dotted")
+SHADES = ("#1f3a4d", "#b8452f", "#33667f", "#5d7a3a", "#55707f")
+
+
+def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
+    """The pictures of a sheet in rows, as PNG: numbered from 1, duplicates framed in equal colour and line and with a
+    letter, dropped ones crossed in the corner.
+
+    Args:
+        sheet: what to show.
+        read: key → the picture's bytes, or None where there is none; it is then an empty cell that says so.
+    """
+    from PIL import Image, ImageDraw
+
+    rows = -(-len(sheet.shown) // COLUMNS)
+    width = COLUMNS * (CELL + GAP) + GAP
+    page = Image.new("RGB", (width, max(1, rows) * (CELL + LABEL + GAP) + GAP), "white")
+    pen = ImageDraw.Draw(page)
+    font = _font(14)
+    letters = list(dict.fromkeys(shown.duplicates for shown in sheet.shown if shown.duplicates))
+    for number, shown in enumerate(sheet.shown):
+        left = GAP + number % COLUMNS * (CELL + GAP)
+        top = GAP + number // COLUMNS * (CELL + LABEL + GAP)
+        picture = _thumbnail(read(shown.key))
+        if picture is None:
+            pen.rectangle([left, top, left + CELL - 1, top + CELL - 1], fill="#eef2f4")
+            pen.text((left + 12, top + CELL // 2 - 8), "cannot be shown", fill="#55707f", font=font)
+        else:
+            page.paste(picture, (left + (CELL - picture.width) // 2, top + (CELL - picture.height) // 2))
+        colour = "#1d2a33"
+        if shown.duplicates:
+            at = letters.index(shown.duplicates)
+            colour = COLOURS[at % len(COLOURS)]
+            _frame(pen, left, top, colour, LINES[at // len(COLOURS) % len(LINES)])
+        if shown.dropped:
+            _cross(pen, left + CELL - 26, top + 4, colour)
+        label = f"{number + 1}" + (f" · {shown.duplicates}" if shown.duplicates else "")
+        pen.text((left, top + CELL + 4), label, fill=colour, font=font)
+    return _png(page)
+
+
+def cloud(topic: Topic, seed: int) -> bytes:
+    """A topic's words, the more probable the larger, as PNG."""
+    from wordcloud import WordCloud
+
+    def shade(word: str, **_: Any) -> str:
+        return SHADES[sum(word.encode()) % len(SHADES)]
+
+    drawn = WordCloud(
+        font_path=str(_font_path()), width=620, height=340, margin=4, background_color="white", prefer_horizontal=1.0,
+        relative_scaling=0.5, random_state=seed, color_func=shade, max_words=len(topic.words), min_font_size=9,
+    ).generate_from_frequencies(dict(topic.words))  # fmt: skip
+    return _png(drawn.to_image())
+
+
+def _thumbnail(data: bytes | None) -> Image | None:
+    from PIL import Image
+
+    if data is None:
+        return None
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            opened.draft("RGB", (2 * CELL, 2 * CELL))
+            picture = opened.convert("RGBA")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+    inside = CELL - 2 * FRAME - 4
+    scale = inside / max(picture.size)
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+    picture = picture.resize(size, Image.Resampling.LANCZOS)
+    white = Image.new("RGBA", picture.size, "white")
+    white.alpha_composite(picture)
+    return white.convert("RGB")
+
+
+def _frame(pen: Any, left: int, top: int, colour: str, line: str) -> None:
+    step, dash = {"solid": (CELL, CELL), "dashed": (26, 16), "dotted": (2 * FRAME, FRAME)}[line]
+    end = CELL - 1
+    for start in range(0, CELL, step):
+        stop = min(start + dash, CELL) - 1
+        pen.rectangle([left + start, top, left + stop, top + FRAME - 1], fill=colour)
+        pen.rectangle([left + start, top + end - FRAME + 1, left + stop, top + end], fill=colour)
+        pen.rectangle([left, top + start, left + FRAME - 1, top + stop], fill=colour)
+        pen.rectangle([left + end - FRAME + 1, top + start, left + end, top + stop], fill=colour)
+
+
+def _cross(pen: Any, left: int, top: int, colour: str) -> None:
+    pen.rectangle([left, top, left + 21, top + 21], fill=colour)
+    pen.line([left + 5, top + 5, left + 16, top + 16], fill="white", width=3)
+    pen.line([left + 5, top + 16, left + 16, top + 5], fill="white", width=3)
+
+
+def _font_path() -> Path:
+    import matplotlib
+
+    return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+
+
+def _font(size: int) -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.truetype(str(_font_path()), size)
+
+
+def _png(picture: Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

@@ -1,0 +1,93 @@
+"""Every figure as a table: what is drawn, as CSV for DVC's plots and for other tools."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from components.stages.posts_report import clusters, words
+from components.stages.posts_report.bias import lists
+from components.stages.posts_report.facts import Facts
+from components.stages.posts_report.plots import band_name, sets_of
+
+
+def all_tables(facts: Facts) -> dict[str, bytes]:
+    """File name → CSV, one for each figure and table of the page; headers alone where there is nothing to tell."""
+    made = {
+        "loss": (("step", "series", "posts", "share", "rules"), _loss(facts)),
+        "growth": (("date", "series", "posts"), [(day, g.series, n) for g in facts.growth for day, n in g.days]),
+        "cluster_sizes": (("posts", "clusters", "clusters_before_removing_duplicates"), _sizes(facts)),
+        "map": (("key", "cluster", "x", "y"), [(key, at, f"{x:.4f}", f"{y:.4f}") for key, at, x, y in facts.places]),
+        "sheets": (
+            ("cluster", "number", "key", "duplicates", "dropped"),
+            [(s.cluster, n, p.key, p.duplicates, int(p.dropped)) for s in facts.sheets for n, p in enumerate(s.shown, 1)],
+        ),
+        "topics": (
+            ("topic", "share", "word", "probability"),
+            [(n, f"{t.share:.4f}", word, f"{p:.6f}") for n, t in enumerate(facts.topics, 1) for word, p in t.words],
+        ),
+        "lengths": (("series", "words", "descriptions", "share"), _lengths(facts)),
+        "frequencies": (("series", "occurrences", "words"), _frequencies(facts)),
+        "offensive": (
+            ("forms", "sense", "source", "occurrences", "rank"),
+            [("/".join(o.forms), o.sense, o.source, o.count, o.rank or "") for o in facts.offences or ()],
+        ),
+        "physical": (("word", "occurrences", "rank", "paper_occurrences", "paper_rank"), physical(facts)),
+        "bias": (("contrast", "group", "descriptions", "word", "together", "with_word", "npmi"), _bias(facts)),
+    }
+    return {f"{name}.csv": _csv(header, rows) for name, (header, rows) in made.items()}
+
+
+def physical(facts: Facts) -> list[tuple[str, int, int | str, int, int]]:
+    """Table 4: word, occurrences, rank (empty for a word that never comes), and the paper's two."""
+    known, ranks = lists(facts.language), facts.words.ranks
+    listed = (known or {}).get("physical", {})
+    return [(word, facts.words.counts[word], ranks.get(word, ""), *paper) for word, paper in listed.items()]
+
+
+def _loss(facts: Facts) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for step in facts.steps:
+        rules = "; ".join(f"{rule} {n}" for rule, n in step.rules.items())
+        rows.append((step.title, facts.dataset, step.lost, f"{step.share:.4f}", rules))
+        if step.paper is not None:
+            rows.append((f"{step.title} (paper)", "#PraCegoVer", "", step.paper, ""))
+    return rows
+
+
+def _sizes(facts: Facts) -> list[tuple[str, int, int]]:
+    after, before = clusters.bands(facts.sizes_after), clusters.bands(facts.sizes_before)
+    return [(band_name(*band), one, two) for band, one, two in zip(clusters.BANDS, after, before, strict=True)]
+
+
+def _lengths(facts: Facts) -> list[tuple[str, int, int, str]]:
+    from collections import Counter
+
+    return [
+        (each.name, length, n, f"{n / len(each.lengths):.6f}")
+        for each in sets_of(facts)
+        for length, n in sorted(Counter(each.lengths).items())
+    ]
+
+
+def _frequencies(facts: Facts) -> list[tuple[str, str, int]]:
+    return [(each.name, band_name(*band), n) for each in sets_of(facts) for band, n in zip(words.BANDS, each.bands, strict=True)]
+
+
+def _bias(facts: Facts) -> list[tuple[Any, ...]]:
+    return [
+        (number, group.name, group.captions, met.word, met.together, met.count, f"{met.npmi:.4f}")
+        for number, row in enumerate(facts.contrasts or (), 1)
+        for group in row
+        for met in group.words
+    ]
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return buffer.getvalue().encode()

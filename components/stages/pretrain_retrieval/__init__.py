@@ -1,0 +1,63 @@
+"""Train: speech–image dual encoders from scratch, on every set of synthetic speech there is (seed 003, section 4.2).
+
+In: ``input`` and ``more`` UTTERANCE records with their audio; ``pictures`` and ``more_pictures`` the PREPARED records of their
+pictures. Out: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are
+exported. A row of table 1 is a loss and a batch size; ``rows`` says which are trained, each model a job of its own, cached by all
+it depends on. Not in scope: fine-tuning on human speech (``tune``), how good the models are (``evaluate``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.core.params import Settings
+from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, check, read_row
+from components.training.settings import Hardware
+
+if TYPE_CHECKING:
+    from components.execution.stage import Stage
+
+
+class Params(Settings):
+    """What is trained."""
+
+    rows: list[str]
+    """``<loss>-<batch>`` each: mms-48, mms-24, mms-12, triplet-48 are those of table 1."""
+    seeds: list[int]
+    """One model of each row is trained for each."""
+    towers: Towers
+    """The networks."""
+    model: DualEncoderSettings
+    """How they are trained. ``epochs`` are those of a row of ``batch``; another row has its own batch, and as many steps."""
+    hardware: Hardware
+    """What it runs on."""
+
+
+def run(stage: Stage) -> None:
+    """Train every row and seed, list the models."""
+    import shutil
+
+    from components.execution.stage import Job
+    from components.retrieval.jobs import WHOLE, train_dual_encoder
+    from components.retrieval.provenance import code_of, contents_of, starting_weights
+    from components.training.publishing import publish
+
+    params: Params = stage.params
+    towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
+    check(params.model, f"params.yaml: {stage.dataset}.train.model")
+    jobs = []
+    for row in params.rows:
+        kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.train.rows")
+        settings = params.model.plain()
+        optimisation = settings["optimisation"]
+        # Every row takes the same number of steps, as the paper's: 3 M at any batch size.
+        optimisation["epochs"] = max(1, round(optimisation["epochs"] * batch / optimisation["batch"]))
+        optimisation["batch"] = batch
+        spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
+        spec["sets"] = contents_of(stage.inputs)
+        jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, by_spec=True) for seed in params.seeds]
+    shared = {"code": code_of(stage.root)}
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
+    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)
+    # Every model is in the cache now: the checkpoints have served.
+    shutil.rmtree(stage.work, ignore_errors=True)

@@ -1,0 +1,54 @@
+"""report: what a run made, for people: the funnel beside the paper's pass rates, the statistics table, the scores,
+ten dropped records a rule, rewritten captions with what happened, and figures.
+
+Everything is read from manifests, ledgers and the scores of the stages before; nothing is computed anew.
+Not in scope: the experiment comparison, which is the MLflow UI's.
+"""
+
+from __future__ import annotations
+
+from components.core.ledger import kept, ledger_table
+from components.core.params import Settings
+from components.core.records import FIGURE
+from components.execution.stage import Stage
+
+
+class Params(Settings):
+    """Settings of report."""
+
+    examples: int
+    """Dropped records listed for each rule."""
+
+
+def run(stage: Stage) -> None:
+    """Write report.html, report.md, summary.txt, the figures, and the funnel as a DVC plot."""
+    import pyarrow as pa
+
+    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.digests import sha256_file
+    from components.stages.report import figures, pages
+    from components.stages.report.facts import gather
+
+    facts = gather(stage)
+    rows = []
+    for key, title, picture in figures.draw_all(facts):
+        path = f"figures/{key}.png"
+        stage.write_file(path, picture)
+        rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
+    warnings = input_warnings(stage.inputs.values())
+    stage.write_file("report.html", with_warnings(pages.html(facts, rows), warnings).encode())
+    stage.write_file("report.md", (pages.markdown(facts) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
+    stage.write_file("summary.txt", pages.summary(facts).encode())
+    stage.export("funnel.csv", pages.funnel_csv(facts).encode())
+    stage.export("pass_rates.csv", pages.steps_csv(facts).encode())
+    stage.write_shard(
+        "00000", pa.Table.from_pylist(rows, schema=FIGURE), ledger_table(kept(r["key"], kind="model") for r in rows)
+    )
+    for line in facts.funnel:
+        stage.metric(f"funnel_{line.dataset}_{line.stage}", line.left)
+    for dataset, steps in facts.steps.items():
+        # The run is of one dataset's experiment; another's figures carry its name.
+        prefix = "funnel." if dataset == stage.dataset else f"funnel.{dataset}."
+        for found in steps:
+            if found.entered:
+                stage.metric(f"{prefix}{found.step.name}", found.share)

@@ -1,0 +1,169 @@
+"""The report's figures, drawn so that equal facts give equal bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from components.stages.report.facts import Facts
+from components.stages.report.funnel import STEPS
+
+INK, SOFT, WARM = "#1f3a4d", "#7fa6bd", "#c8553d"
+
+
+def draw_all(facts: Facts) -> Iterator[tuple[str, str, bytes]]:
+    """Yield ``(key, title, PNG)`` for each figure there is something to draw for."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    makers: list[tuple[str, str, Callable[[Facts], Any], object]] = [
+        ("funnel", "Records left after each stage", _funnel, facts.funnel),
+        ("pass_rates", "What each step lets pass, beside the paper", _pass_rates, facts.steps),
+        ("rules", "What each rule dropped", _rules, facts.funnel),
+        ("lengths", "Words a caption", _lengths, facts.lengths),
+        ("speech", "Seconds an utterance", _speech, facts.seconds),
+        ("curves", "Validation metric by epoch", _curves, facts.curves),
+        ("retrieval", "Speech–image retrieval beside chance", _retrieval, facts.scores["retrieval"]["models"]),
+    ]
+    for key, title, make, wanted in makers:
+        if wanted:
+            yield key, title, _png(make(facts))
+
+
+def _png(figure: Any) -> bytes:
+    from matplotlib import pyplot
+
+    buffer = io.BytesIO()
+    # No software or date stamp: the same facts must give the same bytes.
+    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+    pyplot.close(figure)
+    return buffer.getvalue()
+
+
+def _axes(width: float = 8, height: float = 4.2) -> tuple[Any, Any]:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(width, height))
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _funnel(facts: Facts) -> Any:
+    lines = [line for line in facts.funnel if line.dataset == facts.dataset]
+    figure, axes = _axes(8, 0.6 * len(lines) + 1.4)
+    names = [f"into {lines[0].stage}"] + [f"after {line.stage}" for line in lines]
+    values = [lines[0].entered] + [line.left for line in lines]
+    axes.barh(names[::-1], values[::-1], color=SOFT)
+    for index, value in enumerate(values[::-1]):
+        axes.text(value, index, f" {value:,}", va="center", color=INK)
+    axes.set_xlabel("records")
+    return figure
+
+
+def _pass_rates(facts: Facts) -> Any:
+    """A row a step: the share each dataset lets pass and the paper's, joined by a line; right, what is left of all."""
+    from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter
+
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(11, 0.62 * len(STEPS) + 1.5), sharey=True, gridspec_kw={"wspace": 0.08}
+    )
+    rows = {step.name: len(STEPS) - 1 - at for at, step in enumerate(STEPS)}
+    series = [(name, colour, "o") for name, colour in zip(facts.steps, (INK, SOFT, "#9a6a2f"), strict=False)]
+    for axes in (left, right):
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        axes.hlines(list(rows.values()), *((0, 1) if axes is left else (1e-4, 1)), color="#dbe6ec", linewidth=1, zorder=0)
+    for name, colour, mark in series:
+        found = [each for each in facts.steps[name] if each.entered]
+        total = facts.steps[name][0].entered
+        label = name if name == facts.dataset else f"{name} (profile)"
+        at = [rows[each.step.name] for each in found]
+        left.plot([each.share for each in found], at, mark, color=colour, markersize=9, label=label)
+        alive = [each for each in found if each.left]
+        right.plot(
+            [each.left / total for each in alive], [rows[e.step.name] for e in alive], f"{mark}-", color=colour, markersize=7
+        )
+    said = [step for step in STEPS if step.paper is not None]
+    left.plot([s.paper for s in said], [rows[s.name] for s in said], "D", color=WARM, markersize=8, label="Conceptual Captions")
+    kept = [step for step in STEPS if step.paper_left is not None]
+    right.plot([s.paper_left for s in kept], [rows[s.name] for s in kept], "D-", color=WARM, markersize=7)
+    left.set_yticks(list(rows.values()), [step.title for step in STEPS])
+    left.set_xlim(-0.03, 1.03)
+    left.set_ylim(-0.6, len(STEPS) - 0.4)
+    left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
+    left.set_xlabel("passes, of what entered the step")
+    right.set_xscale("log")
+    right.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    right.set_xlabel("left, of all candidates (log scale)")
+    figure.legend(frameon=False, loc="upper center", ncols=4, bbox_to_anchor=(0.5, 0.98))
+    return figure
+
+
+def _rules(facts: Facts) -> Any:
+    pairs = [
+        (f"{line.dataset} · {line.stage} · {rule}", count, line.dataset == facts.dataset)
+        for line in facts.funnel
+        for rule, count in line.rules.items()
+    ]
+    figure, axes = _axes(8, 0.22 * len(pairs) + 1.2)
+    axes.barh([p[0] for p in pairs][::-1], [p[1] for p in pairs][::-1], color=[INK if p[2] else SOFT for p in pairs][::-1])
+    axes.set_xscale("symlog")
+    axes.tick_params(axis="y", labelsize=7)
+    axes.set_xlabel("records dropped (log scale)")
+    return figure
+
+
+def _lengths(facts: Facts) -> Any:
+    figure, axes = _axes()
+    axes.hist(facts.lengths, bins=range(1, max(facts.lengths) + 2), color=SOFT, edgecolor="white", align="left")
+    axes.set_xlabel("words")
+    axes.set_ylabel("captions")
+    return figure
+
+
+def _speech(facts: Facts) -> Any:
+    figure, axes = _axes()
+    axes.hist(facts.seconds, bins=30, color=SOFT, edgecolor="white")
+    axes.axvline(3.5, color=WARM, linestyle="--", linewidth=1)
+    axes.text(3.5, axes.get_ylim()[1] * 0.95, " crop of the paper, 3.5 s", color=WARM, va="top")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("utterances")
+    return figure
+
+
+def _curves(facts: Facts) -> Any:
+    from matplotlib import pyplot
+
+    kinds = sorted({row["kind"] for row in facts.curves})
+    figure, grid = pyplot.subplots(1, len(kinds), figsize=(5 * len(kinds), 3.6), squeeze=False)
+    for axes, kind in zip(grid[0], kinds, strict=True):
+        axes.spines[["top", "right"]].set_visible(False)
+        for model in sorted({row["model"] for row in facts.curves if row["kind"] == kind}):
+            points = [(row["epoch"], row["validation"]) for row in facts.curves if row["model"] == model and "validation" in row]
+            axes.plot(*zip(*points, strict=True), label=model)
+        axes.set_title(kind.replace("_", " "))
+        axes.set_xlabel("epoch")
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _retrieval(facts: Facts) -> Any:
+    """The any-hit recalls of the table's last row both ways, beside chance, which is not the same both ways."""
+    figure, axes = _axes()
+    scores = facts.scores["retrieval"]
+    known = scores["rows"][scores["main"]][scores["crop"]]
+    # A JSON object's keys are in the order of the alphabet.
+    depths = sorted((name for name in known["speech_to_image"] if name.startswith("r_at_")), key=lambda name: int(name[5:]))
+    for offset, (way, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
+        found = [known[way][depth] for depth in depths]
+        at = [index + (offset - 0.5) * 0.3 for index in range(len(depths))]
+        error = [[one["value"] - one["low"] for one in found], [one["high"] - one["value"] for one in found]]
+        label = f"{way.replace('_', ' ')}, {scores['main']}"
+        axes.bar(at, [one["value"] for one in found], 0.28, yerr=error, ecolor=WARM, color=colour, label=label)
+        chance = [scores["chance"][way][depth] for depth in depths]
+        axes.plot(at, chance, "k_", markersize=26, label="chance" if offset else None)
+    axes.set_xticks(range(len(depths)), [depth.replace("r_at_", "R@") for depth in depths])
+    axes.legend(frameon=False)
+    return figure

@@ -1,0 +1,108 @@
+"""Records as they enter the split, and as they leave it.
+
+They enter as ``dedup`` left them, or as candidates whose captions are finished as they stand: the alt-text of a set that people
+wrote or spoke is the caption, and nothing is cut, renamed or labelled. Then one picture is one group, by the
+key of its first record.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import GROUPED
+from components.core.stage_output import Boundary, ShardRef
+from components.execution.stage import Stage
+
+SPLITS = ("train", "validation", "test")
+ACROSS = "duplicate_across_sides"
+"""The rule of a record that duplicates one on another side, which keeps it."""
+
+PICTURE = "image_sha256"
+"""What candidates are grouped by."""
+
+
+def is_grouped(boundary: Boundary) -> bool:
+    """Whether the input's records have groups, and so captions, of their own."""
+    return boundary.manifest.record == "GROUPED"
+
+
+def groups_of_pictures(boundary: Boundary) -> dict[str, str]:
+    """Picture (sha256) → its group: the key of the first record of it."""
+    first: dict[str, str] = {}
+    for shard in boundary.shards:
+        table = shard.read(["key", PICTURE])
+        for key, picture in zip(table.column("key").to_pylist(), table.column(PICTURE).to_pylist(), strict=True):
+            first.setdefault(picture, key)
+    return first
+
+
+def read_grouped(shard: ShardRef, groups: dict[str, str] | None) -> pa.Table:
+    """A shard as GROUPED; ``groups`` (of :func:`groups_of_pictures`) for candidates, None for what is grouped already."""
+    table = shard.read()
+    if groups is None:
+        return table
+    rows = [
+        {
+            **row,
+            "text": row["alt"],
+            "labels": [],
+            "caption": row["alt"],
+            "steps": [],
+            "types": [],
+            "group": groups[row[PICTURE]],
+        }
+        for row in table.to_pylist()
+    ]
+    return pa.Table.from_pylist(rows, schema=GROUPED)
+
+
+def shares_asked(params: Any) -> dict[str, float]:
+    """side → its share of 1, from ``split.validation`` and ``split.test``."""
+    train = round(1 - params.validation - params.test, 9)
+    return dict(zip(SPLITS, (train, params.validation, params.test), strict=True))
+
+
+def write_split(
+    stage: Stage,
+    sides: Mapping[str, str],
+    groups: dict[str, str] | None,
+    told: Callable[[str], str],
+    keeps: Mapping[str, str] | None = None,
+    more: Sequence[dict[str, str]] = (),
+) -> None:
+    """Write the input's shards with their sides, metrics of how many each has, and the ledger.
+
+    Args:
+        stage: the split.
+        sides: record → side; a record without one is dropped by ``unlisted``.
+        groups: as for :func:`read_grouped`.
+        told: record → what the ledger says of it.
+        keeps: group → the one side whose records stay; None where the sides part no group.
+        more: further ledger rows.
+    """
+
+    counts: Counter[str] = Counter()
+    for number, shard in enumerate(stage.inputs["input"].shards):
+        table = read_grouped(shard, groups)
+        rows, splits, ledger = [], [], list(more) if number == 0 else []
+        for index, (key, group) in enumerate(zip(table["key"].to_pylist(), table["group"].to_pylist(), strict=True)):
+            side = sides.get(key)
+            if side is None:
+                ledger.append(dropped(key, "unlisted", told(key), "a name in one of the lists"))
+            elif keeps is not None and keeps[group] != side:
+                value = f"same picture as {group}'s in {keeps[group]}"
+                ledger.append(dropped(key, ACROSS, value, "one side a picture", detail=f"listed in {side}"))
+            else:
+                rows.append(index)
+                splits.append(side)
+                ledger.append(kept(key, detail=f"{side}, {told(key)}"))
+        counts.update(splits)
+        table = table.take(pa.array(rows, pa.int64()))
+        stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))
+    for name in SPLITS:
+        stage.metric(f"records_{name}", counts[name])

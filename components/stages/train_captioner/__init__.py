@@ -1,0 +1,89 @@
+"""Caption: one captioning network, trained on one prepared set, a few seeds; a cell of the matrix network x set.
+
+In: ``input`` the PREPARED records and their features or pictures. Out: MODEL records and
+``models/<network>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are exported. Each seed is a job of its
+own, cached by all it depends on; inside a job Lightning checkpoints and resumes exactly. The epoch of the best validation CIDEr-D
+is kept. Sources: seed 000, sections 4 and 5.2; AoANet and self-critical training: seed 002, section 5.4. Not in scope: how good
+the models are on tests (``compare``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.core.params import Settings
+from components.stages.train_captioner.settings import NetworkSettings
+from components.training.settings import Hardware
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from components.execution.stage import Stage
+
+
+class Training(Settings):
+    """What all networks on this set share."""
+
+    seeds: list[int]
+    """One model is trained for each."""
+    min_count: int
+    """Words rarer than this in the training captions are unknown."""
+    longest: int
+    """Words of a caption at most; longer ones are cut."""
+    hardware: Hardware
+    """What it runs on."""
+    weights: str = ""
+    """Where the encoder is trained too: the file that it begins from, below the project's root; empty for what is at hand, or for
+    nothing. DVC does not see the file: after changing it, ``dvc repro -f``."""
+
+
+class Params(Settings):
+    """A cell's settings."""
+
+    training: Training
+    """What all networks on this set share."""
+    name: str
+    """The network; given by the matrix."""
+    network: NetworkSettings
+    """Its own settings; in params.yaml under ``networks.<name>``."""
+
+
+def run(stage: Stage) -> None:
+    """Train every seed, list the models."""
+    import json
+    import shutil
+
+    from components.core.addresses import PREPARED_FILE
+    from components.core.code_digest import code_digest
+    from components.execution.stage import Job
+    from components.stages.train_captioner.jobs import train_captioner
+    from components.training.publishing import publish
+
+    params: Params = stage.params
+    training = params.training
+    encoder = json.loads(stage.inputs["input"].file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
+    if encoder["trained"]:
+        # The file's content decides, wherever it lies; from nothing there is none.
+        encoder["weights"] = training.weights
+        encoder["weights_sha256"] = starting_weights(encoder["name"], stage.root, training.weights)
+    settings = params.network.plain() | {"longest": training.longest, "min_count": training.min_count}
+    jobs = [
+        Job(f"{params.name}-{seed}", {"network": params.name, "seed": seed, "settings": settings, "encoder": encoder})
+        for seed in training.seeds
+    ]
+    shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
+    folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
+    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)))
+    # Every model is in the cache now: the checkpoints have served.
+    shutil.rmtree(stage.work, ignore_errors=True)
+
+
+def starting_weights(name: str, root: Path, weights: str) -> str:
+    """What the weights that a trained encoder begins from are known by; empty where it begins from nothing.
+
+    Raises:
+        HearsightError: the file cannot be read.
+    """
+    from components.vision.image_encoders import PACKAGED, weights_digest
+
+    return weights_digest(name, root / weights if weights else None) if weights or name in PACKAGED else ""

@@ -1,0 +1,207 @@
+"""One trained captioner: from a prepared set to best weights, in one or two phases."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from components.core.digests import digest_value
+from components.core.errors import HearsightError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from components.execution.stage import Task
+    from components.stages.train_captioner.data import Split
+    from components.stages.train_captioner.items import Items
+    from components.stages.train_captioner.recipe import CaptionerRecipe
+    from components.training.settings import Hardware
+
+PHASES = ("cross_entropy", "self_critical")
+
+
+class Trained(NamedTuple):
+    """What training gave."""
+
+    recipe: CaptionerRecipe
+    """Of the last phase, with the history and the best weights of all."""
+    config: dict[str, Any]
+
+
+def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Train one captioner and leave ``weights.safetensors``, ``config.json`` and ``history.csv`` in ``folder``.
+
+    Args:
+        spec: ``network`` (a name), ``seed``, ``settings`` (of CaptionerSettings, plain), and ``encoder``: what made the features,
+            ``{"name", "weights_sha256", "trained": false}``, or what is to be trained, with ``"weights"`` (a path; empty begins
+            from nothing) and ``"side"`` (px), and ``"trained": true``.
+        task: ``inputs["input"]`` is the prepared set, ``params`` the :class:`~components.training.settings.Hardware`,
+            ``shared["code"]`` names the code, for the checkpoints' folder.
+
+    Raises:
+        HearsightError: there is nothing to train on, the loss ran away, memory does not suffice, or a file is damaged.
+    """
+    from components.models.trained import save_trained
+
+    trained = train(spec, task)
+    best = trained.recipe.best
+    save_trained(folder, best["weights"], trained.recipe.vocabulary, trained.config)
+    (folder / "history.csv").write_text(history_csv(trained.recipe.history), encoding="utf-8")
+
+
+def train(spec: dict[str, Any], task: Task) -> Trained:
+    """Go on training from whatever the scratch folder holds, to the end; see :func:`train_captioner`."""
+    import torch
+
+    from components.models.captioners import build
+    from components.models.captioners.interface import CaptionerConfig
+    from components.models.image_captioner import ImageCaptioner
+    from components.models.trained import vocabulary_digest
+    from components.stages.train_captioner import data
+    from components.stages.train_captioner.recipe import CaptionerRecipe
+    from components.stages.train_captioner.rewards import CiderReward
+    from components.training.fit import fit, launched
+    from components.training.ranks import tell_nodes
+    from components.training.recipe import reseed
+
+    settings, seed, hardware, boundary = spec["settings"], spec["seed"], task.params, task.inputs["input"]
+    _check(settings, boundary.name)
+    torch.set_num_threads(hardware.threads)
+    where = f"caption, {spec['network']}-{seed} on {boundary.name}"
+    split = data.training_split(boundary, boundary.name)
+    vocabulary = data.build_vocabulary(split.words, settings["min_count"])
+    split, words, left_out = data.known_captions(split, vocabulary, settings["longest"], boundary.name)
+    validation = data.read_split(boundary, "validation")
+    places, references = data.judged(validation, boundary.name)
+    make = _items(spec, hardware)
+    training = make(split.members, split.picture, words, split.table["key"], training=True)
+    judging = make(validation.members, places, None, [validation.sha256[place] for place in places], training=False)
+    reseed(seed, spec["network"], "weights")
+    encoder = build_encoder(spec["encoder"]) if spec["encoder"]["trained"] else None
+    chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
+    network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder, spec), **chosen)
+    model = ImageCaptioner(build(network_config), encoder)
+    scratch = task.work / digest_value([spec, boundary.digest, task.shared["code"], hardware.plain()])[:32]
+    if hardware.nodes > 1 and not launched():
+        tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    identity = {
+        "vocabulary": vocabulary_digest(vocabulary),
+        "network": digest_value(network_config.plain()),
+        "settings": digest_value([spec, hardware.plain()]),
+        "set": boundary.digest,
+    }
+    common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
+    recipe = CaptionerRecipe(model, settings, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
+    fit(recipe, training, scratch / PHASES[0], hardware)
+    phase = settings["self_critical"]
+    if phase["epochs"]:
+        pictures, rewarded = _pictures(make, split)
+        model.load_state_dict(recipe.best["weights"])
+        own = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
+        second = CaptionerRecipe(
+            model,
+            own | {"warm_up_steps": 0, "decay_per_1000": 1.0},
+            seed,
+            reward=CiderReward(rewarded),
+            keys=pictures.key,
+            identity=identity | {"phase": PHASES[1]},
+            **common,
+        )
+        # What the first phase learnt is the one to beat, and its epochs are counted on.
+        second.begin_after(recipe)
+        fit(second, pictures, scratch / PHASES[1], hardware)
+        recipe = second
+    best = recipe.best
+    config = {
+        "seed": seed,
+        "network": network_config.plain(),
+        "encoder": {name: value for name, value in spec["encoder"].items() if name != "weights"},
+        "settings": settings,
+        "set": {"boundary": boundary.name, "digest": boundary.digest},
+        "best_epoch": best["epoch"],
+        "best_phase": best["phase"],
+        "validation": best["validation"],
+        "steps": recipe.steps,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "left_out": {"captions_of_unknown_words": left_out},
+    }
+    return Trained(recipe, config)
+
+
+def build_encoder(encoder: dict[str, Any]) -> nn.Module:
+    """The encoder that is to be trained, with the weights of the file it begins from.
+
+    Raises:
+        HearsightError: there is no such encoder, or the file does not fit it.
+    """
+    from components.core.graph import find_root
+    from components.vision.image_encoders import trainable_encoder, weights_digest
+
+    path = find_root() / encoder["weights"] if encoder["weights"] else None
+    if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
+        raise HearsightError("the weights are not those that the run began with", where=path, mend="run again")
+    return trainable_encoder(encoder["name"], path, encoder["side"])
+
+
+def history_csv(history: list[dict[str, Any]]) -> str:
+    """A line an epoch: its phase, mean training loss, validation metric, and mean reward in the self-critical phase."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["epoch", "phase", "loss", "validation", "reward"])
+    for row in history:
+        reward = f"{row['reward']:.6f}" if "reward" in row else ""
+        writer.writerow([row["epoch"], row["phase"], f"{row['loss']:.6f}", f"{row['validation']:.6f}", reward])
+    return text.getvalue()
+
+
+def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
+    """What makes the items of a split: features, or pictures when the encoder is trained."""
+    from functools import partial
+
+    from components.stages.train_captioner.items import FeatureItems, PictureItems
+
+    common: dict[str, Any] = {"seed": spec["seed"], "whole": hardware.compile}
+    if spec["encoder"]["trained"]:
+        return partial(PictureItems, side=spec["encoder"]["side"], **common)
+    return partial(FeatureItems, grid=not spec["network"].endswith("1x1"), **common)
+
+
+def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
+    """The training pictures that a caption is learnt of, each once, and the references of each."""
+    import numpy as np
+
+    from components.stages.train_captioner.data import references_by_group
+
+    places = np.unique(split.picture)
+    references = references_by_group(split)
+    items: Items = make(split.members, places, None, [split.sha256[place] for place in places], training=True)
+    return items, [references[split.group[place]] for place in places]
+
+
+def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int:
+    """F: of the features, or of what the encoder makes of an empty picture."""
+    if encoder is None:
+        from components.stages.train_captioner.items import FeatureItems
+
+        assert isinstance(items, FeatureItems)
+        return items.width
+    import torch
+
+    side = spec["encoder"]["side"]
+    encode: Any = encoder.eval().encode
+    with torch.no_grad():
+        width = int(encode(torch.zeros(1, 3, side, side, dtype=torch.uint8)).shape[2])
+    encoder.train()
+    return width
+
+
+def _check(settings: dict[str, Any], where: str) -> None:
+    phase = settings["self_critical"]
+    if phase["epochs"] and phase["baseline"] == "mean" and phase["samples"] < 2:
+        what = "needs two samples a picture or more for the baseline 'mean'"
+        raise HearsightError(what, where=f"{where}: self_critical", mend="raise samples, or set baseline: greedy")
+    for name, least in (("epochs", 1), ("batch", 1), ("longest", 1), ("min_count", 1)):
+        if settings[name] < least:
+            raise HearsightError(f"{name} is {settings[name]}", where=where, mend=f"set it to {least} or more")

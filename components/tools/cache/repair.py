@@ -1,0 +1,136 @@
+"""Find damaged results in the annotation stores, and remove them alone.
+
+A result whose bytes do not match its checksum is deleted; of a file that SQLite cannot read, every undamaged result is copied
+into a new file (:mod:`components.tools.cache.salvage`). Nothing is changed before somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Collection
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.core.addresses import lock_path
+from components.core.errors import HearsightError
+from components.core.files import disk_error, fsync_folder
+from components.core.graph import load_graph
+from components.core.result_cache import sqlite_shelf
+from components.execution.process import sole_writer
+from components.tools.cache.salvage import salvaged
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is wrong with one store."""
+
+    store: Path
+    keys: tuple[str, ...]
+    """Results whose bytes do not match their checksum, sorted; empty where the file's structure is damaged."""
+    problem: str
+
+    @property
+    def structural(self) -> bool:
+        """Whether SQLite cannot read the file as a whole."""
+        return not self.keys
+
+
+def find_damage(folder: Path) -> list[Damage]:
+    """Read every store in ``folder``; return the damaged ones. A store is checked whole, which takes the time to read it."""
+    found = (_damage_of(path) for path in sorted(folder.glob("*.sqlite")))
+    return [damage for damage in found if damage is not None]
+
+
+def _damage_of(path: Path) -> Damage | None:
+    try:
+        with closing(sqlite3.connect(path, timeout=120)) as base:
+            said = [str(line) for (line,) in base.execute("PRAGMA quick_check(1)")]
+            if said != ["ok"]:
+                return Damage(path, (), " ".join(said))
+            rows = base.execute("SELECT key, value, crc FROM results ORDER BY key")
+            keys = tuple(key for key, value, crc in rows if not isinstance(value, bytes) or zlib.crc32(value) != crc)
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise HearsightError("is in use", where=path, mend="wait until no stage runs") from None
+        return Damage(path, (), str(error))
+    except sqlite3.Error as error:
+        return Damage(path, (), str(error))
+    return Damage(path, keys, "the bytes do not match the checksum") if keys else None
+
+
+def repair(root: Path, damages: Collection[Damage], copies_of: Collection[Path] = ()) -> dict[Path, int]:
+    """Remove the damaged results; return how many results each store has afterwards.
+
+    Args:
+        root: the project, of which no stage may run meanwhile.
+        damages: from :func:`find_damage`.
+        copies_of: stores of which the damaged file stays beside the new one, as ``<name>.damaged``.
+
+    Raises:
+        HearsightError: a stage is running, or the disk is full or not writable; the store is as it was then.
+    """
+    graph = load_graph(root)
+    left = {}
+    with ExitStack() as locks:
+        for dataset in graph.datasets:
+            for stage in graph.stages_of(dataset):
+                locks.enter_context(sole_writer(lock_path(root, dataset, stage), f"{dataset}/{stage}"))
+        for damage in damages:
+            try:
+                if damage.structural:
+                    left[damage.store] = _rebuild(damage.store, copy=damage.store in copies_of)
+                else:
+                    left[damage.store] = _delete(damage)
+            except OSError as error:
+                raise disk_error(error, damage.store) from error
+            except sqlite3.Error as error:
+                raise HearsightError(
+                    f"cannot be repaired ({error})", where=damage.store, mend="free some disk space and repeat the command"
+                ) from error
+    return left
+
+
+def _delete(damage: Damage) -> int:
+    with closing(sqlite3.connect(damage.store, timeout=120)) as base:
+        with base:
+            base.executemany("DELETE FROM results WHERE key = ?", [(key,) for key in damage.keys])
+        return int(base.execute("SELECT count(*) FROM results").fetchone()[0])
+
+
+def _rebuild(path: Path, *, copy: bool) -> int:
+    """Put a new file with every undamaged result in the place of a damaged one."""
+    fresh = path.with_name(f".{path.name}.repaired")
+    for old in (fresh, *_beside(fresh)):
+        old.unlink(missing_ok=True)
+    with sqlite_shelf(fresh) as shelf:
+        batch = []
+        for row in salvaged(path):
+            batch.append(row)
+            if len(batch) == 500:
+                shelf.write(batch)
+                batch.clear()
+        shelf.write(batch, lasting=True)
+    with closing(sqlite3.connect(fresh)) as base:
+        count = int(base.execute("SELECT count(*) FROM results").fetchone()[0])
+        base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if copy:
+        kept = path.with_name(f"{path.name}.damaged")
+        for source in (path, *_beside(path)):
+            if source.exists():
+                target = kept.with_name(source.name.replace(path.name, kept.name))
+                target.unlink(missing_ok=True)
+                os.link(source, target)
+    for log in _beside(path):  # before the rename: the old log would be read into the new file
+        log.unlink(missing_ok=True)
+    fresh.replace(path)
+    fsync_folder(path.parent)
+    fresh.with_suffix(".lock").unlink(missing_ok=True)
+    return count
+
+
+def _beside(path: Path) -> tuple[Path, Path]:
+    """A database's write-ahead log and its index."""
+    return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")

@@ -1,0 +1,94 @@
+"""calibrate: what each unpublished threshold of the text rules would keep and drop, seen on real alt-texts (C3).
+
+Conceptual Captions names its text rules and not their thresholds (noun ratio, repetition, capitals, polarity ...), so whoever
+runs them on other pages must choose. Every rule is asked of every candidate once, through the stages' own functions and
+caches; then the thresholds are swept over the values found. Nothing is changed: the settings stay in ``params.yaml``.
+Measuring: ``values``; sweeping: ``sweep``; showing: ``page``, ``plots``. Not in scope: rules that look at the picture.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.core.stage_output import ShardRef
+from components.execution.stage import Stage
+
+
+def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path) -> dict[str, Any]:
+    """Sweep the rules' thresholds and write ``index.html`` and ``rates.tsv`` into ``out``.
+
+    Args:
+        dataset: whose settings of the filter are taken as the present ones, and whose candidates, unless ``alts`` names others.
+        rules: the rules to sweep; all that can be when empty.
+        alts: a file of alt-texts, one a line, or ``-`` for standard input; "" for the dataset's candidates.
+
+    Raises:
+        HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
+    """
+    from components.execution.process import sole_writer
+    from components.tools.calibrate.page import write_page
+    from components.tools.calibrate.sweep import Sweep
+    from components.tools.calibrate.swept import chosen
+    from components.tracking import recorder
+
+    wanted = chosen(rules)
+    job, engine_lock = _job(root, dataset, alts)
+    with sole_writer(engine_lock, f"the calibration of {dataset}"):
+        with job.engine.opened(engine_lock, (job.state, root / "data")):
+            shards = _shards(job, alts)
+            sweep = Sweep(job.params, wanted)
+            for table in measured(job, shards):
+                sweep.add(table)
+        if not sweep.candidates:
+            raise HearsightError("there is no alt-text to measure", where=alts or dataset, mend="give some, one a line")
+        source = "lines of text" if alts else f"candidates of {dataset}"
+        files = write_page(sweep, out, f"{sweep.candidates:,} {source}, held to the settings of {dataset}")
+    numbers = sweep.numbers()
+    recorder.record_study(root, dataset, "calibrate", job.params.plain(), numbers, files)
+    return {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+
+
+def measured(job: Stage, shards: Sequence[ShardRef]) -> Any:
+    """Yield each shard's table of :data:`components.tools.calibrate.values.MEASURED`, computed in workers, kept in the cache."""
+    from components.providers.registry import plan_for
+    from components.tools.calibrate.values import measure_shard
+
+    plan = plan_for(job.root, job.params.providers, job.params.language)
+    refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
+    return (ref.read() for ref in refs)
+
+
+def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
+    from components.core.graph import load_graph
+    from components.core.params import stage_params
+    from components.execution.runner import limit_threads, make_engine, open_inputs
+    from components.stages import filter as filtering
+
+    limit_threads()
+    graph = load_graph(root)
+    graph.require("filter", dataset)
+    file, state = root / "params.yaml", root / ".hearsight"
+    params = stage_params(file, graph.params, dataset, "filter", filtering.Params)
+    inputs = {} if alts else open_inputs(graph, "filter", dataset)
+    engine, work = make_engine(file, graph.params), state / "work" / dataset / "calibrate"
+    return Stage("calibrate", dataset, params, root, inputs, work, engine, state), state / "locks" / f"{dataset}.calibrate.lock"
+
+
+def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
+    from components.tools.calibrate.values import line_shards
+
+    if not alts:
+        return job.inputs["input"].shards
+    if alts == "-":
+        return line_shards(sys.stdin.buffer, job.work)
+    try:
+        with Path(alts).open("rb") as handle:
+            return line_shards(handle, job.work)
+    except OSError as error:
+        raise HearsightError(
+            f"cannot be read ({error.strerror})", where=alts, mend="give a text file, or - for standard input"
+        ) from None

@@ -1,0 +1,87 @@
+"""What a sweep leaves: a page that needs no other file, and the rates as a table for DVC's and other people's plots."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from components.core.files import publish_bytes
+from components.tools.calibrate.plots import picture
+from components.tools.calibrate.sweep import Curve, Sweep
+
+
+def write_page(sweep: Sweep, out: Path, about: str) -> tuple[Path, Path]:
+    """Write ``index.html`` and ``rates.tsv`` into ``out``, each atomically; returns their paths."""
+    page, rates = out / "index.html", out / "rates.tsv"
+    publish_bytes(rates, rates_tsv(sweep).encode())
+    publish_bytes(page, html(sweep, about).encode())
+    return page, rates
+
+
+def rates_tsv(sweep: Sweep) -> str:
+    """A line for each threshold of each rule.
+
+    ``passed`` candidates pass this rule (``rate`` of all); ``left`` of those that no other text rule drops do (``left_rate``).
+    """
+    lines = ["rule\tsetting\tvalue\tpassed\trate\tleft\tleft_rate\tpresent"]
+    lines += [
+        f"{row['rule']}\t{row['setting']}\t{row['value']:g}\t{row['passed']}\t{row['rate']:.4f}\t{row['left']}"
+        f"\t{row['left_rate']:.4f}\t{'yes' if row['present'] else 'no'}"
+        for row in sweep.rates()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def html(sweep: Sweep, about: str) -> str:
+    """The page people open."""
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True)
+    return environment.get_template("calibration.html").render(
+        about=about,
+        candidates=sweep.candidates,
+        passing=sweep.passing,
+        curves=[_shown(curve, sweep.candidates) for curve in sweep.curves],
+    )
+
+
+def _shown(curve: Curve, candidates: int) -> dict[str, Any]:
+    swept = curve.swept
+    alone, left = curve.at(curve.present)
+    return {
+        "rule": swept.rule,
+        "setting": swept.setting,
+        "sign": {"<=": "≤", ">=": "≥"}.get(swept.sign, swept.sign),
+        "measures": swept.measures,
+        "says": _says(swept.rule),
+        "present": f"{curve.present:g}",
+        "alone": _percent(alone, candidates),
+        "left": _percent(left, curve.eligible),
+        "costs": curve.eligible - left,
+        "picture": base64.b64encode(picture(curve, candidates)).decode(),
+        "rows": [_row(curve, threshold, candidates) for threshold in curve.inside],
+    }
+
+
+def _row(curve: Curve, threshold: float, candidates: int) -> dict[str, Any]:
+    alone, left = curve.at(threshold)
+    return {
+        "threshold": f"{threshold:g}",
+        "present": threshold == curve.present,
+        "alone": _percent(alone, candidates),
+        "left": _percent(left, curve.eligible),
+        "left_count": left,
+        "sides": [curve.inside[threshold], curve.outside[threshold]],
+    }
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _says(rule: str) -> str:
+    from components.stages.filter.rules import groups
+
+    found = next(each.test for rules in groups().values() for each in rules if each.name == rule)
+    return " ".join((found.__doc__ or "").split())

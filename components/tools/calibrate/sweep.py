@@ -1,0 +1,142 @@
+"""Thresholds swept over measured values: counts for every threshold, and texts nearest to some, in flat memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from components.core.seeded_rng import draw
+from components.tools.calibrate.swept import Swept
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SAMPLES = 3
+"""Texts shown on each side of a threshold."""
+BINS = 40
+
+
+class Sample(NamedTuple):
+    """A text near a threshold; the first in order are the best to show."""
+
+    dropped: bool
+    """Whether some other rule drops it anyway: such a text tells less."""
+    distance: float
+    lot: float
+    """A draw by the text, so that of equal values not always the same kind of text is shown."""
+    text: str
+    value: float
+    other: str
+    """The other rule that drops it, the first one asked."""
+
+
+@dataclass
+class Curve:
+    """One rule, swept."""
+
+    swept: Swept
+    present: float
+    grid: list[float] = field(default_factory=list)
+    alone: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Candidates that pass this rule, by threshold of the grid."""
+    left: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Of those that no other text rule drops: how many pass this one, by threshold."""
+    eligible: int = 0
+    """Candidates that no other text rule drops."""
+    edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    bins: np.ndarray = field(default_factory=lambda: np.zeros((2, BINS), np.int64))
+    """Candidates by value: those no other rule drops, and the others."""
+    inside: dict[float, list[Sample]] = field(default_factory=dict)
+    outside: dict[float, list[Sample]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.grid = self.swept.grid(self.present)
+        self.alone, self.left = np.zeros(len(self.grid), np.int64), np.zeros(len(self.grid), np.int64)
+        self.edges = np.linspace(self.swept.low, self.swept.high, BINS + 1)
+        for threshold in self.swept.samples_at(self.present):
+            self.inside[threshold], self.outside[threshold] = [], []
+
+    def add(self, values: np.ndarray, texts: list[str], failing: list[list[str]], lots: np.ndarray) -> None:
+        """Count one shard's candidates."""
+        others = [next((name for name in names if name != self.swept.rule), "") for names in failing]
+        dropped = np.array([bool(name) for name in others], bool)
+        self.eligible += int((~dropped).sum())
+        for at, threshold in enumerate(self.grid):
+            stays = self.swept.allows(values, threshold)
+            self.alone[at] += int(stays.sum())
+            self.left[at] += int((stays & ~dropped).sum())
+        valued = np.clip(values, self.swept.low, self.swept.high)
+        for at, which in enumerate((~dropped, dropped)):
+            self.bins[at] += np.histogram(valued[which & ~np.isnan(valued)], self.edges)[0]
+        for threshold in self.inside:
+            stays = self.swept.allows(values, threshold)
+            for kept, side in ((stays & ~np.isnan(values), self.inside), (~stays, self.outside)):
+                where = np.flatnonzero(kept)
+                distance = np.abs(values[where] - threshold)
+                order = where[np.lexsort((lots[where], distance, dropped[where]))][: SAMPLES * 20]
+                near = [
+                    Sample(
+                        bool(dropped[i]), float(abs(values[i] - threshold)), float(lots[i]), texts[i], float(values[i]), others[i]
+                    )
+                    for i in order
+                ]
+                side[threshold] = _best([*side[threshold], *near])
+
+    def at(self, threshold: float) -> tuple[int, int]:
+        """How many pass at a threshold of the grid: alone, and of those no other rule drops."""
+        place = self.grid.index(threshold)
+        return int(self.alone[place]), int(self.left[place])
+
+
+class Sweep:
+    """Every rule that is swept, over all candidates."""
+
+    def __init__(self, params: Any, rules: list[Swept]) -> None:
+        self.curves = [Curve(each, float(getattr(params, each.setting))) for each in rules]
+        self.candidates = 0
+        self.passing = 0
+        """Candidates that every text rule lets pass at the present settings."""
+
+    def add(self, table: pa.Table) -> None:
+        """Count one shard of measured candidates."""
+        texts, failing = table.column("text").to_pylist(), table.column("failing").to_pylist()
+        lots = np.array([draw("calibrate", text).random() for text in texts])
+        self.candidates += len(texts)
+        self.passing += sum(not names for names in failing)
+        for curve in self.curves:
+            values = np.array([np.nan if v is None else v for v in table.column(curve.swept.rule).to_pylist()], float)
+            curve.add(values, texts, failing, lots)
+
+    def rates(self) -> Iterator[dict[str, Any]]:
+        """A row for each threshold of each rule: what it would let pass."""
+        for curve in self.curves:
+            for at, threshold in enumerate(curve.grid):
+                yield {
+                    "rule": curve.swept.rule,
+                    "setting": curve.swept.setting,
+                    "value": threshold,
+                    "passed": int(curve.alone[at]),
+                    "rate": curve.alone[at] / max(1, self.candidates),
+                    "left": int(curve.left[at]),
+                    "left_rate": curve.left[at] / max(1, curve.eligible),
+                    "present": threshold == curve.present,
+                }
+
+    def numbers(self) -> list[tuple[str, float, int | None]]:
+        """What the tracker is told: each rule's rate at present, and its curve with the threshold in thousandths as the step."""
+        found: list[tuple[str, float, int | None]] = [("candidates", self.candidates, None), ("pass_all", self.passing, None)]
+        for row in self.rates():
+            found.append((f"curve.{row['rule']}", float(row["left_rate"]), round(1000 * row["value"])))
+            if row["present"]:
+                found.append((f"pass.{row['rule']}", float(row["rate"]), None))
+        return found
+
+
+def _best(samples: list[Sample]) -> list[Sample]:
+    seen: dict[str, Sample] = {}
+    for sample in sorted(samples):
+        seen.setdefault(sample.text, sample)
+    return list(seen.values())[:SAMPLES]

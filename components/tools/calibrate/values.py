@@ -1,0 +1,88 @@
+"""What every text rule finds of every candidate: a table a shard, made in workers and kept in the shard cache."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.ledger import ledger_table
+from components.execution.stage import ShardOut, Task
+from components.tools.calibrate.swept import SWEPT
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from components.core.stage_output import ShardRef
+
+LINES = 2000
+"""Lines of a text file that make a shard."""
+_IN_BRACKETS = re.compile(r"\((-?\d+(?:\.\d+)?)\)$")
+
+
+def measured_schema() -> pa.Schema:
+    """``text`` (cropped of boiler-plate), ``failing`` (the rules it breaks at the present settings), a value a swept rule."""
+    import pyarrow as pa
+
+    values = [(each.rule, pa.float64()) for each in SWEPT]
+    return pa.schema([("text", pa.string()), ("failing", pa.list_(pa.string())), *values])
+
+
+def measure_shard(table: pa.Table, task: Task) -> ShardOut:
+    """Ask every text rule of every candidate; parses and tones come from the annotation cache where they are."""
+    import pyarrow as pa
+
+    from components.providers.registry import choose
+    from components.stages.filter.annotation import Learning
+    from components.stages.filter.boilerplate import load_boilerplate
+    from components.stages.filter.cascade import TEXT_GROUPS, study, subject_of
+
+    lists = load_boilerplate(task.params.language)
+    rows = {row["key"]: row for row in table.select(["key", "alt", "language"]).to_pylist()}
+    subjects = {key: subject_of(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
+    for key, row in rows.items():
+        subjects[key].language = row["language"]
+    found = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)
+    made = [
+        {
+            "text": subjects[key].text,
+            "failing": [name for name, finding in findings.items() if not finding.passed],
+            **{each.rule: number(findings[each.rule].value) for each in SWEPT},
+        }
+        for key, findings in found.items()
+    ]
+    return ShardOut(pa.Table.from_pylist(made, schema=measured_schema()), ledger_table([]))
+
+
+def number(value: Any) -> float | None:
+    """A rule's value as a number: itself, or what stands in brackets behind a word ("baguette (3.1)"); None without one."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    match = _IN_BRACKETS.search(str(value))
+    return float(match.group(1)) if match else None
+
+
+def line_shards(stream: Iterable[bytes], work: Path) -> list[ShardRef]:
+    """The lines of a text as shards of alt-texts, folded as the crawl folds them; empty ones are left out."""
+    import pyarrow as pa
+
+    from components.core.digests import sha256_file
+    from components.core.shards import write_table
+    from components.core.stage_output import ShardRef
+    from components.web.html.page import fold
+
+    folder = work / "alts"
+    shutil.rmtree(folder, ignore_errors=True)
+    schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string())])
+    texts = (fold(line.decode("utf-8", "replace").removeprefix("\ufeff")) for line in stream)
+    lines = ({"key": str(at), "alt": text, "language": ""} for at, text in enumerate(texts) if text)
+    shards: list[ShardRef] = []
+    while rows := list(islice(lines, LINES)):
+        name = f"{len(shards):05d}"
+        path = folder / f"{name}.parquet"
+        write_table(path, pa.Table.from_pylist(rows, schema=schema))
+        shards.append(ShardRef(name, path, sha256_file(path), folder / f"{name}.ledger"))
+    return shards

@@ -1,0 +1,76 @@
+"""What the demo says before and after the run: size and time, results, pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from components.core.check_warnings import all_warnings
+from components.core.graph import Graph
+from components.tools.demo.progress import count_stages
+
+MINUTES = {"demo": 8, "experiments": 50}
+"""For two idle cores with nothing cached: the demo as `make bare` measures it, the experiments from their 80 min of CPU."""
+DISK_GIB = {"demo": 1.2, "experiments": 3}
+"""Of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker, without the sample's packages; an estimate for the experiments."""
+RESULTS = (("english", "report"), ("portuguese", "posts_report"), ("stamps", "evaluate_retrieval"))
+"""Whose summaries are printed; english's holds the captioners' scores."""
+PAGES = (
+    ("web pages: funnel, statistics, captioners' scores", "english/report/report.html"),
+    ("captioners compared, caption by caption", "captioners/evaluate_captioners/compare.html"),
+    ("posts: clusters, topics, words", "portuguese/posts_report/analysis.html"),
+    ("speech-image retrieval", "stamps/evaluate_retrieval/retrieval.html"),
+    ("nearest neighbours of speech and pictures", "stamps/build_search_index/neighbours.html"),
+    ("voices to listen to", "english/evaluate_speech/listen.html"),
+)
+
+
+def opening(graph: Graph, kind: str) -> str:
+    """Say what will run, how long it takes and how much disk it needs."""
+    datasets = len(set(graph.datasets) - set(graph.cells))
+    lines = [
+        f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {datasets} data sets.",
+        *_models(graph.params),
+        f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
+        "Ctrl-C stops it; the same command continues.",
+    ]
+    return "\n".join(lines)
+
+
+def _models(params: Mapping[str, Any]) -> list[str]:
+    """How much is trained, from the settings; nothing where a set is not in them."""
+    try:
+        networks, sets = params["captioners"]["networks"], params["captioners"]["sets"]
+        seeds = max(len(params[name]["caption"]["training"]["seeds"]) for name in sets)
+        train, tune = params["spoken"]["pretrain_retrieval"], params["stamps"]["finetune_retrieval"]
+    except (KeyError, TypeError, ValueError):
+        return []
+    rows = f"{', '.join(train['rows'])} pretrained, {', '.join(tune['rows'])} fitted to human speech"
+    return [
+        f"Captioners: {len(networks)} networks x {len(sets)} sets x {_seeds(seeds)}.",
+        f"Speech-image models: {rows}, {_seeds(len(train['seeds']))} each.",
+    ]
+
+
+def _seeds(number: int) -> str:
+    return f"{number} seed{'' if number == 1 else 's'}"
+
+
+def results(root: Path, graph: Graph) -> Iterator[str]:
+    """Yield the summaries, then the pages that exist."""
+    for dataset, stage in RESULTS:
+        path = graph.output(stage, dataset) / "summary.txt"
+        if path.is_file():
+            yield f"--- {dataset}"
+            yield path.read_text(encoding="utf-8").rstrip() + "\n"
+    if warnings := all_warnings(root):
+        yield "warnings of the checks (measured figures outside their usual range; nothing stops for them)"
+        yield from (f"  {warning.text}" for warning in warnings)
+        yield ""
+    yield "pages (open them in a browser)"
+    for what, place in PAGES:
+        if (root / "data" / place).is_file():
+            yield f"  {what}: {root / 'data' / place}"
+    yield f"  checks (Data Docs): {root / 'reports' / 'data_docs'}"
+    yield "  all of them with experiments, models and flow runs: make ui"

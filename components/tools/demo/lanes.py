@@ -1,0 +1,72 @@
+"""Find the parts of the pipeline that can run at the same time: the stages that come from the same crawls.
+
+``dvc repro`` runs one stage after the other, and many stages use one core. DVC allows several ``dvc repro`` on stages that do not
+write each other's outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from components.core.addresses import address, check_address, named
+from components.core.graph import Graph
+from components.core.params import YAML_LOADER
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Stages and checks that come from the same crawls."""
+
+    crawls: frozenset[str]
+    """The outputs without inputs (``<dataset>/<stage>``) that all of it comes from."""
+    targets: list[str] = field(default_factory=list)
+    """DVC's addresses, each after those that it reads."""
+
+    def waits_for(self, other: Lane) -> bool:
+        """Whether this lane may read what the other one writes."""
+        return other.crawls < self.crawls
+
+
+def lanes(graph: Graph) -> list[Lane]:
+    """Return every stage and check in a lane; the lanes that wait for none come first, and of these the longest."""
+    inputs = {
+        f"{dataset}/{stage}": set(read.values()) for stage, takers in graph.chain.items() for dataset, read in takers.items()
+    }
+
+    @cache
+    def crawls(output: str) -> frozenset[str]:
+        return frozenset().union(*map(crawls, inputs[output])) or frozenset((output,))
+
+    @cache
+    def depth(output: str) -> int:
+        return 1 + max(map(depth, inputs[output]), default=0)
+
+    found: dict[frozenset[str], Lane] = {}
+    for output in sorted(inputs, key=depth):
+        dataset, stage = named(output)
+        lane = found.setdefault(crawls(output), Lane(crawls(output)))
+        lane.targets.append(address(dataset, stage))
+        lane.targets.append(check_address(dataset, stage))
+    return sorted(found.values(), key=lambda lane: (len(lane.crawls), -len(lane.targets)))
+
+
+def new_lanes(root: Path, graph: Graph) -> list[Lane]:
+    """Return the lanes with a stage that has never run here; empty when there are not two of them."""
+    try:
+        locked = set((yaml.load((root / "dvc.lock").read_text(encoding="utf-8"), YAML_LOADER) or {}).get("stages") or {})
+    except (OSError, yaml.YAMLError, AttributeError):
+        locked = set()
+    new = [lane for lane in lanes(graph) if not locked.issuperset(lane.targets)]
+    return new if len(new) > 1 else []
+
+
+def next_lane(waiting: Iterable[Lane], running: Iterable[Lane]) -> Lane | None:
+    """Return the first lane that waits for no other of ``waiting`` and ``running``; None when there is none."""
+    waiting = list(waiting)
+    unfinished = [*waiting, *running]
+    return next((lane for lane in waiting if not any(lane.waits_for(other) for other in unfinished)), None)

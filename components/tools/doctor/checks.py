@@ -1,0 +1,38 @@
+"""The list of checks, and running them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.tools.doctor import machine, material, speech
+from components.tools.doctor.finding import MISSING, Finding
+
+CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
+    ("python", machine.python),
+    ("text encoding", machine.encoding),
+    ("git", machine.git),
+    ("dvc", machine.dvc),
+    ("compiler", machine.compiler),
+    ("cores", machine.cores),
+    ("memory", machine.memory),
+    ("disk", machine.disk),
+    ("GPU", machine.gpu),
+    ("ports", machine.ports),
+    ("sample packages", material.packages),
+    ("voices", speech.voices),
+    ("recognisers", speech.recognisers),
+)
+"""Name and function, in the order of printing. A function returns the findings of a project's root."""
+
+
+def examine(root: Path) -> list[Finding]:
+    """Return the findings of every check; a check that meets a user's error gives one ``missing`` finding with its fix."""
+    findings: list[Finding] = []
+    for name, check in CHECKS:
+        try:
+            findings += check(root)
+        except HearsightError as error:
+            findings.append(Finding(MISSING, name, f"{error.where}: {error.what}" if error.where else error.what, error.mend))
+    return findings

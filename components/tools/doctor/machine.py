@@ -1,0 +1,152 @@
+"""Checks of the machine and of the project's folder."""
+
+from __future__ import annotations
+
+import configparser
+import locale
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
+from flows.settings import PORTS
+
+DISK_GB = 2.0
+"""Free space that the demo needs beside its environment: packages, outputs and DVC's cache."""
+MEMORY_GB = 3.0
+"""Free memory that the demo's largest stages need, two workers included."""
+SECONDS = 10.0
+"""How long a tool that is asked may take."""
+
+
+def python(root: Path) -> list[Finding]:
+    """Check the version and that this is the project's environment."""
+    version = platform.python_version()
+    if sys.version_info[:2] != (3, 11):
+        return [Finding(MISSING, "python", f"{version}; Hearsight needs 3.11", "make setup PYTHON=python3.11")]
+    return [Finding(OK, "python", f"{version} in {sys.prefix}")]
+
+
+def encoding(root: Path) -> list[Finding]:
+    """Check that file names and files are UTF-8."""
+    names, contents = sys.getfilesystemencoding(), locale.getpreferredencoding(False)
+    if {names.lower().replace("-", ""), contents.lower().replace("-", "")} == {"utf8"}:
+        return [Finding(OK, "text encoding", "UTF-8")]
+    return [Finding(WARNING, "text encoding", f"{names}, {contents}: other letters may be damaged", "export PYTHONUTF8=1")]
+
+
+def git(root: Path) -> list[Finding]:
+    """Check that git accepts the project's folder; DVC works in a git repository alone."""
+    if shutil.which("git") is None:
+        return [Finding(MISSING, "git", "is not installed", "apt-get install git")]
+    done = _asked(["git", "-C", str(root), "rev-parse", "--is-inside-work-tree"])
+    if done is None or done.returncode != 0:
+        said = (done.stderr.strip().splitlines() or ["no answer"])[0] if done else "no answer"
+        if "dubious ownership" in said:
+            return [Finding(MISSING, "git", said, f"git config --global --add safe.directory '{root}'")]
+        return [Finding(MISSING, "git", f"{root}: {said}", "clone the project with git, or run `git init`")]
+    return [Finding(OK, "git", shutil.which("git") or "")]
+
+
+def dvc(root: Path) -> list[Finding]:
+    """Check DVC's settings and that its folder can be written."""
+    config = configparser.ConfigParser(interpolation=None)
+    try:
+        config.read_string((root / ".dvc" / "config").read_text(encoding="utf-8"))
+    except (OSError, configparser.Error, UnicodeDecodeError) as error:
+        said = " ".join(str(error).split())
+        return [Finding(MISSING, "dvc", f".dvc/config cannot be read: {said}", "git restore .dvc/config")]
+    if not os.access(root, os.W_OK) or not os.access(root / ".dvc", os.W_OK):
+        return [Finding(MISSING, "dvc", f"{root} cannot be written", f"chown -R $(id -un) '{root}'")]
+    if find_spec("dvc") is None:
+        return [Finding(MISSING, "dvc", "is not installed", "rm -f .venv/.ready; make setup")]
+    return [Finding(OK, "dvc", "settings in .dvc/config")]
+
+
+def compiler(root: Path) -> list[Finding]:
+    """Check what compiles the archive scanner: numba, which brings its own compiler."""
+    if find_spec("numba") is None:
+        return [Finding(WARNING, "compiler", "no numba: archives cannot be read", "rm -f .venv/.ready; make setup")]
+    found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+    return [Finding(OK, "compiler", f"numba's; the system's ({found or 'none'}) is not needed")]
+
+
+def cores(root: Path) -> list[Finding]:
+    """Count the cores that this process may use."""
+    count = len(os.sched_getaffinity(0))
+    if count < 2:
+        return [Finding(WARNING, "cores", "1: the demo takes about twice as long as on 2")]
+    return [Finding(OK, "cores", str(count))]
+
+
+def memory(root: Path) -> list[Finding]:
+    """Compare free memory with what the demo needs."""
+    free = _free_memory() / 1e9
+    if free < MEMORY_GB:
+        return [Finding(WARNING, "memory", f"{free:.1f} GB free, the demo needs {MEMORY_GB}", "end other programs")]
+    return [Finding(OK, "memory", f"{free:.1f} GB free")]
+
+
+def _free_memory() -> float:
+    """Return bytes: what the kernel calls available, or the rest of a container's limit when that is less."""
+    free = next(
+        (float(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvail")),
+        float("inf"),
+    )
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit, used = (group / "memory.max").read_text().strip(), (group / "memory.current").read_text()
+        return free if limit == "max" else min(free, float(limit) - float(used))
+    except (OSError, ValueError):
+        return free
+
+
+def disk(root: Path) -> list[Finding]:
+    """Compare the free disk with what the demo writes; nothing is needed again where it ran."""
+    free = shutil.disk_usage(root).free / 1e9
+    need = 0.2 if (root / "dvc.lock").is_file() and (root / ".dvc" / "cache").is_dir() else DISK_GB
+    if free < need:
+        return [Finding(MISSING, "disk", f"{free:.1f} GB free at {root}, the demo needs {need}", "free some, or clone elsewhere")]
+    return [Finding(OK, "disk", f"{free:.1f} GB free")]
+
+
+def gpu(root: Path) -> list[Finding]:
+    """Name the NVIDIA GPUs. None is needed."""
+    tool = shutil.which("nvidia-smi")
+    done = _asked([tool, "-L"]) if tool else None
+    if done is None or done.returncode != 0:
+        return [Finding(OK, "GPU", "none, and none is needed")]
+    return [Finding(OK, "GPU", "; ".join(line.split(" (UUID")[0] for line in done.stdout.splitlines()))]
+
+
+def ports(root: Path) -> list[Finding]:
+    """Check that the ports of `make ui` are free on loopback."""
+    taken = {name: port for name, port in PORTS.items() if not _is_free(port)}
+    if not taken:
+        return [Finding(OK, "ports", f"{', '.join(map(str, PORTS.values()))} are free")]
+    said = ", ".join(f"{port} ({name})" for name, port in taken.items())
+    other = " ".join(f"--{name} {port + 1}" for name, port in taken.items())
+    return [Finding(WARNING, "ports", f"in use: {said}; `make ui` needs others", f"python -m flows.ui {other}")]
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _asked(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """Run a tool; None when it does not start or takes too long."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None

@@ -1,0 +1,122 @@
+"""Checks of speech engines, voices and recognisers: installed, and able to load in a process of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.core.errors import HearsightError
+from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
+
+SECONDS = 60.0
+"""How long all engines together may take; about one on an idle machine."""
+_PROBE = """
+import importlib, json, sys
+for kind, name, module in json.loads(sys.argv[1]):
+    try:
+        if kind == "engine":
+            from components.speech.voices.engines import ENGINES
+            ENGINES[name]()
+        else:
+            importlib.import_module(module)
+        said = ""
+    except BaseException as error:
+        said = f"{type(error).__name__}: {error}"
+    print(json.dumps([name, said]), flush=True)
+"""
+_NEURAL = {"hibari": "onnxruntime", "piper": "onnxruntime"}
+"""Engines whose models take seconds to load: the library that runs them is loaded instead."""
+
+
+def voices(root: Path) -> list[Finding]:
+    """Check the voices that params.yaml draws from, and the engine of each."""
+    from components.speech.voices.catalogue import at_hand, voice_named
+
+    named = _voices_of(root)
+    free = {name: voice_named(name) for names in named.values() for name in names if not voice_named(name).paid}
+    there = {name: voice for name, voice in free.items() if _installed(voice)}
+    engines = sorted({voice.engine for voice in there.values()})
+    broken = {engine: said for engine, said in _probed(_engine_probes(engines)).items() if said}
+    findings = [
+        Finding(MISSING, f"voice {name}", "is not installed", voice.install)
+        for name, voice in free.items()
+        if name not in there and not voice.extra
+    ]
+    findings += [
+        Finding(WARNING, f"voice {name}", "is not installed, and left out", voice.install)
+        for name, voice in free.items()
+        if name not in there and voice.extra
+    ]
+    for engine, said in broken.items():
+        install = next(voice.install for voice in there.values() if voice.engine == engine)
+        findings.append(Finding(MISSING, f"engine {engine}", f"does not load: {said}", install))
+    for dataset, names in named.items():
+        try:
+            if not any(voice.name in there or voice.paid for voice in at_hand(names)[0]):
+                findings.append(Finding(MISSING, "voices", f"none of {dataset}'s is installed", free[names[0]].install))
+        except HearsightError as error:
+            if error.what not in {f"the voice '{name}' is not installed" for name in free}:  # which has a line already
+                findings.append(Finding(MISSING, "voices", f"{dataset}: {error.what}", error.mend))
+    if working := [name for name, voice in there.items() if voice.engine not in broken]:
+        findings.append(Finding(OK, "voices", ", ".join(working)))
+    return findings
+
+
+def recognisers(root: Path) -> list[Finding]:
+    """Check the recognisers' weights, and the library that runs them."""
+    from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
+
+    absent = [found.name for found in RECOGNISERS if not installed(found)]
+    if absent:
+        lost = f"{', '.join(absent)}: speech is not recognised, so error rates are left out"
+        return [Finding(WARNING, "recognisers", lost, INSTALL)]
+    said = _probed([("module", "ctranslate2", "ctranslate2")])["ctranslate2"]
+    if said:
+        return [Finding(MISSING, "recognisers", f"ctranslate2 does not load: {said}", INSTALL)]
+    return [Finding(OK, "recognisers", ", ".join(found.name for found in RECOGNISERS))]
+
+
+def _installed(voice: Any) -> bool:
+    from components.speech.voices.catalogue import installed
+
+    return installed(voice)
+
+
+def _voices_of(root: Path) -> dict[str, list[str]]:
+    """Return the voices of each dataset that has any, from params.yaml."""
+    path = root / "params.yaml"
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        said = " ".join(str(error).split())
+        raise HearsightError(f"cannot be read: {said}", where=path, mend="git restore params.yaml") from None
+    blocks = content.items() if isinstance(content, dict) else ()
+    spoken = {name: block["synthesize"] for name, block in blocks if isinstance(block, dict) and "synthesize" in block}
+    return {
+        name: settings["voices"]
+        for name, settings in spoken.items()
+        if isinstance(settings, dict) and isinstance(settings.get("voices"), list) and settings["voices"]
+    }
+
+
+def _engine_probes(engines: list[str]) -> list[tuple[str, str, str]]:
+    return [("module", name, _NEURAL[name]) if name in _NEURAL else ("engine", name, "") for name in engines]
+
+
+def _probed(probes: list[tuple[str, str, str]]) -> dict[str, str]:
+    """Load libraries in one child process, since one that is broken may end it; returns by name why it failed, or ''."""
+    if not probes:
+        return {}
+    try:
+        command = [sys.executable, "-c", _PROBE, json.dumps(probes)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+        printed, end = done.stdout, f"the process ended with {done.returncode}"
+    except subprocess.TimeoutExpired as late:
+        printed, end = (late.stdout or b"").decode(errors="replace"), f"took over {SECONDS:.0f} s"
+    answers = dict(json.loads(line) for line in printed.splitlines() if line.startswith("["))
+    return {name: answers.get(name, end) for _, name, _ in probes}

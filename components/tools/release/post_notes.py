@@ -1,0 +1,176 @@
+"""What comes with a release of posts for people: README, statistics, and the datasheet as Markdown and as a page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.tools.release.notes import NO_LICENCE
+from components.tools.release.post_facts import PostFacts, statistics_tsv
+from components.tools.release.publish import SUMS
+from components.tools.release.publisher import Publisher, read_publisher
+from components.tools.release.questions import QUESTIONS, SECTIONS
+from components.tools.release.sheet import answers, not_stated
+from components.tools.release.sheet_answer import Answer, Told
+
+if TYPE_CHECKING:
+    from components.tools.release.made import MadePosts
+    from components.tools.release.posts import Wanted
+
+STATISTICS = "statistics.tsv"
+SHEET = "datasheet"
+CITATION = """\
+- Gabriel Oliveira dos Santos, Esther Luna Colombini and Sandra Avila. 2022. #PraCegoVer: A Large Dataset for Image Captioning in
+  Portuguese. Data 7(2), 13. (the method)
+- Timnit Gebru, Jamie Morgenstern, Briana Vecchione, Jennifer Wortman Vaughan, Hanna Wallach, Hal Daumé III and Kate Crawford.
+  2021. Datasheets for Datasets. Communications of the ACM 64, 86–92. (the datasheet)
+"""
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "h2{margin-top:2.5rem;border-bottom:1px solid #bbb}h3{margin:1.5rem 0 .3rem;font-size:1rem}p{margin:.3rem 0}"
+    "table{border-collapse:collapse;margin:.5rem 0;font-size:.9rem}td,th{border:1px solid #ccc;padding:.15rem "
+    ".5rem;text-align:left}"
+    "code{background:#f2f2f2}"
+)
+
+
+def write_notes(root: Path, made: MadePosts, facts: PostFacts, folder: Path, wanted: Wanted) -> list[str]:
+    """Write them all; returns the fields of the publishers' block that are empty.
+
+    Raises:
+        HearsightError: that block does not fit.
+    """
+    publisher = read_publisher(root, made.dataset, wanted.licence)
+    told = Told(made.dataset, facts, made.settings, publisher, wanted.mask_mentions, _software())
+    found = answers(told)
+    (folder / STATISTICS).write_text(statistics_tsv(facts, made.dataset), encoding="utf-8")
+    (folder / f"{SHEET}.md").write_text(as_markdown(made.dataset, found), encoding="utf-8")
+    (folder / f"{SHEET}.html").write_text(as_page(made.dataset, found), encoding="utf-8")
+    (folder / "README.md").write_text(readme(told, publisher), encoding="utf-8")
+    return not_stated(publisher)
+
+
+def as_markdown(dataset: str, found: Mapping[str, Answer]) -> str:
+    """The datasheet as Markdown."""
+    lines = [f"# Datasheet of {dataset}", "", "After Gebru et al. 2021; questions are numbered as in #PraCegoVer section 6.", ""]
+    for number, answer in found.items():
+        if number.endswith(".1") and number.count(".") == 2:
+            section = number.rpartition(".")[0]
+            lines += [f"## {section} {SECTIONS[section]}", ""]
+        lines += [f"### {number} {QUESTIONS[number]}", ""]
+        for text in answer.paragraphs:
+            lines += [text, ""]
+        if answer.table:
+            head, *rows = answer.table
+            lines += [_row(head), _row(["---"] * len(head)), *map(_row, rows), ""]
+    return "\n".join(lines)
+
+
+def as_page(dataset: str, found: Mapping[str, Answer]) -> str:
+    """The datasheet as a page of its own, without anything from elsewhere."""
+    title = html.escape(f"Datasheet of {dataset}")
+    parts = [
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>{title}</title><style>{STYLE}</style><h1>{title}</h1>"
+        "<p>After Gebru et al. 2021; questions are numbered as in #PraCegoVer section 6.</p>"
+    ]
+    for number, answer in found.items():
+        if number.endswith(".1") and number.count(".") == 2:
+            section = number.rpartition(".")[0]
+            parts.append(f"<h2>{section} {html.escape(SECTIONS[section])}</h2>")
+        parts.append(f'<h3 id="{number}">{number} {html.escape(QUESTIONS[number])}</h3>')
+        parts += [f"<p>{_inline(text)}</p>" for text in answer.paragraphs]
+        if answer.table:
+            head, *rows = answer.table
+            cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+            body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+            parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>")
+    return "\n".join(parts) + "</html>\n"
+
+
+def readme(told: Told, publisher: Publisher) -> str:
+    """The release's first page."""
+    facts, name = told.facts, told.dataset
+    rows = "\n".join(
+        _row([subset or name, f"{parts[''].posts:,}", *(f"{parts[split].posts:,}" for split in ("train", "validation", "test")),
+              f"{len(parts[''].users):,}", f"{parts[''].captions.unique:,}", f"{parts[''].captions.mean:.1f}",
+              f"{parts[''].captions.deviation:.1f}"])
+        for subset, parts in facts.parts.items()
+    )  # fmt: skip
+    subsets = "".join(
+        f"| `subsets/{subset}/` | the same for a subset: what was left of the posts drawn for it |\n"
+        for subset in facts.parts
+        if subset
+    )
+    contact = _sentence(publisher.contact, "Requests go to: ", "The publishers state no contact: ask whoever gave you this.")
+    others = "masked too" if told.mask_mentions else "as their authors wrote them"
+    return f"""\
+# {name}: {facts.whole.posts:,} pictures with descriptions by their posters
+
+Public posts whose authors describe the picture for people who do not see it, collected and cleaned by Hearsight after the method
+of #PraCegoVer. `datasheet.md` (or `.html`) tells what is in it, where it came from, and what to mind when using it.
+
+## Files
+
+| file | holds |
+|---|---|
+| `dataset.json` | a list of objects: user, filename, raw_caption, caption, date |
+| `images.tar.gz` | `images/<filename>`, one for each object |
+| `sample/` | five instances in the same layout, unpacked |
+| `splits/` | `train.json`, `validation.json`, `test.json`: lists of file names; no owner is in two |
+{subsets}| `{STATISTICS}` | posts, owners, vocabulary, words a caption (mean, sd) by set and split |
+| `settings.json` | the settings of every stage but the crawl, and the digest of the data |
+| `{SUMS}` | sha256 of each file: `sha256sum --check {SUMS}` |
+
+## Statistics
+
+| set | posts | train | validation | test | owners | vocabulary | words a caption: mean | sd |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|
+{rows}
+
+Words are those of captions in lower case without punctuation; sd is the population's.
+
+## People
+
+`user` is a keyed hash of the account, and so is a file name of its post; the key is not part of the release. Accounts of the set
+are replaced by their user wherever captions mention them; other mentions are {others}.
+Metadata inside the pictures' files were removed. People can still be recognised in pictures and by what captions say. Do
+not try to find out who wrote a post.
+
+**Taking down.** {contact}
+Who asks for a post to be removed should be heard: it is an object of `dataset.json`, a file of the archive and a line of
+its split.
+
+## Licence
+
+{" ".join(publisher.licence.split()) or NO_LICENCE}
+
+Posts belong to those who wrote them, pictures to those who made them.
+
+## How to cite
+
+{CITATION}"""
+
+
+def _sentence(stated: str, before: str, otherwise: str) -> str:
+    stated = " ".join(stated.split())
+    return f"{before}{stated}." if stated else otherwise
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def _software() -> str:
+    try:
+        return f"Hearsight {version('hearsight')}"
+    except PackageNotFoundError:
+        return "Hearsight"

@@ -1,0 +1,46 @@
+"""The next snapshot of a dataset: named after a day, standing on the last one that is complete.
+
+The day comes from whoever asks (a person, a schedule) and goes into ``params.yaml``; no stage ever reads a clock.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from components.core.graph import load_graph
+from components.core.params import stage_params
+from components.core.params_edit import set_texts
+
+_DAY = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+def next_snapshot(root: Path, dataset: str, day: date) -> dict[str, Any]:
+    """Move ``<dataset>.crawl.snapshot`` on to ``day``, with today's snapshot as its base.
+
+    A snapshot that is not complete yet is not left behind: it is finished first. A second call for one day moves nothing.
+
+    Returns:
+        The snapshot and base that ``params.yaml`` names now, and whether they are new.
+
+    Raises:
+        HearsightError: the dataset takes no crawl, or its parameters do not fit.
+    """
+    from components.stages.crawl import Params
+    from components.stages.crawl.snapshot_builder import STORE
+
+    graph = load_graph(root)
+    graph.require("crawl", dataset)
+    path = root / "params.yaml"
+    params = stage_params(path, graph.params, dataset, "crawl", Params)
+    assert isinstance(params, Params)
+    name = f"{_DAY.sub('', params.snapshot)}-{day.isoformat()}"
+    now = {"dataset": dataset, "snapshot": params.snapshot, "base": params.base}
+    if not (root / STORE / params.snapshot / "COMPLETE").is_file():
+        return {**now, "moved": False, "why": "it is not complete yet"}
+    if name == params.snapshot:
+        return {**now, "moved": False, "why": "it is of this day"}
+    set_texts(path, [dataset, "crawl"], {"snapshot": name, "base": params.snapshot})
+    return {"dataset": dataset, "snapshot": name, "base": params.snapshot, "moved": True}

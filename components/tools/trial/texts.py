@@ -1,0 +1,141 @@
+"""One alt-text tried: what the filter's text rules and the rewriting make of it, without pictures, pages or a run.
+
+The same functions and parameters as the stages ``filter`` and ``hypernymize``, with the embedded providers. What only a
+picture or a whole corpus can tell (its size, its labels, how common a concept is) is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from components.stages import filter as filtering
+from components.stages import hypernymize
+from components.stages.filter.cascade import TEXT_GROUPS, failures, study, subject_of
+from components.stages.filter.rules import Finding, Subject
+
+AT_A_TIME = 256
+"""Lines that are in hand at a time."""
+
+
+class Trial:
+    """The text rules and the rewriting of one dataset's parameters.
+
+    Raises:
+        HearsightError: the parameters do not stand, or the dictionary is missing.
+    """
+
+    def __init__(self, root: Path, dataset: str) -> None:
+        from components.core.graph import load_graph
+        from components.core.params import stage_params
+        from components.knowledge.cascade import EmbeddedKnowledge
+        from components.language.wordnet import load_wordnet
+        from components.stages.filter.boilerplate import load_boilerplate
+
+        graph = load_graph(root)
+        graph.require("filter", dataset)
+
+        def settings(stage: str, kind: Any) -> Any:
+            return stage_params(root / "params.yaml", graph.params, dataset, stage, kind)
+
+        self._filter: filtering.Params = settings("filter", filtering.Params)
+        self._rewriting: hypernymize.Params = settings("hypernymize", hypernymize.Params)
+        self._lists = load_boilerplate(self._filter.language)
+        self._knowledge = EmbeddedKnowledge(load_wordnet(root))
+
+    def of(self, alts: Iterable[str], *, explain_all: bool = False, at_a_time: int = AT_A_TIME) -> Iterator[dict[str, Any]]:
+        """Of each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, and why (``value``, ``threshold``).
+
+        Args:
+            alts: any number; a few at a time are in memory.
+            explain_all: add ``rules``, what every text rule finds, also after one has dropped the text.
+            at_a_time: how many are read before the first is answered.
+        """
+        lines = iter(alts)
+        while chunk := list(islice(lines, at_a_time)):
+            subjects = {
+                str(at): subject_of(_clean(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
+            }
+            failed = failures(subjects, learn, self._filter, TEXT_GROUPS)
+            studied = study(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
+            for key, alt in zip(subjects, chunk, strict=True):
+                result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
+                yield result | ({"rules": _plain(studied[key])} if explain_all else {})
+
+    def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
+        from components.stages.hypernymize.rewrite import rewrite
+
+        steps = [_cropping(subject)] if subject.cropped else []
+        if failure is not None:
+            name, finding = failure
+            return _dropped(name, str(finding.value), str(finding.threshold), steps)
+        assert subject.parse is not None
+        made = rewrite(
+            subject.parse, self._knowledge, min_words=self._rewriting.min_words, stated_role=self._rewriting.stated_role
+        )
+        steps += [step._asdict() for step in made.steps]
+        if made.shortcoming is not None:
+            return _dropped(*made.shortcoming, steps)
+        return {"verdict": "kept", "rule": None, "caption": made.caption, "steps": steps, "value": None, "threshold": None}
+
+
+def learn(group: str, alive: Mapping[str, Subject]) -> None:
+    """What the stage asks of the annotation store, computed here and now; what is known is not computed again."""
+    if group == "tone":
+        from components.language.polarity import EnglishPolarity
+        from components.language.profanity import EnglishProfanity
+
+        polarity, profanity = EnglishPolarity(), EnglishProfanity()
+        for subject in alive.values():
+            subject.polarity, subject.profanity = polarity.compute(subject.text), profanity.compute(subject.text)
+    elif group == "parse":
+        from components.language.parser import EnglishParser
+
+        unparsed = [subject for subject in alive.values() if subject.parse is None]
+        for subject, parse in zip(unparsed, EnglishParser().compute_many([each.text for each in unparsed]), strict=True):
+            subject.parse = parse
+
+
+def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
+    """Lines of UTF-8, whatever they hold: what does not decode becomes U+FFFD; a final newline is no part of a line."""
+    for line in stream:
+        yield line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+
+
+def text_of(result: Mapping[str, Any]) -> str:
+    """A result as a person reads it."""
+    lines = [f"alt      {result['alt']}"]
+    lines += [f"  {step['step']:<12} {step['after']}   ({step['reason']})" for step in result["steps"]]
+    if result["verdict"] == "kept":
+        lines.append(f"caption  {result['caption']}")
+    else:
+        lines.append(f"dropped  {result['rule']}: {result['value']}, asked {result['threshold']}")
+    for rule in result.get("rules", ()):
+        lines.append(f"  {'ok' if rule['passed'] else 'NO':<3} {rule['rule']:<20} {rule['value']}   (asked {rule['threshold']})")
+    return "\n".join(lines) + "\n"
+
+
+def _clean(alt: str) -> str:
+    """An alt-text as a page gives it: the crawl folds every one of them (``components.web.html.page.fold``)."""
+    from components.web.html.page import fold
+
+    return fold(alt)
+
+
+def _cropping(subject: Subject) -> dict[str, str]:
+    return {
+        "step": "boiler-plate",
+        "before": subject.alt,
+        "after": subject.text,
+        "reason": f"cropped: {'; '.join(subject.cropped)}",
+    }
+
+
+def _dropped(rule: str, value: str, threshold: str, steps: list[dict[str, str]]) -> dict[str, Any]:
+    return {"verdict": "dropped", "rule": rule, "caption": None, "steps": steps, "value": value, "threshold": threshold}
+
+
+def _plain(findings: Mapping[str, Finding]) -> list[dict[str, Any]]:
+    return [{"rule": name, **finding._asdict()} for name, finding in findings.items()]

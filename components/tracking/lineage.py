@@ -1,0 +1,259 @@
+"""Walks from a model to the pages it came from, by digests alone, and refuses when one of them does not match.
+
+In scope: reading MLflow and the files of the project, and holding one against the other. Nothing is written. What a
+run id or a name says is never trusted: a run is found by the digest of what it made, its name must carry that digest,
+and its own records (manifest, lineage, datasets, parents) must agree. Out of scope: single records (``explain``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from components.core.addresses import address, named
+from components.core.digests import sha256_file
+from components.core.errors import HearsightError
+from components.core.gates import gate_bytes
+from components.core.params import YAML_LOADER
+from components.tracking.lineage_records import Step, nearest_first, tag, verify_records
+from components.tracking.runs import TAG, connect, dataset_of, run_name
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+AGAIN = "run `dvc repro -f -s {address}` to make and record it again"
+
+
+def lineage(root: Path, target: str) -> list[Step]:
+    """The steps from ``target`` back to the crawl's snapshot, nearest first.
+
+    Args:
+        target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or of a ``dvc.lock``
+            (then every step it locks).
+
+    Raises:
+        HearsightError: the target is unknown, or a digest does not match: says which, and where.
+    """
+    walk = Walk(root, connect(root))
+    path = Path(target)
+    if path.suffix == ".lock":
+        return walk.from_lock(path)
+    return walk.from_model(target, path)
+
+
+class Walk:
+    """One walk: the client, and what was verified on the way."""
+
+    def __init__(self, root: Path, client: MlflowClient) -> None:
+        self.root, self.client = root, client
+        self.experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+
+    def from_model(self, target: str, path: Path) -> list[Step]:
+        """From a registered version, or from a weights file."""
+        version = self._of_weights(path) if path.is_file() else self._of_name(target)
+        name = f"{version.name}/{version.version}"
+        digest, weights = version.tags.get(f"{TAG}output_digest", ""), version.tags.get(f"{TAG}weights_sha256", "")
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            raise HearsightError(
+                f"the model's tag output_digest is {digest!r}, no digest", where=name, mend="restore the tag, or train again"
+            )
+        self._verify_weights(version, name, weights)
+        steps = self._back(digest, f"model {name}")
+        if version.run_id != steps[0].run_id and version.run_id not in {
+            run.info.run_id for run in self._runs("output_digest", digest)
+        }:
+            raise HearsightError(
+                f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}",
+                where=name,
+                mend="train again",
+            )
+        return [Step(**{**asdict(steps[0]), "model": name}), *steps[1:]]
+
+    def _of_name(self, target: str) -> Any:
+        from mlflow.exceptions import MlflowException
+
+        name, _, alias = target.partition("@")
+        try:
+            if alias:
+                return self.client.get_model_version_by_alias(name, alias)
+            name, _, number = target.rpartition("/")
+            if name and number.isdigit():
+                return self.client.get_model_version(name, number)
+        except MlflowException:
+            pass
+        known = sorted(f"{model.name}@{alias}" for model in self.client.search_registered_models() for alias in model.aliases)
+        mend = f"known are: {', '.join(known)}" if known else "run `dvc repro` to train one"
+        raise HearsightError("is no registered model, weights file or dvc.lock", where=target, mend=mend)
+
+    def _of_weights(self, path: Path) -> Any:
+        weights = sha256_file(path)
+        found = self.client.search_model_versions(f"tags.`{TAG}weights_sha256` = '{weights}'")
+        if not found:
+            raise HearsightError(
+                f"no registered model has these weights (sha256 {weights[:12]}…)", where=path, mend="were they changed by hand?"
+            )
+        return max(found, key=lambda version: int(version.version))
+
+    def _verify_weights(self, version: Any, name: str, weights: str) -> None:
+        """The model's artifact must be the file its tag speaks of."""
+        import mlflow
+
+        wanted = version.tags.get(f"{TAG}weights", "")
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=f"models:/{name}", dst_path=scratch))
+            except Exception as error:  # every store raises its own
+                line = " ".join(str(error).split())[:200]
+                raise HearsightError(
+                    f"the model's files cannot be read ({line})", where=name, mend="restore mlartifacts, or train again"
+                ) from None
+            found = [sha256_file(file) for file in sorted(folder.rglob(wanted)) if file.is_file()] if wanted else []
+        if weights not in found:
+            was = found[0][:12] if found else "missing"
+            raise HearsightError(
+                f"the weights artifact does not match: sha256 {was}…, tag weights_sha256 {weights[:12]}…",
+                where=name,
+                mend="train again",
+            )
+
+    def from_lock(self, path: Path) -> list[Step]:
+        """From ``dvc.lock`` to the run of each output it holds, each verified, nearest first."""
+        try:
+            stages: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)["stages"]
+        except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+            raise HearsightError(
+                f"cannot be read as a dvc.lock ({error})", where=path, mend="run `dvc repro`, or restore it with git"
+            ) from None
+        locked: dict[tuple[str, str], set[str]] = {}
+        for entry in stages.values():
+            for file in (*entry.get("deps", []), *entry.get("outs", [])):
+                if found := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
+                    locked.setdefault(named(found[1]), set()).add(file["md5"])
+        steps: dict[tuple[str, str], Step] = {}
+        for (dataset, stage), sums in locked.items():
+            where = f"{path}: reports/gates/{dataset}/{stage}.json"
+            if len(sums) > 1:
+                raise HearsightError(
+                    "is locked with two different md5 sums", where=where, mend="run `dvc repro` until it is clean"
+                )
+            md5 = next(iter(sums))
+            runs = [r for r in self._runs("dataset", dataset) if tag(r, "stage") == stage and gate_md5(r) == md5]
+            if not runs:
+                raise HearsightError(
+                    f"no finished run made the output that this gate (md5 {md5[:8]}) lets pass",
+                    where=where,
+                    mend=AGAIN.format(address=address(dataset, stage)),
+                )
+            steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
+        self._hang_together(steps, path)
+        return nearest_first(steps.values())
+
+    def _hang_together(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
+        for step in steps.values():
+            for parent in step.parents:
+                name, _, digest = parent.partition(" ")
+                other = steps.get(named(name))
+                if other and other.digest != digest:
+                    raise HearsightError(
+                        f"{step.run} was made from {name} {digest[:8]}, not from the locked {other.digest[:8]}",
+                        where=path,
+                        mend="run `dvc repro`",
+                    )
+
+    def _back(self, digest: str, child: str) -> list[Step]:
+        """From one output to everything it came from, nearest first."""
+        seen: dict[str, Step] = {}
+        ahead = deque([("", digest, child)])
+        while ahead:
+            name, digest, child = ahead.popleft()
+            if digest in seen:
+                continue
+            if name and "/" not in name:
+                seen[digest] = Step("", name, digest)
+                continue
+            runs = self._runs("output_digest", digest)
+            if not runs:
+                what = name or "its train output"
+                mend = AGAIN.format(address=address(*named(name))) if name else "train again"
+                raise HearsightError(
+                    f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", mend=mend
+                )
+            step = seen[digest] = self._step(runs[0], digest)
+            if name and name != f"{step.dataset}/{step.stage}":
+                raise HearsightError(
+                    f"{child} names {name} {digest[:8]}, but that was made as {step.dataset}/{step.stage}", where=step.run
+                )
+            ahead.extend((*parent.split(" "), step.run) for parent in step.parents)  # type: ignore[misc]
+        return nearest_first(seen.values())
+
+    def _runs(self, tag: str, value: str) -> list[Run]:
+        """Finished runs by a tag, the newest first."""
+        query = f"tags.`{TAG}{tag}` = '{value}' and attributes.status = 'FINISHED'"
+        return list(self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"]))
+
+    def _step(self, run: Run, digest: str) -> Step:
+        """A run as a step, once everything it says of itself agrees."""
+        stage, dataset, name = tag(run, "stage"), tag(run, "dataset"), run.info.run_name
+        where = f"run {name} ({run.info.run_id[:8]})"
+        if name != run_name(dataset, stage, digest):
+            raise HearsightError(
+                f"its name does not carry its output's digest: it made {run_name(dataset, stage, digest)}",
+                where=where,
+                mend="rename it back",
+            )
+        parents = [dataset_of(parent) for parent in json.loads(tag(run, "parents") or "[]")]
+        logged = {
+            (i.dataset.name, json.loads(i.dataset.source)["digest"]) for i in (run.inputs.dataset_inputs if run.inputs else [])
+        }
+        if logged != set(parents):
+            odd = sorted(f"{boundary} {value[:8]}" for boundary, value in logged ^ set(parents))
+            raise HearsightError(
+                f"its tag parents and its datasets do not match: {', '.join(odd)}", where=where, mend="restore the tag"
+            )
+        verify_records(run, digest, set(parents), where)
+        commit = run.data.tags.get("mlflow.source.git.commit", "")
+        return Step(
+            stage,
+            dataset,
+            digest,
+            run=name,
+            run_id=run.info.run_id,
+            commit=commit[:12] + ("+" if tag(run, "dirty") == "yes" and commit else ""),
+            params=tag(run, "params_sha256"),
+            code=tag(run, "code_sha256"),
+            flow_run=tag(run, "flow_run"),
+            parents=tuple(f"{boundary} {value}" for boundary, value in parents),
+            on_disk=self._on_disk(dataset, stage, digest),
+        )
+
+    def _on_disk(self, dataset: str, stage: str, digest: str) -> str:
+        path = self.root / "data" / dataset / stage / "manifest.json"
+        if not path.is_file():
+            return "absent"
+        found = sha256_file(path)
+        if found == digest:
+            return "same"
+        # Another output may lie there by now; one that no run made was put there by hand.
+        if not self._runs("output_digest", found):
+            raise HearsightError(
+                f"does not match: sha256 {found[:12]}…, made by no recorded run (the walk expects {digest[:12]}…)",
+                where=path,
+                mend=AGAIN.format(address=address(dataset, stage)),
+            )
+        return "newer"
+
+
+def gate_md5(run: Run) -> str:
+    """Return the MD5 that DVC has of the gate of a run's output."""
+    gate = gate_bytes(f"{tag(run, 'dataset')}/{tag(run, 'stage')}", tag(run, "output_digest"))
+    return hashlib.md5(gate, usedforsecurity=False).hexdigest()

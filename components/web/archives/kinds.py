@@ -1,0 +1,26 @@
+"""How an archive is compressed, told by its first bytes: gzip, zstd, or not at all; or whether it is a ZIP file."""
+
+from __future__ import annotations
+
+from components.web.archives.expansion import Expansion
+from components.web.archives.gzip_members import MAGIC as GZIP
+from components.web.archives.gzip_members import GzipMembers
+from components.web.archives.members import CHUNK, Members
+from components.web.archives.opening import Stream, read_fully
+from components.web.archives.zstd_members import MAGIC as ZSTD
+from components.web.archives.zstd_members import SKIPPABLE, ZstdMembers
+
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def is_zstd(head: bytes) -> bool:
+    """Whether zstd frames begin so."""
+    return head.startswith(ZSTD) or SKIPPABLE.match(head) is not None
+
+
+def members_of(stream: Stream, expansion: Expansion) -> Members:
+    """The members of an archive."""
+    head = read_fully(stream, CHUNK)
+    if head.startswith(GZIP[:2]):
+        return GzipMembers(stream, head, expansion)
+    return (ZstdMembers if is_zstd(head) else Members)(stream, head, expansion)

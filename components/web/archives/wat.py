@@ -1,0 +1,106 @@
+"""Candidates out of a WAT record: the JSON in which Common Crawl describes a page's links, images among them.
+
+A link with the path ``IMG@/src`` is one ``<img src>``; srcset, lazy loading and position among images without ``src`` are
+not in a WAT. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-Metadata, Links and Head
+(https://commoncrawl.org, "WAT"). Not in scope: which records are metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import orjson
+
+from components.web.archives.wat_links import find_image_links
+from components.web.html.language import UNKNOWN, stated_language
+from components.web.html.page import Candidate, Page
+from components.web.html.pairs import candidate, noindex
+from components.web.html.resolve import Resolver
+from components.web.urls import absolute
+
+IMAGE = "IMG@/src"
+DESCRIBED = b'"HTML-Metadata"'
+"""Is in every record that describes a page, near its beginning."""
+
+
+class BadMetadata(ValueError):
+    """The JSON is broken, or not built as a WAT record's."""
+
+
+def wat_page(block: bytes, page_url: str) -> Page | None:
+    """The candidates of one WAT record; None when it describes no HTML page (a request, an image, a robots.txt).
+
+    Raises:
+        BadMetadata: it is not what a WAT record holds.
+    """
+    if DESCRIBED not in block:
+        return None
+    block = _lighter(block)
+    words = block.lower()
+    try:
+        response = orjson.loads(block)["Envelope"]["Payload-Metadata"].get("HTTP-Response-Metadata") or {}
+        html = response.get("HTML-Metadata")
+        if html is None:
+            return None
+        head = html.get("Head") or {}
+        metas = [meta for meta in head.get("Metas") or [] if isinstance(meta, dict)]
+        headers = response.get("Headers") or {}
+        base = (absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
+        refused = (b"robots" in words or b"hearsight" in words) and _noindex(metas, headers)
+        language = _language(metas, headers) if b"content-language" in words else UNKNOWN
+        return Page(_candidates(html.get("Links") or [], base), [], refused, language)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadMetadata(f"{type(error).__name__}: {error}"[:200]) from None
+
+
+def _lighter(block: bytes) -> bytes:
+    """The record without the links that are no images, which are most of it; as it is when it is built in another order.
+
+    A quote inside a JSON string is escaped, so these bytes are keys and links wherever they occur.
+    """
+    start, end = block.find(b'"Links":['), block.rfind(b"}]")
+    if start < 0 or end < start or block.find(b'"Head', start, end) >= 0:
+        return block
+    spans = find_image_links(np.frombuffer(block, np.uint8)).tolist()
+    if len(spans) != block.count(b'"IMG@/src"'):
+        return block
+    links = b",".join([block[first:last] for first, last in spans])
+    return b"".join((block[:start], b'"Links":[', links, b"]", block[end + 2 :]))
+
+
+def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
+    resolve = Resolver(base)
+    found: list[Candidate] = []
+    for link in links:
+        if link.get("path") != IMAGE:
+            continue
+        alt, source = link.get("alt"), link.get("url")
+        source = source.strip() if isinstance(source, str) else ""
+        url = resolve(source) if source else None
+        inline = url is None and source[:5].lower() == "data:"
+        found.append(candidate(url, alt if alt is None or isinstance(alt, str) else "", len(found), source, inline))
+    return found
+
+
+def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
+    named: list[dict[str, str | None]] = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
+    for name, value in headers.items():
+        if name.lower() == "x-robots-tag":
+            named.append({"name": "robots", "content": _string(value).replace(":", ",")})
+    return noindex(named)
+
+
+def _language(metas: list[dict[str, Any]], headers: dict[str, Any]) -> str:
+    """What the record tells of the page's language: its ``lang`` attribute is not there, nor is its text."""
+    for meta in metas:
+        if _string(meta.get("http-equiv")).lower() == "content-language":
+            return stated_language(_string(meta.get("content"))) or UNKNOWN
+    for name, value in headers.items():
+        if name.lower() == "content-language":
+            return stated_language(_string(value)) or UNKNOWN
+    return UNKNOWN
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

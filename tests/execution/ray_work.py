@@ -1,0 +1,137 @@
+"""Work that the Ray tests give to workers: picklable by name, and the markers by which a test follows it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.core.result_cache import AnnotationStore
+from components.execution.process import sole_writer
+from components.execution.ray_engine import RayEngine
+
+
+def where_am_i() -> str:
+    import ray
+
+    return str(ray.get_runtime_context().get_node_id())
+
+
+def slowly(work: Callable[[Any], Any], marks: Path, victim: str, item: Any) -> Any:
+    """``work(item)`` after a second, leaving a mark named after the node at its beginning and its end.
+
+    On the node that is going to be killed it waits until it is.
+    """
+    node = where_am_i()
+    name = f"{node}-{uuid.uuid4().hex[:8]}"
+    (marks / f"{name}.begun").touch()
+    time.sleep(600.0 if node == victim else 1.0)
+    result = work(item)
+    (marks / f"{name}.ended").touch()
+    return result
+
+
+class SlowRay(RayEngine):
+    """The real engine, its work slowed down so that a node can be killed in the middle of it."""
+
+    def __init__(self, address: str, marks: Path, victim: str) -> None:
+        super().__init__(address)
+        self.marks, self.victim = marks, victim
+
+    def run(self, work, items):
+        return super().run(partial(slowly, work, self.marks, self.victim), items)
+
+
+def die_once(marks: Path, item: int) -> int:
+    (marks / f"{item}-{uuid.uuid4().hex[:8]}").touch()
+    if item == 1 and len(list(marks.glob("1-*"))) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item * 10
+
+
+def die_for_b(spec: str, task: Any, folder: Path) -> None:
+    with (task.work / f"tried-{spec}").open("a") as tried:
+        tried.write("x")
+    if spec == "b":
+        os.kill(os.getpid(), signal.SIGKILL)
+    (folder / "made.txt").write_text(spec)
+
+
+def fail(item: str) -> Any:
+    if item == "mendable":
+        raise HearsightError("is torn", where="a/shard", mend="make it again")
+    if item == "defect":
+        raise ZeroDivisionError("no such luck")
+    return lambda: item
+
+
+class Squares:
+    name, version, model, codec = "squares", 1, "none", "json"
+
+    def compute(self, payload: int) -> int:
+        return payload * payload
+
+
+class Songs:
+    """Results that do not fit into a message and go through the shared memory."""
+
+    name, version, model, codec = "songs", 1, "none", "bytes"
+
+    def compute(self, payload: int) -> bytes:
+        return bytes([payload]) * 500_000
+
+
+def sing(folder: Path, item: int) -> dict[int, int]:
+    found = AnnotationStore(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
+    return {int(key): song.count(int(key)) for key, song in found.items()}
+
+
+def annotate_without_sqlite(folder: Path, item: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Annotate in a worker in which opening any SQLite file fails."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("a worker opened SQLite")
+
+    connect, sqlite3.connect = sqlite3.connect, refuse  # type: ignore[assignment]
+    try:
+        store = AnnotationStore(folder)
+        return store.annotate(Squares(), {f"{n}": n for n in range(item, item + 100)}), store.computed
+    finally:
+        sqlite3.connect = connect
+
+
+def surroundings(item: int) -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "HEARSIGHT_MARK")}
+
+
+def beat(folder: Path, item: int) -> int:
+    """Write to a file of its own, again and again, for a minute: a writer one can watch."""
+    with (folder / f"{item}.beats").open("ab", buffering=0) as beats:
+        for _ in range(3000):
+            beats.write(b"x")
+            time.sleep(0.02)
+    return item
+
+
+def beats(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in folder.glob("*.beats")}
+
+
+def drive(address: str, root: str, items: str) -> None:
+    """A run of its own process: beats for each item, under the lock, on the cluster."""
+    lock, engine = Path(root) / "lock", RayEngine(address)
+    with sole_writer(lock, "the beats"), engine.opened(lock, [Path(root)]):
+        for index, result in engine.run(partial(beat, Path(root)), list(range(int(items)))):
+            print(index, result, flush=True)
+
+
+if __name__ == "__main__":
+    drive(*sys.argv[1:])

@@ -1,0 +1,351 @@
+"""The Ray engine on a real cluster of several nodes: the local engine's bytes, whatever dies on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.execution import process
+from components.execution.engine import LocalEngine
+from components.execution.process import sole_writer
+from components.execution.ray_engine import RayEngine
+from components.execution.runner import make_engine
+from components.execution.stage import Job
+from components.stages.crawl import image_decoding
+from components.stages.crawl import run as crawl
+from tests.execution import ray_work
+from tests.pipeline.harness import sample_params
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.fixture_web import build_fixture_web
+from tests.support import HANG, PROJECT, make_stage, until
+from tests.web.archived import archive_web
+
+SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three nodes of one core on loopback; no dashboard, nothing told to anybody."""
+    # Not pytest's folder: the path of a socket may have 107 bytes.
+    home = tempfile.mkdtemp(prefix="hr", dir="/tmp")
+    # Ray would take this machine's outer address for 127.0.0.1, but on the systems that this is made for.
+    quiet = {
+        "RAY_TMPDIR": home,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+        "HEARSIGHT_MARK": "seen",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**quiet, "HEARSIGHT_MARK": "seen"}.items():
+            patch.setenv(name, value)
+        from ray.cluster_utils import Cluster
+
+        head = SMALL | {"include_dashboard": False, "include_log_monitor": False, "ray_client_server_port": free_port()}
+        for left in (2, 1, 0):
+            try:
+                made = Cluster(initialize_head=True, head_node_args=head)
+                break
+            except Exception as error:
+                # Ray gives a node 30 s to start and has no setting for it; a machine that does other work needs more.
+                if "timed out during startup" not in str(error) or not left:
+                    raise
+        try:
+            made.client = f"ray://127.0.0.1:{head['ray_client_server_port']}"
+            # Addresses of their own, as machines have: the driver's node is the head, never one that a test removes.
+            made.spare = [made.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"}) for part in (2, 3)]
+            made.wait_for_nodes(timeout=HANG)
+            yield made
+        finally:
+            made.shutdown()
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def driver(cluster: Any, root: Path, items: int, address: str = "") -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.execution.ray_work", address or cluster.address, str(root), str(items)]
+    return subprocess.Popen(command, cwd=PROJECT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def refusal(engine: RayEngine, lock: Path, folders: list[Path]) -> str:
+    """The one line with which the engine refuses to open."""
+    with pytest.raises(HearsightError) as caught, engine.opened(lock, folders):
+        pass
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def still(folder: Path, over: float = 1.5) -> bool:
+    """Whether nobody writes in ``folder``."""
+    before = ray_work.beats(folder)
+    time.sleep(over)
+    return ray_work.beats(folder) == before
+
+
+@pytest.mark.slow
+def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(image_decoding, "LOOKS_PER_JOB", 3)
+    build_fixture_web(tmp_path / "web", pages=8)
+    marks, lock, manifests = tmp_path / "marks", tmp_path / "lock", []
+    marks.mkdir()
+    victim = cluster.spare.pop()
+
+    def begun() -> list[Path]:
+        ended = {path.stem for path in marks.glob("*.ended")}
+        return [path for path in marks.glob(f"{victim.node_id}-*.begun") if path.stem not in ended]
+
+    def kill() -> None:
+        until(begun)
+        cluster.remove_node(victim, allow_graceful=False)
+
+    for engine in (LocalEngine(2), ray_work.SlowRay(cluster.address, marks, victim.node_id)):
+        stage = make_stage(tmp_path, "crawl", params=fixture_params())
+        stage.engine = engine
+        if engine.name == "ray":
+            killer = threading.Thread(target=kill)
+            killer.start()
+        with sole_writer(lock, "it"), engine.opened(lock, (stage.state, tmp_path / "data")):
+            crawl(stage)
+        stage.finish()
+        manifests.append((stage.out / "manifest.json").read_bytes())
+        assert Boundary(stage.out).table().num_rows > 20
+        looks = stage.done["look"]
+        shutil.rmtree(stage.out)
+        shutil.rmtree(tmp_path / ".hearsight")
+    killer.join()
+    assert manifests[0] == manifests[1]
+    # The victim held a task when it went, and that task alone was tried again.
+    assert len(begun()) == 1 and len(list(marks.glob("*.begun"))) == looks + 1
+    assert len({path.name.split("-")[0] for path in marks.glob("*.ended")}) >= 2, "one node did it all"
+
+
+class TestOpened:
+    """What needs the engine only once opened."""
+
+    @pytest.fixture(scope="class")
+    def engine(self, cluster, tmp_path_factory) -> Iterator[RayEngine]:
+        root = tmp_path_factory.mktemp("opened")
+        engine = RayEngine(cluster.address)
+        with engine.opened(root / "lock", [root]):
+            yield engine
+
+    def test_a_worker_killed_once_costs_one_retry(self, engine, tmp_path):
+        results = dict(engine.run(partial(ray_work.die_once, tmp_path), [0, 1, 2, 3]))
+        assert results == {0: 0, 1: 10, 2: 20, 3: 30}
+        assert len(list(tmp_path.glob("1-*"))) == 2 and len(list(tmp_path.iterdir())) == 5
+
+    def test_a_task_that_always_dies_names_itself(self, engine, tmp_path):
+        stage = make_stage(tmp_path, "crawl")
+        stage.engine = engine
+        with pytest.raises(HearsightError, match=r"crawl\.die, b: its worker died 3 times") as caught:
+            stage.jobs(ray_work.die_for_b, [Job(name, name) for name in "abc"], step="die", params={})
+        assert "\n" not in str(caught.value)
+        assert (stage.work / "tried-b").read_text() == "xxx"
+
+    def test_what_a_person_can_mend_comes_back_as_the_same_line_and_a_defect_with_its_traceback(self, engine):
+        with pytest.raises(HearsightError, match=r"^a/shard: is torn — make it again$"):
+            list(engine.run(ray_work.fail, ["mendable"]))
+        with pytest.raises(ZeroDivisionError, match="no such luck") as caught:
+            list(engine.run(ray_work.fail, ["defect"]))
+        assert "ray_work.py" in caught.value.__notes__[0]
+        with pytest.raises(RuntimeError, match="cannot be sent back"):
+            list(engine.run(ray_work.fail, ["lambda"]))
+
+    def test_annotations_go_through_one_process_on_this_machine(self, engine, tmp_path):
+        results = dict(engine.run(partial(ray_work.annotate_without_sqlite, tmp_path), [0, 0, 50]))
+        for start, (found, _) in zip((0, 0, 50), (results[0], results[1], results[2]), strict=True):
+            assert found == {f"{n}": n * n for n in range(start, start + 100)}
+        ((again, computed),) = dict(engine.run(partial(ray_work.annotate_without_sqlite, tmp_path), [20])).values()
+        assert len(again) == 100 and computed == {}
+        assert len(list(tmp_path.glob("*.sqlite"))) == 1
+
+    @pytest.mark.slow
+    def test_annotations_of_megabytes_pass_in_pieces(self, engine, tmp_path):
+        for _ in range(2):
+            for _, found in engine.run(partial(ray_work.sing, tmp_path), [0, 1]):
+                assert found == dict.fromkeys(range(100), 500_000)
+
+    def test_workers_have_one_numeric_thread_and_the_runs_settings(self, engine):
+        ((_, found),) = engine.run(ray_work.surroundings, [0])
+        assert found == {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HEARSIGHT_MARK": "seen"}
+
+
+def test_after_kill_9_of_the_driver_no_task_of_it_writes_any_more(cluster, tmp_path):
+    run = driver(cluster, tmp_path, items=5)
+    try:
+        until(lambda: len(ray_work.beats(tmp_path)) >= 2 and all(ray_work.beats(tmp_path).values()))
+        assert not still(tmp_path, 0.5)
+    finally:
+        run.kill()
+        run.communicate()
+    # The lock of a dead process is free at once; it is the fence that waits for its tasks.
+    with sole_writer(tmp_path / "lock", "the beats"):
+        assert still(tmp_path)
+    assert len(ray_work.beats(tmp_path)) < 5, "a queued task of the dead driver was begun"
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_every_task(cluster, tmp_path, request):
+    engine = RayEngine(cluster.address)
+    # What a shell starts in the background ignores interrupts, the tests there too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    watcher = threading.Thread(target=lambda: (until(lambda: ray_work.beats(tmp_path)), os.kill(os.getpid(), signal.SIGINT)))
+    with pytest.raises(KeyboardInterrupt), engine.opened(tmp_path / "lock", [tmp_path]):
+        watcher.start()
+        list(engine.run(partial(ray_work.beat, tmp_path), [0, 1, 2]))
+    watcher.join()
+    with sole_writer(tmp_path / "lock", "it"):
+        assert still(tmp_path)
+
+
+def test_a_node_that_does_not_see_the_folder_is_refused_by_name(cluster, tmp_path):
+    # A folder that this process reaches through a file it has open; for every other process the path leads nowhere.
+    opened = os.open(tmp_path, os.O_RDONLY)
+    try:
+        mine = Path(f"/proc/self/fd/{opened}")
+        line = refusal(RayEngine(cluster.address), tmp_path / "lock", [tmp_path, mine])
+        assert re.search(rf"node \S+ cannot see and write {mine} — mount", line) and not list(tmp_path.glob(".seen-*"))
+    finally:
+        os.close(opened)
+
+
+def test_more_cores_than_any_node_has_is_refused(cluster, tmp_path):
+    assert "nodes has 64 cores" in refusal(RayEngine(cluster.address, cpus=64), tmp_path / "lock", [tmp_path])
+
+
+@pytest.mark.slow
+def test_a_client_from_outside_works_too_and_its_tasks_end_with_it(cluster, tmp_path):
+    run = driver(cluster, tmp_path, 3, cluster.client)
+    try:
+        until(lambda: ray_work.beats(tmp_path))
+    finally:
+        run.kill()
+        run.communicate()
+    with sole_writer(tmp_path / "lock", "the beats"):
+        assert still(tmp_path)
+
+
+@pytest.mark.slow
+def test_archives_in_s3_read_on_a_cluster_of_this_machine_alone_give_the_local_engines_bytes(tmp_path, bucket, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+    root, home = tmp_path / "project", tempfile.mkdtemp(prefix="hr", dir="/tmp")
+    for part in archive_web(build_fixture_web(root / "web", pages=8), tmp_path / "warc", 3):
+        bucket.upload_file(str(part), "archive", part.name)
+    bucket.put_object(Bucket="archive", Key="warc.paths", Body=b"part-00.warc.gz\npart-02.warc.gz\npart-01.warc.gz\n")
+    source = {"source": "archives", "inputs": ["s3://archive/warc.paths"], "seeds": [], "hosts": []}
+    params = sample_params()
+    params["english"]["crawl"] = fixture_params(**source).plain()
+    for name in ("components", "dvc.yaml", "expectations"):
+        (root / name).symlink_to(PROJECT / name)
+    digests = {}
+    for engine in ({"kind": "local", "workers": 2}, {"kind": "ray", "workers": 2, "address": "local", "cpus": 1.0}):
+        (root / "params.yaml").write_text(yaml.safe_dump({**params, "engine": engine}))
+        for left in (".hearsight", "data"):
+            shutil.rmtree(root / left, ignore_errors=True)
+        done = subprocess.run(
+            [Path(sys.executable).with_name("hearsight"), "run", "crawl"],
+            env={**os.environ, "HEARSIGHT_ROOT": str(root), "HEARSIGHT_TRACKING": "off", "RAY_TMPDIR": home},
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+        digests[json.loads(done.stdout)["digest"]] = json.loads((root / "data/english/crawl/lineage.json").read_text())["engine"]
+    shutil.rmtree(home)
+    assert list(digests.values()) == ["ray"], "two digests"
+
+
+@pytest.mark.slow
+def test_a_cluster_of_this_machine_alone_listens_on_loopback_only(tmp_path):
+    code = """if True:
+        import pathlib, psutil, sys
+        from components.execution.ray_engine import RayEngine
+        root = pathlib.Path(sys.argv[1])
+        with RayEngine("local", 1).opened(root / "lock", [root]):
+            family = psutil.Process().children(recursive=True)
+            heard = {c.laddr.ip for p in family for c in p.net_connections("inet") if c.status == psutil.CONN_LISTEN}
+        print(*heard)
+    """
+    home = tempfile.mkdtemp(prefix="hr", dir="/tmp")
+    environment = {**os.environ, "RAY_TMPDIR": home}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    heard = subprocess.check_output(command, cwd=PROJECT, text=True, env=environment).split()
+    shutil.rmtree(home)
+    assert heard and {address.removeprefix("::ffff:") for address in heard} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nonsense", "not an address"),
+        ("http://127.0.0.1:1", "not an address"),
+        ("127.0.0.1:99999999", "not an address"),
+        ("127.0.0.1:{port}", "nothing answers"),
+        ("ray://127.0.0.1:{port}", "nothing answers"),
+    ],
+)
+def test_an_address_without_a_cluster_is_one_line(tmp_path, address, message):
+    assert message in refusal(RayEngine(address.format(port=free_port())), tmp_path / "lock", [tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ({"kind": "ray", "workers": 0, "address": "auto"}, r"engine\.cpus: is missing"),
+        ({"kind": "ray", "workers": 0, "address": "auto", "cpus": 0.0}, r"engine\.cpus: must be more than 0"),
+        ({"kind": "ray", "workers": -1, "address": "auto", "cpus": 1.0}, r"engine\.workers: must not be negative"),
+        ({"kind": "local", "workers": 0, "address": "auto"}, r"engine\.address: is not a setting"),
+        ({"kind": "spark", "workers": 0}, r"'spark' is not an engine .*'local' or 'ray'"),
+        (None, "engine: should hold settings"),
+    ],
+)
+def test_settings_that_make_no_engine_are_one_line(block, message):
+    with pytest.raises(HearsightError, match=message):
+        make_engine(Path("params.yaml"), {"engine": block})
+
+
+def test_settings_choose_the_engine():
+    engine = make_engine(Path("p"), {"engine": {"kind": "ray", "workers": 3, "address": "ray://h:1", "cpus": 2}})
+    assert isinstance(engine, RayEngine) and (engine.address, engine.workers, engine.cpus) == ("ray://h:1", 3, 2)
+    shown = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    assert isinstance(make_engine(Path("p"), shown), LocalEngine)
+
+
+def test_ray_is_imported_only_when_a_run_takes_it():
+    code = "import sys, components.cli.main, components.execution.runner, components.execution.ray_engine; print('ray' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, cwd=PROJECT) == "False\n"
+
+
+def test_a_missing_ray_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    line = refusal(RayEngine("auto"), tmp_path / "lock", [tmp_path])
+    assert line.endswith("ray is not installed — pip install 'hearsight[ray]'")
+
+
+def test_patience_outlasts_the_grace_of_a_silent_client():
+    from components.execution.ray_cluster import RECONNECT
+
+    assert float(RECONNECT) < process.LOCK_PATIENCE

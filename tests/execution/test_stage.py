@@ -1,0 +1,144 @@
+"""Properties of mapping over shards: cached, conserved, resumed, and the same whatever the engine did."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.stage_output import Boundary
+from components.execution.stage import Job, ShardOut, Task
+from tests import support
+from tests.support import WORKERS, make_boundary, row
+
+make_stage = partial(support.make_stage, engine=WORKERS)
+
+
+def keep_long(table: pa.Table, task: Task) -> ShardOut:
+    (task.work / "calls").open("a").write("x")
+    keys, alts = table["key"].to_pylist(), table["alt"].to_pylist()
+    stays = [len(alt) >= task.params["least"] for alt in alts]
+    rows = [
+        kept(key) if stay else dropped(key, "short", len(alt), task.params["least"])
+        for key, alt, stay in zip(keys, alts, stays, strict=True)
+    ]
+    return ShardOut(table.filter(pa.array(stays)), ledger_table(rows))
+
+
+def lose_one(table: pa.Table, task: Task) -> ShardOut:
+    return ShardOut(table.slice(1), ledger_table(kept(key) for key in table["key"].to_pylist()[1:]))
+
+
+def die_once(table: pa.Table, task: Task) -> ShardOut:
+    marker = task.work / f"died-{task.shard}"
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return keep_long(table, task)
+
+
+def die_always(table: pa.Table, task: Task) -> ShardOut:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def write_twice(spec: str, task: Task, folder: Path) -> None:
+    (folder / "made.txt").write_text(spec * 2)
+
+
+@pytest.fixture
+def candidates(tmp_path: Path) -> Boundary:
+    rows = [row("crawl", key=f"{n:016x}", alt="x" * n) for n in range(9)]
+    return make_boundary(tmp_path, "crawl", [rows[:3], rows[3:6], rows[6:]])
+
+
+def calls(stage) -> int:
+    path = stage.work / "calls"
+    return len(path.read_text()) if path.exists() else 0
+
+
+def test_a_second_map_with_the_same_parameters_computes_nothing(tmp_path, candidates):
+    for _ in range(2):
+        stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+        stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})
+        stage.finish()
+    assert calls(stage) == 3
+    assert stage.from_cache() == {"keep": "3 of 3"}
+
+
+def test_another_parameter_or_shared_value_computes_again(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})
+    stage.map(keep_long, candidates.shards, step="keep", params={"least": 5})
+    stage.map(keep_long, candidates.shards, step="keep", params={"least": 5}, shared={"a": 1})
+    assert calls(stage) == 9
+
+
+def test_every_record_leaves_in_exactly_one_state(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})
+    stage.finish()
+    after = Boundary(stage.out)
+    assert sorted(after.ledger()["key"].to_pylist()) == sorted(candidates.table(["key"])["key"].to_pylist())
+    assert after.manifest.counts == {"record": {"kept": 5, "dropped": {"short": 4}}}
+
+
+def test_a_step_that_loses_a_record_is_refused(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    with pytest.raises(HearsightError, match="lost"):
+        stage.map(lose_one, candidates.shards, step="lose", params={})
+
+
+def test_rows_dropped_by_an_intermediate_map_stay_in_the_ledger(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    middle = stage.map(keep_long, candidates.shards, step="first", params={"least": 2}, publish=False)
+    stage.map(keep_long, middle, step="second", params={"least": 6})
+    stage.finish()
+    assert Boundary(stage.out).ledger().num_rows == 9
+    assert Boundary(stage.out).table().num_rows == 3
+
+
+def test_a_worker_killed_once_costs_a_retry_and_nothing_else(tmp_path, candidates):
+    whole = make_stage(tmp_path, "crawl", "whole", inputs={"input": candidates})
+    whole.map(keep_long, candidates.shards, step="keep", params={"least": 4})
+    hurt = make_stage(tmp_path, "crawl", "hurt", inputs={"input": candidates})
+    hurt.map(die_once, candidates.shards, step="keep-hurt", params={"least": 4})
+    assert hurt.finish().digest == whole.finish().digest
+
+
+def test_work_that_always_kills_its_worker_ends_with_a_clear_error(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    with pytest.raises(HearsightError, match="died 3 times"):
+        stage.map(die_always, candidates.shards, step="die", params={})
+
+
+def test_a_shard_changed_by_hand_is_refused_by_name(tmp_path, candidates):
+    path = candidates.shards[1].path
+    path.write_bytes(path.read_bytes() + b"x")
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    with pytest.raises(HearsightError, match=r"00001\.parquet.*not the file the manifest lists.*dvc repro"):
+        stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})
+
+
+def test_a_damaged_cache_entry_is_computed_again(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    refs = stage.map(keep_long, candidates.shards, step="keep", params={"least": 4}, publish=False)
+    before = refs[0].path.read_bytes()
+    refs[0].path.write_bytes(b"torn")
+    again = stage.map(keep_long, candidates.shards, step="keep", params={"least": 4}, publish=False)
+    assert calls(stage) == 4
+    assert again[0].path.read_bytes() == before
+
+
+def test_a_job_is_done_once_and_its_folder_is_given_back(tmp_path, candidates):
+    stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
+    for _ in range(2):
+        folders = stage.jobs(write_twice, [Job("a", "ab"), Job("c", "cd")], step="twice", params={})
+    assert [(folder / "made.txt").read_text() for folder in folders] == ["abab", "cdcd"]
+    assert stage.from_cache() == {"twice": "2 of 4"}

@@ -1,0 +1,196 @@
+"""Commands in forks of a warm process: they are the client's in all that shows, run the code as it is, and die with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from components.execution.warm_client import SINGLE_THREADED
+from tests.stages.check.boundaries import make
+from tests.support import PROJECT
+
+SERVER = """
+import sys
+from components.execution.warm_server import serve
+
+def command():
+    from toy.work import work
+    return work()
+
+if __name__ == "__main__":
+    serve(sys.argv[1], (int(sys.argv[2]), sys.argv[3]), lambda: None, command, own=("toy", "components"))
+"""
+WORK = """
+import json, os, sys, time
+
+def work():
+    mine = {"pid": os.getpid(), "parent": os.getppid(), "folder": os.getcwd(), "words": sys.argv[1:]}
+    print(json.dumps({**mine, "value": os.environ.get("VALUE")}), flush=True)
+    print("to the other stream", file=sys.stderr)
+    if "wait" in sys.argv:
+        time.sleep(600)
+    return 7
+"""
+CLIENT = """
+import sys
+from pathlib import Path
+from components.execution.warm_client import run_warm
+
+code = run_warm(Path(sys.argv[1]), "toy.server")
+if code is None:
+    print("here")
+sys.exit(8 if code is None else code)
+"""
+
+
+class Toy:
+    """A project with a server of its own that has nothing to import."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "toy").mkdir(parents=True)
+        for name, source in (("server", SERVER), ("work", WORK), ("client", CLIENT)):
+            (root / "toy" / f"{name}.py").write_text(source)
+
+    def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
+        path = os.pathsep.join([str(self.root), str(PROJECT)])
+        return subprocess.Popen(
+            [sys.executable, "-m", "toy.client", str(self.root), *words], cwd=self.root, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, "HEARSIGHT_WARM": "", **environment},
+        )  # fmt: skip
+
+    def run(self, *words: str, **environment: str) -> dict[str, Any]:
+        """What the fork says of itself."""
+        client = self.start(*words, **environment)
+        out, err = client.communicate(timeout=120)
+        assert (client.returncode, err) == (7, "to the other stream\n"), out + err
+        return json.loads(out)
+
+    def waiting(self) -> tuple[subprocess.Popen[str], dict[str, Any]]:
+        """A client whose fork is at work for long."""
+        client = self.start("wait")
+        assert client.stdout is not None
+        return client, json.loads(client.stdout.readline())
+
+    @property
+    def servers(self) -> list[psutil.Process]:
+        return [one for one in psutil.process_iter(["cmdline", "cwd"]) if self._is_mine(one.info)]
+
+    def _is_mine(self, info: dict[str, Any]) -> bool:
+        return "toy.server" in (info["cmdline"] or []) and (info["cwd"] or "").startswith(str(self.root))
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[Toy]:
+    # A path with a space and an umlaut, and longer than the name of a socket may be.
+    toy = Toy(tmp_path / "ein längerer Weg" / ("x" * 120))
+    yield toy
+    for server in toy.servers:
+        server.kill()
+
+
+def until(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_fork_has_the_clients_arguments_folder_environment_and_streams_and_the_code_of_now(toy: Toy) -> None:
+    first = toy.run("a", "b c", VALUE="1")
+    assert (first["folder"], first["words"], first["value"]) == (str(toy.root), [str(toy.root), "a", "b c"], "1")
+    assert [server.pid for server in toy.servers] == [first["parent"]]
+    (toy.root / "toy" / "work.py").write_text(WORK.replace('"words"', '"edited words"'))
+    second = toy.run("d")
+    assert (second["edited words"], second["value"]) == ([str(toy.root), "d"], None)
+    assert second["parent"] == first["parent"]
+
+
+def test_two_clients_at_once_have_one_server(toy: Toy) -> None:
+    clients = [toy.start(str(number)) for number in range(3)]
+    said = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
+    assert len({one["pid"] for one in said}) == 3
+    assert len({one["parent"] for one in said}) == 1
+
+
+def test_another_environment_has_a_server_of_its_own(toy: Toy) -> None:
+    assert toy.run()["parent"] != toy.run(GX_SETTING="1")["parent"]
+
+
+def test_a_killed_client_takes_its_fork_along(toy: Toy) -> None:
+    client, fork = toy.waiting()
+    client.kill()
+    client.communicate()
+    until(lambda: gone(fork["pid"]))
+    assert toy.run()["parent"] == fork["parent"]
+
+
+@pytest.mark.parametrize("victim", ["pid", "parent"])
+def test_a_client_whose_fork_or_server_was_killed_does_the_work_itself(toy: Toy, victim: str) -> None:
+    client, fork = toy.waiting()
+    os.kill(fork[victim], signal.SIGKILL)
+    out, _ = client.communicate(timeout=60)
+    assert (client.returncode, out) == (8, "here\n")
+    until(lambda: gone(fork["pid"]))
+    assert (toy.run()["parent"] == fork["parent"]) == (victim == "pid")
+
+
+def test_no_server_outlives_its_project(toy: Toy) -> None:
+    server = toy.run()["parent"]
+    toy.root.rename(toy.root.with_name("moved"))
+    (toy.root.with_name("moved") / ".hearsight" / "warm").rename(toy.root.with_name("away"))
+    for path in toy.root.with_name("away").iterdir():
+        path.unlink()
+    until(lambda: gone(server))
+
+
+def test_a_refused_boundary_has_the_line_the_code_and_no_gate_and_the_next_check_passes(tmp_path: Path) -> None:
+    (tmp_path / "expectations").symlink_to(PROJECT / "expectations")
+    for name in ("dvc.yaml", "params.yaml"):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    out = make(tmp_path, "crawl")
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "HEARSIGHT_ROOT": str(tmp_path), "HEARSIGHT_WARM": ""}
+
+    def checked() -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "components.cli.entry", "check", "crawl", "--dataset", "english"]
+        return subprocess.run(words, cwd=tmp_path, env=environment, text=True, capture_output=True)
+
+    gate = tmp_path / "reports" / "gates" / "english" / "crawl.json"
+    passed = checked()
+    assert (passed.returncode, gate.is_file()) == (0, True), passed.stderr
+    assert json.loads(passed.stdout)["checked"] == "english/crawl"
+    shard = out / "shards" / "00001.parquet"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:-1])
+    refused = checked()
+    assert (refused.returncode, refused.stdout, gate.exists()) == (2, "", False)
+    assert refused.stderr.startswith("hearsight: data/english/crawl/shards/00001.parquet")
+    shard.write_bytes(whole)
+    assert (checked().returncode, gate.is_file()) == (0, True)
+    (socket,) = (tmp_path / ".hearsight" / "warm").glob("*[0-9a-f]")
+    socket.unlink()  # the server ends
+
+
+def test_a_process_that_has_imported_what_a_check_needs_can_be_forked() -> None:
+    code = """
+        from components.cli.check_server import preload
+        from components.execution.warm_server import require_forkable
+        preload()
+        require_forkable()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=PROJECT, env={**os.environ, **SINGLE_THREADED}, check=True)

@@ -1,0 +1,23 @@
+"""The extract of WordNet that tests read instead of the whole dictionary."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from components.knowledge.cascade import EmbeddedKnowledge
+from components.language.wordnet import WordNet
+
+EXTRACT = Path(__file__).resolve().parent / "wordnet"
+
+
+@lru_cache(maxsize=1)
+def extract() -> WordNet:
+    """The extract, read once a process."""
+    return WordNet(EXTRACT)
+
+
+@lru_cache(maxsize=1)
+def knowledge() -> EmbeddedKnowledge:
+    """The embedded knowledge over the extract."""
+    return EmbeddedKnowledge(extract())

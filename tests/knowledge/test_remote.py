@@ -1,0 +1,218 @@
+"""The network sources against a server on loopback that speaks their documented forms, and that misbehaves on demand."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.result_cache import AnnotationStore
+from components.knowledge.cascade import Cascade
+from components.knowledge.embedded import Embedded
+from components.knowledge.google import GoogleKnowledgeGraph
+from components.knowledge.kinds import Gate, Known
+from components.knowledge.remote import Manners, Question, Remote
+from components.knowledge.setup import KnowledgeSettings, check_order, make_sources, require_key
+from components.knowledge.wikidata.choosing import Chooser
+from components.knowledge.wikidata.sparql import WikidataSparql
+from components.knowledge.words import Words
+from tests.knowledge.dictionary import extract
+from tests.knowledge.knowledge_server import KEY, State, knowledge_server
+
+FIELDS = ["results", "bindings", "name", "item", "value", "itemListElement", "result", "@id", "@type"]
+MIRA, OSTRAVA = Question("Mira Tolland", "PERSON"), Question("Ostrava Nova", "GPE")
+SERVICES = ["wikidata", "google"]
+
+
+@pytest.fixture
+def server() -> Iterator[State]:
+    with knowledge_server() as state:
+        yield state
+
+
+def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
+    manners = Manners(
+        **{"timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2, "user_agent": "hearsight (+me@here)"} | changed
+    )
+    words, gate = Words(extract()), Gate(extract())
+    store = AnnotationStore(folder / "annotations")
+    if name == "wikidata":
+        return WikidataSparql(state.url, manners, store, Chooser(words, gate))
+    return GoogleKnowledgeGraph(state.url, manners, store, words, gate, KEY)
+
+
+@pytest.mark.parametrize(
+    ("service", "question", "expected"),
+    [
+        ("wikidata", MIRA, Known("actor", "wikidata Q20")),
+        ("wikidata", Question("Mira Tolland", "WORK_OF_ART"), Known("film", "wikidata Q21")),
+        ("wikidata", OSTRAVA, Known("city", "wikidata Q23")),
+        ("wikidata", Question("Ostrava Nova", "ORG"), Known("automobile manufacturer", "wikidata Q24")),
+        ("wikidata", Question("Nowhere", "GPE"), None),
+        ("wikidata", Question('The "Q" } \\ Band', "ORG"), None),
+        ("google", MIRA, Known("actor", "google kg /m/0tol")),
+        ("google", Question("Mira Tolland", "WORK_OF_ART"), Known("film", "google kg /m/0fil")),
+        ("google", OSTRAVA, Known("city", "google kg /m/0ost")),
+        ("google", Question("Blue Anvils", "ORG"), Known("rock band", "google kg /g/1anv")),
+        ("google", Question("Ostrava Nova", "PERSON"), None),
+        ("google", Question("Nowhere", "GPE"), None),
+    ],
+)
+def test_a_service_tells_the_word_that_suits_the_type_with_its_identifier(
+    server: State, tmp_path: Path, service: str, question: Question, expected: Known | None
+) -> None:
+    asked = source(service, server, tmp_path)
+    asked.ask([question])
+    assert asked.known(*question) == expected and asked.failures == 0
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_answer_is_kept_and_an_unknown_name_is_one(server: State, tmp_path: Path, service: str) -> None:
+    questions = [MIRA, OSTRAVA, Question("Nowhere", "GPE")]
+    source(service, server, tmp_path).ask(questions)
+    before = len(server.requests)
+    again = source(service, server, tmp_path)
+    assert len(again.ask(questions)) == 3 and len(server.requests) == before and again.requests == 0
+    assert again.known(*MIRA) is not None and again.known("Nowhere", "GPE") is None
+
+
+def test_the_query_service_is_asked_as_documented_and_in_batches(server: State, tmp_path: Path) -> None:
+    asked = source("wikidata", server, tmp_path)
+    asked.ask(Question(f"Name {n}", "GPE") for n in range(60))
+    assert [seen["method"] for seen in server.requests] == ["POST"] * 3 and asked.requests == 3
+    assert all(seen["agent"] == "hearsight (+me@here)" and seen["form"]["format"] == ["json"] for seen in server.requests)
+
+
+def test_google_is_held_to_the_type_and_gets_the_key(server: State, tmp_path: Path) -> None:
+    source("google", server, tmp_path).ask([MIRA])
+    form = server.requests[0]["form"]
+    assert (form["types"], form["key"], form["languages"], form["query"]) == (["Person"], [KEY], ["en"], ["Mira Tolland"])
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("trouble", ["429", "429 0", "503", "500", "garbage", "wrong", "slow"])
+def test_what_passes_is_tried_again(server: State, tmp_path: Path, service: str, trouble: str) -> None:
+    server.script = [trouble]
+    asked = source(service, server, tmp_path)
+    asked.ask([MIRA])
+    assert asked.known(*MIRA) is not None and asked.requests == 2 and asked.failures == 0
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("trouble", ["429", "403", "500", "garbage", "wrong", "slow", "huge", "429 9999"])
+def test_a_failure_is_one_clear_line_no_answer_and_not_kept(
+    server: State, tmp_path: Path, service: str, trouble: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script = [trouble] * 3
+    asked = source(service, server, tmp_path)
+    with caplog.at_level(logging.WARNING):
+        assert asked.ask([MIRA]) == {}
+    assert asked.known(*MIRA) is None and asked.failures == 1
+    assert asked.requests == (1 if trouble in ("403", "huge", "429 9999") else 3)
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2 and told[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in told[1]
+    assert KEY not in caplog.text
+    server.script = []
+    later = source(service, server, tmp_path)
+    later.ask([MIRA])
+    assert later.known(*MIRA) is not None
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_that_is_not_there_is_given_up_and_the_next_source_answers(
+    server: State, tmp_path: Path, service: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.url = "http://127.0.0.1:9/nothing"
+    asked = source(service, server, tmp_path, retries=0, connections=1)
+    with caplog.at_level(logging.WARNING):
+        asked.ask(Question(f"Name {n}", "GPE") for n in range(200))
+    assert asked.requests == 3 and asked.closed and asked.failures == (8 if service == "wikidata" else 200)
+    assert sum("asked no more" in record.getMessage() for record in caplog.records) == 1 and len(caplog.records) == 3
+    cascade = Cascade(extract(), [asked, Embedded(extract())])
+    assert cascade.known("Paris", "GPE") == Known("city", "gazetteer")
+    assert cascade.known("Mira Tolland", "PERSON") == Known("person", "type")
+
+
+def test_a_bad_key_ends_the_asking_at_once_and_is_told_nowhere(
+    server: State, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = source("google", server, tmp_path, connections=1)
+    asked._key = "AIza-another-secret"  # type: ignore[attr-defined]
+    with caplog.at_level(logging.DEBUG):
+        asked.ask([MIRA, OSTRAVA])
+    assert asked.requests == 1 and asked.closed == "HTTP 400 INVALID_ARGUMENT"
+    assert "AIza" not in caplog.text
+    assert not any(b"AIza" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_no_more_requests_are_under_way_than_connections(server: State, tmp_path: Path) -> None:
+    server.delay = 0.03
+    source("google", server, tmp_path, connections=3).ask(Question(f"Name {n}", "GPE") for n in range(15))
+    assert server.most_at_once <= 3 and len(server.requests) == 15
+
+
+@settings(max_examples=60)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_no_json_is_taken_for_an_answer_that_cannot_be_read(body: Any) -> None:
+    state = State()
+    for service in SERVICES:
+        asked = source(service, state, Path("/nonexistent"))
+        key = asked.key(*MIRA)
+        try:
+            answers = asked.parse(body, {key: MIRA})
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            continue
+        asked.choose(answers[key], *MIRA)
+
+
+SETTINGS = KnowledgeSettings(
+    index="",
+    wikidata="https://w.example",
+    google="https://g.example",
+    contact="",
+    timeout=1.0,
+    retries=0,
+    backoff=0.0,
+    connections=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "changed", "message"),
+    [
+        (["embeded"], {}, "'embeded' is no source of knowledge"),
+        (["embedded", "embedded"], {}, "named twice"),
+        (["wikidata_index"], {}, "knowledge_settings.index: is empty"),
+        (["wikidata"], {}, "contact: is empty"),
+        (["google"], {"google": "ftp://x"}, "no web address"),
+        (["embedded"], {"connections": 0}, "more than 0"),
+        (["embedded"], {"retries": -1}, "not be negative"),
+    ],
+)
+def test_settings_that_do_not_do_are_one_clear_error(order: list[str], changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(HearsightError, match=message):
+        check_order(order, SETTINGS.model_copy(update=changed))
+
+
+def test_google_needs_a_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    with pytest.raises(HearsightError, match="GOOGLE_API_KEY"):
+        require_key(["embedded", "google"])
+    require_key(["embedded"])
+
+
+def test_sources_come_in_the_order_of_the_parameter(tmp_path: Path) -> None:
+    made = make_sources(["wikidata", "embedded", "google"], SETTINGS, extract(), AnnotationStore(tmp_path), tmp_path)
+    assert [each.name for each in made] == ["wikidata", "embedded", "google"]

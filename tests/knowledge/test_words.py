@@ -1,0 +1,143 @@
+"""A knowledge base's words as captions say them, the gate of types, and what a name's form tells."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.knowledge.brands import brand_kind, brands
+from components.knowledge.cascade import Cascade, Known, bare
+from components.knowledge.embedded import _common_words
+from components.knowledge.kinds import KINDS, Gate
+from components.knowledge.names import kind_by_form
+from components.knowledge.words import Words
+from tests.knowledge.dictionary import extract, knowledge
+
+PIECES = ["American", "actor,", "and", "(", ")", "film", "of", "the", "3rd", "city", "in"]
+WORDS, GATE = Words(extract()), Gate(extract())
+
+
+@pytest.mark.parametrize(
+    ("text", "noun"),
+    [
+        ("American actor", "actor"),
+        ("American actor and film director", "actor"),
+        ("pop artist", "pop artist"),
+        ("2003 American film", "film"),
+        ("city in France", "city"),
+        ("an English rock band formed in London", "rock band"),
+        ("Actor", "actor"),
+        ("Japanese", ""),
+        ("business", "company"),
+        ("sovereign state", "country"),
+        ("painter (1881–1973)", "painter"),
+        ("former professional football player", "football player"),
+        ("", ""),
+        ("的", ""),
+        ("42", ""),
+    ],
+)
+def test_a_description_comes_down_to_one_common_noun(text: str, noun: str) -> None:
+    assert WORDS.noun(text) == noun
+
+
+@given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES)).map(" ".join))
+def test_whatever_comes_out_is_common_and_lower_case(text: str) -> None:
+    noun = WORDS.noun(text)
+    assert not noun or (noun == noun.lower() and WORDS.common(noun) and not any(char.isdigit() for char in noun))
+
+
+@pytest.mark.parametrize(
+    ("noun", "kinds"),
+    [
+        ("actor", {"PERSON"}),
+        ("city", {"GPE", "LOC", "FAC"}),
+        ("company", {"ORG", "EVENT", "FAC"}),
+        ("film", {"WORK_OF_ART", "PRODUCT", "FAC"}),
+        ("qwertyuiop", set()),
+    ],
+)
+def test_the_gate_lets_an_answer_through_only_for_its_types(noun: str, kinds: set[str]) -> None:
+    assert {kind for kind in KINDS if GATE.suits(noun, kind)} <= kinds
+    assert not kinds or next(iter(sorted(kinds))) in KINDS
+
+
+def test_an_organisation_is_no_city_and_a_person_no_film() -> None:
+    assert not GATE.suits("city", "ORG") and not GATE.suits("film", "PERSON") and not GATE.suits("film", "ORG")
+    assert GATE.suits("company", "ORG") and GATE.suits("city", "GPE") and GATE.suits("film", "WORK_OF_ART")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "word"),
+    [
+        ("Mount Tolland", "LOC", "mountain"),
+        ("Tolland Falls", "LOC", "waterfall"),
+        ("Vorland Airways", "ORG", "airline"),
+        ("Vorland Motors Inc.", "ORG", "company"),
+        ("Evening Herald", "ORG", "newspaper"),
+        ("Chicago Anvils", "ORG", "sports team"),
+        ("Tolland Anvils", "ORG", ""),
+        ("Prince Jaro", "PERSON", "prince"),
+        ("Duke Tolland", "PERSON", ""),
+        ("Tolland Cup 2031", "EVENT", "tournament"),
+        ("Herald", "ORG", ""),
+        ("", "ORG", ""),
+    ],
+)
+def test_the_form_of_a_name_tells_its_kind(name: str, kind: str, word: str) -> None:
+    assert kind_by_form(name, kind) == word
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("Tower of Vorland", "FAC", Known("tower", "name's head")),
+        ("the University of Vorland", "ORG", Known("university", "name's head")),
+        ("Vorland War II", "EVENT", Known("war", "name's last word")),
+        ("Vorland Hotels", "FAC", Known("building", "type")),
+        ("Paris", "GPE", Known("city", "gazetteer")),
+        ("Jaro Venn", "PERSON", Known("person", "type")),
+    ],
+)
+def test_every_answer_names_its_source(name: str, kind: str, expected: Known) -> None:
+    assert knowledge().known(name, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("lemma", "words"),
+    [
+        ("Queen of England", "queen"),
+        ("European country", "country"),
+        ("man of letters", "man of letters"),
+        ("art museum", "art museum"),
+    ],
+)
+def test_a_class_is_told_without_the_names_in_it(lemma: str, words: str) -> None:
+    assert _common_words(lemma) == words
+
+
+def test_a_genitive_that_the_tagger_parted_is_put_together() -> None:
+    assert bare("the McDonald 's") == "McDonald's" and knowledge().hypernym("McDonald 's", "ORG") == "restaurant"
+
+
+def test_the_first_source_that_knows_answers() -> None:
+    class Says:
+        def __init__(self, name: str, word: str) -> None:
+            self.name, self.word, self.asked = name, word, 0
+
+        def known(self, name: str, kind: str) -> Known | None:
+            self.asked += 1
+            return Known(self.word, self.name) if self.word else None
+
+    silent, first, second = Says("a", ""), Says("b", "actor"), Says("c", "singer")
+    cascade = Cascade(extract(), [silent, first, second])
+    assert [cascade.known(name, "PERSON") for name in ("X", "the X", "X")] == [Known("actor", "b")] * 3
+    assert (silent.asked, first.asked, second.asked) == (1, 1, 0)
+    assert cascade.known("X", "DATE") is None and cascade.hypernym("X", "DATE") == ""
+
+
+def test_brands_are_lower_case_and_their_kinds_suit_an_organisation() -> None:
+    assert len(brands()) > 10_000 and all(name == name.lower() for name in brands())
+    assert brand_kind("LIDL") == "supermarket" and brand_kind("Nobody Knows This") == ""
+    assert not any(char.isupper() or char.isdigit() for kind in set(brands().values()) for char in kind)

@@ -1,0 +1,74 @@
+"""Captions parsed for the metrics, and the dictionary as they ask for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.result_cache import AnnotationStore
+from components.language.caption_parses import parse_captions
+from components.language.metric_lexicon import WordNetLexicon, load_lexicon
+from components.metrics.lexicon import FEMALE, MALE, PERSON, Lexicon, same_meaning
+from components.metrics.parses import UNKNOWN
+from tests.knowledge.dictionary import extract
+from tests.metrics.parsed import lexicon
+
+
+def test_unknown_words_keep_their_places_and_are_no_words():
+    caption = "a <UNK> rides a [unk] thing"
+    words = parse_captions([caption], "en")[caption].words
+    assert [word.lemma for word in words] == ["a", UNKNOWN, "ride", "a", UNKNOWN, "thing"]
+    assert [caption[word.start : word.end] for word in words] == [word.text for word in words]
+
+
+def test_kept_parses_are_the_same(tmp_path: Path):
+    captions = ["a dog on a bed", "<UNK> in a red car", "a dog on a bed"]
+    store = AnnotationStore(tmp_path)
+    cold, warm = parse_captions(captions, "en", store), parse_captions(captions, "en", store)
+    assert cold == warm == parse_captions(captions, "en") and len(cold.sentences or ()) == 2
+
+
+def test_another_language_has_no_parses_and_a_reason():
+    found = parse_captions(["um gato"], "pt")
+    assert found.sentences is None and "English" in found.reason
+    with pytest.raises(ValueError, match="English"):
+        found["um gato"]
+
+
+def test_an_empty_caption_is_an_empty_sentence():
+    assert parse_captions([""], "en")[""].words == ()
+
+
+def test_the_dictionary_tells_synonyms_kinds_and_depths():
+    words: Lexicon = lexicon()
+    assert same_meaning("airplane", "aeroplane", words) and not same_meaning("dog", "cat", words) and same_meaning("x", "x", None)
+    (dog, *_), (animal, *_) = words.nouns("dogs"), words.nouns("animal")
+    assert animal in words.above(dog) and words.depth(dog) > words.depth(animal)
+    assert words.nouns("xyzzy") == words.nouns("") == () and words.above(0) == frozenset()
+
+
+def test_the_numbers_that_the_rules_name_are_persons():
+    words = lexicon()
+    assert PERSON in words.above(words.nouns("man")[0]) and MALE in words.above(words.nouns("man")[0])
+    assert FEMALE in words.above(words.nouns("woman")[0])
+
+
+def test_names_of_single_things_mean_nothing_in_a_caption():
+    assert lexicon().nouns("paris") == () or all(not extract().synset(n).instance_of for n in lexicon().nouns("paris"))  # type: ignore[union-attr]
+    assert lexicon().nouns("golden gate bridge") == ()
+
+
+def test_verbs_of_an_extract_without_numbers_are_no_synonyms():
+    assert not same_meaning("adorn", "attend", lexicon())
+
+
+def test_no_dictionary_is_none_and_a_broken_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(tmp_path))
+    assert load_lexicon() is None
+    with pytest.raises(HearsightError, match="cannot be read"):
+        WordNetLexicon(extract(), tmp_path)
+    (tmp_path / "index.verb").write_text("broken line\n")
+    with pytest.raises(HearsightError, match=r"index\.verb.*make data"):
+        WordNetLexicon(extract(), tmp_path)

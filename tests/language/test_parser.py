@@ -1,0 +1,92 @@
+"""Language providers: what they say of plain texts, and that nothing crashes them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.result_cache import Annotator
+from components.language.parser import EnglishParser, _pipeline
+from components.language.polarity import EnglishPolarity
+from components.language.profanity import EnglishProfanity
+from components.language.words import article, plural, stem, words_of, zipf
+
+
+@pytest.mark.parametrize("annotator", [EnglishParser(), EnglishPolarity(), EnglishProfanity()])
+def test_each_is_an_annotator_whose_value_is_json(annotator: Annotator) -> None:
+    assert isinstance(annotator, Annotator)
+    value = annotator.compute("A dog on the beach.")
+    assert json.loads(json.dumps(value)) == value
+
+
+def test_a_parse_tells_parts_of_speech_heads_and_entities() -> None:
+    parse = EnglishParser().compute("A crowd at a concert in Los Angeles")
+    assert parse["pos"][:3] == ["DET", "NOUN", "ADP"]
+    assert parse["head"][0] == 1
+    assert [label for _, _, label in parse["entities"]] == ["GPE"]
+
+
+def test_a_parse_does_not_depend_on_what_was_parsed_before() -> None:
+    parser = EnglishParser()
+    alone = parser.compute("A fire truck.")
+    parser.compute("Zyzzyva qwerty, entirely other words that fill the vocabulary")
+    assert parser.compute("A fire truck.") == alone
+
+
+def test_polarity_tells_joy_from_horror() -> None:
+    score = EnglishPolarity().compute
+    assert score("A wonderful, lovely, happy day") > 0.5 > -0.5 > score("A horrible, brutal, cruel murder")
+
+
+@pytest.mark.parametrize("innocent", ["A cock crowing at dawn", "A donkey.", "A great tit on a branch", "A peacock"])
+def test_animals_are_not_profane(innocent: str) -> None:
+    assert EnglishProfanity().compute(innocent) < 0.5
+
+
+def test_an_insult_is_profane() -> None:
+    assert EnglishProfanity().compute("You fucking idiot") > 0.9
+
+
+def test_the_vocabulary_knows_words_and_numbers_and_not_noise() -> None:
+    assert zipf("blackbuck") >= 1.0 and zipf("2015") > 1.0 and zipf("29th") > 1.0
+    assert zipf("sphxglrplot") == 0.0
+
+
+def test_stems_join_inflections_and_plurals_are_english() -> None:
+    assert stem("Running") == stem("runs")
+    assert (plural("actor"), plural("person"), plural("people"), plural("city")) == ("actors", "people", "people", "cities")
+    assert (article("aircraft"), article("house")) == ("an", "a")
+
+
+def test_words_keep_inner_apostrophes_and_leave_marks() -> None:
+    assert words_of("It's a “fire-truck”, ($.25)") == ["It's", "a", "fire", "truck", "25"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80))
+def test_no_text_crashes_a_language_provider(text: str) -> None:
+    parse = EnglishParser().compute(text)
+    assert len({len(parse[name]) for name in ("text", "space", "lemma", "pos", "tag", "dep", "head")}) == 1  # type: ignore[literal-required]
+    assert -1 <= EnglishPolarity().compute(text) <= 1
+    assert 0 <= EnglishProfanity().compute(text) <= 1
+    assert all(zipf(word) >= 0 and stem(word) is not None for word in words_of(text))
+
+
+def test_a_parse_is_the_same_in_any_company():
+    texts = [
+        "A dog runs on the beach.", "", "Two men in Paris", "Side view of an aircraft on approach to land with landing gear down",
+        "x", "The members of the band perform at a festival in the city on Saturday, May 5, while a crowd of fans looks on",
+    ] * 3  # fmt: skip
+    parser = EnglishParser()
+    alone = [parser.compute(text) for text in texts]
+    assert parser.compute_many(texts) == alone and parser.compute_many(texts[::-1]) == alone[::-1]
+    tensors = [doc.tensor.tobytes() for doc in _pipeline().pipe(texts)]
+    assert tensors == [_pipeline()(text).tensor.tobytes() for text in texts], "equal by luck: the numbers differ"
+
+
+@pytest.mark.slow
+def test_a_megabyte_of_text_is_parsed_in_part():
+    assert len(EnglishParser().compute("dog " * 300_000)["text"]) == 25_000

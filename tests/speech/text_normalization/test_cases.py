@@ -1,0 +1,51 @@
+"""Captions as they are written and as they are said, by language and class: ``<language>.txt`` and ``<language>_heldout.txt``.
+
+The held-out ones were written after the rules, before they were run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.speech.text_normalization import Spoken, languages, speakable
+
+HERE = Path(__file__).parent
+
+
+def cases() -> list[tuple[str, str, str, str]]:
+    """(language, class, written, said); what is said begins with ``!`` where it is the rule of what cannot be."""
+    found = []
+    for path in sorted(HERE.glob("*.txt")):
+        language, kind = path.stem[:2], path.stem[3:]
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("## "):
+                kind = line[3:]
+            elif line:
+                written, said = line.split(" => ")
+                found.append((language, kind, written, said))
+    return found
+
+
+CASES = cases()
+
+
+@pytest.mark.parametrize(
+    ("language", "written", "said"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
+)
+def test_a_caption_is_said_as_a_person_would(language: str, written: str, said: str) -> None:
+    result = speakable(written, language, max_characters=1000)
+    assert (result.text if isinstance(result, Spoken) else f"!{result.rule}") == said
+
+
+@pytest.mark.parametrize("language", languages())
+def test_each_language_has_its_cases(language: str) -> None:
+    assert sum(case[0] == language for case in CASES) >= 100
+
+
+def test_changed_texts_have_steps_and_unchanged_ones_none() -> None:
+    for language, _, written, said in CASES:
+        result = speakable(written, language, max_characters=1000)
+        if isinstance(result, Spoken):
+            assert bool(result.steps) == (written != said), written

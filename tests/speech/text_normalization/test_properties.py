@@ -1,0 +1,106 @@
+"""What holds of any text at all: it never raises, and what is said is letters and sentence marks, once and for all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from components.speech.text_normalization import RULES, Spoken, Unspeakable, languages, speakable
+from components.speech.text_normalization.language import language_of
+
+LIMIT = 400
+_PIECES = """
+    a A x dog cat the St. Dr. No. no. vs etc. e.g. i.e. U.S. F.B.I. M. Mme Sr. Av. p. ex. J. K. & + = @ # / | ~ * _ ^ < > ( ) [ ]
+    © ™ … – — - -- ' " “ ” ’ 1 2 10 12 007 1990s '90s 1.5 1,5 1,234 1.234,56 1/2 ½ 3:30 15h30 pm am $5 €3,50 R$ 20 % ° °C km m²
+    mph { }     5'10" 1920x1080 XIX XIXe IV I Louis século siècle siglo A319 4x4 3D H2O mp3 IMG_2043.jpg #SunsetBeach @john_doe
+    www.example.com a@b.com https://x.io/a <UNK> <b> &amp; &#233; CamelCase USA CDs NASA DON'T L'ÉTÉ d'or n't 's é ã ñ œ ß ø
+    Москва 日本 😀 👨‍👩‍👧 ﬁ Ａ ² º ª № 2017-09-23 23/09/2017 September 23 , . ; : ? ! ... !!!! w/ c/ b&w 555-123-4567 1990's '
+"""
+PIECES = st.sampled_from(_PIECES.split()) | st.text(max_size=4)
+TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=10).flatmap(
+    lambda parts: st.sampled_from([" ", ""]).map(lambda joint: joint.join(parts))
+)
+"""Anything, and things that rules look for beside and inside one another."""
+
+
+@pytest.mark.parametrize("language", languages())
+@settings(max_examples=400, deadline=None)
+@given(text=TEXTS)
+@example(text="\ud800 lone surrogate")
+@example(text="9" * 300)
+@example(text="")
+def test_any_text_is_said_in_letters_and_marks_alone_or_refused_by_a_rule(language: str, text: str) -> None:
+    result = speakable(text, language, max_characters=LIMIT)
+    if isinstance(result, Unspeakable):
+        assert result.rule in RULES
+        return
+    letters = language_of(language).alphabet  # type: ignore[union-attr]
+    assert re.fullmatch(rf"[{letters}{letters.upper()}'\- .,;:?!]+", result.text)
+    assert sum(character.isalpha() for character in result.text) >= 2
+    assert result.text == " ".join(result.text.split())
+    assert len(result.text) <= LIMIT
+
+
+@pytest.mark.parametrize("language", languages())
+@settings(max_examples=400, deadline=None)
+@given(text=TEXTS)
+def test_what_is_said_is_said_again_as_it_is(language: str, text: str) -> None:
+    result = speakable(text, language, max_characters=LIMIT)
+    if isinstance(result, Spoken):
+        assert speakable(result.text, language, max_characters=LIMIT) == Spoken(result.text, ())
+
+
+@pytest.mark.parametrize("language", languages())
+@settings(max_examples=100, deadline=None)
+@given(number=st.integers(0, 10**15 - 1), more=st.integers(1, 1000))
+def test_every_number_has_words_of_its_own(language: str, number: int, more: int) -> None:
+    tables = language_of(language)
+    assert tables is not None
+    assert tables.cardinal(number, "") != tables.cardinal((number + more) % 10**15, "")
+    assert re.fullmatch(rf"[{tables.alphabet}' -]+", tables.cardinal(number, "f"))
+
+
+@pytest.mark.parametrize("language", languages())
+def test_cardinals_and_ordinals_are_all_different(language: str) -> None:
+    tables = language_of(language)
+    assert tables is not None
+    assert len({tables.cardinal(number, "") for number in range(20_000)}) == 20_000
+    assert len({tables.ordinal(number, False) for number in range(1, 1000)}) == 999
+
+
+def test_a_text_longer_than_allowed_is_refused_before_and_after() -> None:
+    assert speakable("a dog " * 1000, "en", max_characters=5000) == Unspeakable("too_long", "6000", "<= 5000 characters")
+    said = speakable("9 " * 200, "en", max_characters=400)
+    assert isinstance(said, Unspeakable)
+    assert said.rule == "too_long"
+
+
+def test_a_language_without_tables_is_refused_by_name() -> None:
+    assert speakable("ein Hund", "de", max_characters=100) == Unspeakable("language", "de", "one of: en, pt, fr, es")
+
+
+def test_nothing_but_space_is_empty() -> None:
+    for text in ("", "  ", "\n\t\u00a0"):
+        assert speakable(text, "en", max_characters=100) == Unspeakable("empty", "", "text")
+
+
+def test_the_share_of_another_script_decides_whether_its_words_or_the_text_go() -> None:
+    few = speakable("the red square of Москва", "en", max_characters=100)
+    assert isinstance(few, Spoken)
+    assert few.text == "the red square of"
+    assert [step.rule for step in few.steps][:1] == ["other_script"]
+    many = speakable("red Красная площадь", "en", max_characters=100)
+    assert isinstance(many, Unspeakable)
+    assert (many.rule, many.value) == ("wrong_script", "0.82")
+
+
+def test_steps_tell_the_rule_what_stood_there_and_what_stands_there() -> None:
+    result = speakable("Mr. Smith & 2 dogs 😀", "en", max_characters=100)
+    assert isinstance(result, Spoken)
+    assert result.text == "Mister Smith and two dogs"
+    assert {("emoji", "😀", ""), ("number", "2", "two"), ("abbreviation", "Mr.", "Mister"), ("symbol", "&", "and")} <= {
+        (step.rule, step.before, step.after) for step in result.steps
+    }

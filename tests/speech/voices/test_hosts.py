@@ -1,0 +1,185 @@
+"""Hosts: what an engine does to its process costs one text at most, and no process outlives the one it speaks for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from components.speech.voices import hosts
+from components.speech.voices.failures import EngineDown
+from components.speech.voices.hosts import Failed, Host, Keeper
+from tests.support import PROJECT, until
+
+ODD = "tests.speech.voices.odd_engines:"
+
+
+@pytest.fixture(params=["Obedient", "Forgetful"])
+def odd(request):
+    keeper = Keeper(ODD + request.param, seconds=4.0, seconds_per_character=0.0, give_up=3)
+    yield keeper
+    keeper.close()
+
+
+def gone(pid: int) -> bool:
+    for _ in range(6000):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_one_host_serves_all_texts_and_chatter_does_not_mix_with_answers(odd):
+    first, second = odd.say("x", "one"), odd.say("x", "four")
+    assert first[1] == 16_000 and first[0][2] == 3 and second[0][2] == 4
+    pid = odd.host.pid
+    assert odd.say("x", "stdin")[0][2] == 5 and odd.host.pid == pid
+    counts = [odd.say("x", "same")[0][1] for _ in range(3)]
+    assert counts == ([1, 1, 1] if "Forgetful" in odd.engine else [4, 5, 6]), "a fork each, or one process for all"
+
+
+def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(odd):
+    samples, rate = odd.say("x", "much")
+    assert rate == 22_050 and len(samples) == 5_000_000 and set(samples) == {0.25}
+    assert odd.say("x", "é" * 1_000_000)[0][2] == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "detail"),
+    [
+        pytest.param("spin", "hang", "gave no answer in 4 s", marks=pytest.mark.slow),
+        ("segfault", "crash", "was killed by SIGSEGV"),
+        ("kill", "crash", "was killed by SIGKILL"),
+        ("exit", "crash", "ended with exit code 3"),
+    ],
+)
+def test_a_text_that_loses_two_hosts_fails_alone(odd, text, reason, detail):
+    lose_two_hosts(odd, text, reason, detail)
+
+
+@pytest.mark.parametrize("odd", ["Obedient", pytest.param("Forgetful", marks=pytest.mark.slow)], indirect=True)
+def test_a_text_that_hangs_in_two_hosts_fails_alone(odd):
+    lose_two_hosts(odd, "hang", "hang", "gave no answer in 4 s")
+
+
+def lose_two_hosts(odd, text, reason, detail):
+    odd.say("x", "before")
+    pid = odd.host.pid
+    with pytest.raises(Failed) as caught:
+        odd.say("x", text)
+    assert (caught.value.reason, caught.value.detail) == (reason, detail)
+    assert gone(pid) and odd.say("x", "after")[0][2] == 5
+
+
+def test_a_text_that_loses_one_host_is_said_by_the_next(odd, tmp_path):
+    assert odd.say("x", f"once:{tmp_path / 'mark'}")[0][2] > 5
+    assert (tmp_path / "mark").exists()
+
+
+def test_what_an_engine_refuses_is_told_in_one_line_and_its_host_stays(odd):
+    odd.say("x", "before")
+    pid = odd.host.pid
+    with pytest.raises(Failed) as caught:
+        odd.say("x", "raise")
+    assert (caught.value.reason, caught.value.detail) == ("error", "ValueError: cannot say this")
+    assert odd.host.pid == pid
+
+
+def test_an_engine_that_fails_every_text_is_down_and_one_success_begins_the_count_anew(odd):
+    for text in ("raise", "raise"):
+        with pytest.raises(Failed):
+            odd.say("x", text)
+    odd.say("x", "fine")
+    for text in ("raise", "raise"):
+        with pytest.raises(Failed):
+            odd.say("x", text)
+    with pytest.raises(EngineDown, match="failed 3 texts in a row, the last by: ValueError"):
+        odd.say("x", "raise")
+
+
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        ("Broken", "OSError: libvoice.so.7: cannot open shared object file"),
+        ("Stillborn", "it ended with exit code 9 .the licence of this engine has run out."),
+        ("Absent", "AttributeError"),
+    ],
+)
+def test_an_engine_that_cannot_start_says_why(engine, told):
+    with pytest.raises(EngineDown, match=told):
+        Keeper(ODD + engine).say("x", "one")
+
+
+def test_an_engine_that_never_loads_is_ended():
+    with pytest.raises(EngineDown, match="gave no answer in 2 s"):
+        Host(ODD + "Slow", start_seconds=2.0)
+
+
+def test_a_host_killed_from_outside_is_replaced_unnoticed(odd):
+    odd.say("x", "before")
+    pid = odd.host.pid
+    os.kill(pid, signal.SIGKILL)
+    assert odd.say("x", "after")[0][2] == 5 and odd.host.pid != pid
+
+
+def test_a_forked_process_has_a_host_of_its_own_and_leaves_its_parents_alone(monkeypatch):
+    monkeypatch.setattr(hosts, "_keepers", {})
+    mine = hosts.keeper(ODD + "Obedient")
+    mine.say("x", "before")
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            own = hosts.keeper(ODD + "Obedient")
+            own.say("x", "in the child")
+            os.write(write, str(own.host.pid).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    theirs = int(os.read(read, 20))
+    pid = mine.host.pid
+    assert theirs != pid and gone(theirs)
+    assert mine.say("x", "after")[0][1] == 2 and mine.host.pid == pid
+    hosts.close_all()
+    assert gone(pid)
+
+
+@pytest.mark.parametrize("engine", ["Obedient", "Forgetful"])
+def test_hosts_die_with_their_parent_even_in_the_middle_of_a_text(engine):
+    program = (
+        "import threading, time\n"
+        "from components.speech.voices.hosts import keeper\n"
+        f"k = keeper({ODD + engine!r})\n"
+        "k.say('x', 'one')\n"
+        "print(k.host.pid, flush=True)\n"
+        "k.say('x', 'spin')\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+    pid = int(parent.stdout.readline())
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    if engine == "Forgetful":
+        until(children.read_text)
+    forks = [int(child) for child in children.read_text().split()]
+    assert len(forks) == (engine == "Forgetful")
+    parent.kill()
+    parent.wait()
+    assert gone(pid) and all(gone(fork) for fork in forks)
+
+
+def test_a_host_started_in_a_thread_outlives_the_thread(odd):
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(odd.say("x", "one")))
+    thread.start()
+    thread.join()
+    pid = odd.host.pid
+    time.sleep(0.2)
+    assert answers[0][0][2] == 3 and odd.say("x", "four")[0][2] == 4 and odd.host.pid == pid

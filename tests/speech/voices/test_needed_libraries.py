@@ -1,0 +1,109 @@
+"""Every library that a wheel or a fetched package links to is in the same package, or in the smallest Debian 12."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components.sample.packages import PACKAGES, VOICES
+from components.speech.voices import libraries
+from components.speech.voices.engine_espeak import LIBRARY, espeak_home
+from tests.speech.voices.elf import Needs, read_needs
+from tests.support import PROJECT
+
+BASE = {
+    *("libc.so.6", "libm.so.6", "libmvec.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1"),
+    *("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"),
+}
+"""Of libc6, libgcc-s1, libstdc++6 and zlib1g, which Debian 12's minimal base and python3.11 bring with them."""
+NEWEST = {"GLIBC": (2, 36), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
+"""Symbol versions of those libraries in Debian 12."""
+EXCEPTIONS = {
+    ("numba", "libgomp.so.1.0.0"): "one of three ways to run threads; numba tries the next where it does not load",
+    ("numba", "libtbb.so.12"): "one of three ways to run threads; numba tries the next where it does not load",
+}
+"""By distribution and library: why nothing fails without it."""
+
+
+def wheels() -> Iterator[tuple[str, list[Path]]]:
+    """Yield each installed distribution and its files that may be ELF files, by the record that pip wrote."""
+    for site in {Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")}:
+        for record in sorted(site.glob("*.dist-info/RECORD")):
+            paths = [line.rsplit(",", 2)[0].strip('"') for line in record.read_text(encoding="utf-8").splitlines()]
+            names = [path for path in paths if ".so" in (name := path.rpartition("/")[2]) or "." not in name]
+            yield record.parent.name.partition("-")[0], [site / path for path in names if (site / path).is_file()]
+
+
+def unmet(paths: list[Path]) -> tuple[set[str], set[str], int]:
+    """Return the libraries and symbol versions that neither these files nor BASE have, and how many of the files are ELF."""
+    found: dict[Path, Needs] = {path: needs for path in paths if (needs := read_needs(path)) is not None}
+    here = BASE | {path.name for path in paths} | {needs.soname for needs in found.values()}
+    missing = {name for needs in found.values() for name in needs.needed} - here
+    versions = {name for needs in found.values() for name in needs.versions if too_new(name)}
+    return missing, versions, len(found)
+
+
+def too_new(version: str) -> bool:
+    """Return whether a symbol version is not in Debian 12's libraries; those of other libraries are not judged."""
+    found = re.fullmatch(r"([A-Z]+)_([0-9.]+)", version)
+    return bool(found and found[1] in NEWEST and tuple(map(int, found[2].split("."))) > NEWEST[found[1]])
+
+
+def test_every_wheel_contains_what_it_links_to_or_the_base_has_it():
+    wanting, looked_at = {}, 0
+    for name, paths in wheels():
+        missing, versions, count = unmet(paths)
+        missing = {library for library in missing if (name, library) not in EXCEPTIONS}
+        looked_at += count
+        if missing or versions:
+            wanting[name] = sorted(missing | versions)
+    assert wanting == {} and looked_at > 300
+
+
+def test_fetched_packages_contain_what_they_link_to_or_the_base_has_it():
+    homes = [root / libraries.UNPACKED / name for root in libraries._roots() for name in PACKAGES]
+    paths = [path for home in homes for path in home.rglob("*") if path.is_file() and ".so" in path.name]
+    missing, versions, count = unmet(paths)
+    assert (missing, versions) == (set(), set())
+    assert count >= 10, f"{VOICES} are fetched (`hearsight data --voices`)"
+
+
+def test_the_formant_synthesiser_needs_the_c_library_alone():
+    home = espeak_home()
+    assert home is not None
+    needs = read_needs(home / LIBRARY)
+    assert needs is not None and set(needs.needed) <= {"libc.so.6", "libm.so.6"}
+
+
+def test_a_library_that_is_not_beside_the_one_that_needs_it_is_found_missing(tmp_path):
+    flite = libraries.found("libflite1", "libflite.so.2.2")
+    assert flite is not None
+    alone = Path(shutil.copy(flite, tmp_path))
+    assert unmet([alone])[0] == {"libasound.so.2"}
+    (tmp_path / "libasound.so.2").write_text("not an ELF file, but of the name", encoding="utf-8")
+    assert unmet([alone, tmp_path / "libasound.so.2"]) == (set(), set(), 1)
+
+
+def test_versions_are_compared_as_numbers():
+    assert too_new("GLIBC_2.38") and too_new("GLIBCXX_3.4.31") and too_new("CXXABI_1.3.14")
+    assert not any(map(too_new, ("GLIBC_2.4", "GLIBC_2.36", "GLIBCXX_3.4.9", "GLIBC_PRIVATE", "OPENSSL_3.9.0", "CXXABI_TM_1")))
+
+
+def test_what_is_no_whole_elf_file_is_passed_over_or_refused(tmp_path):
+    path = tmp_path / "file.so"
+    path.write_bytes(b"#!/bin/sh\n")
+    assert read_needs(path) is None
+    whole = Path(espeak_home() or PROJECT, LIBRARY).read_bytes()
+    for length in (20, 64, 100):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match="is not a whole ELF file"):
+            read_needs(path)
+    path.write_bytes(whole[:32] + struct.pack("<Q", len(whole)) + whole[40:])
+    with pytest.raises(ValueError, match="is not a whole ELF file"):
+        read_needs(path)

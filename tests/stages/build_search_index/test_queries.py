@@ -1,0 +1,169 @@
+"""What may be asked with: any sound and picture that can be read, and for everything else one line that says why not."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from components.core.errors import HearsightError
+from components.retrieval.queries import as_query, read_query
+from components.retrieval.query_audio import STEADY_DB, steadiness
+from components.speech.audio.files import to_flac
+from components.speech.voices.speaking import speak
+from tests.stages.build_search_index.world import clip, picture
+
+RATE = 16_000
+
+
+def refused(data: bytes) -> str:
+    with pytest.raises(HearsightError) as caught:
+        as_query(data, "the query")
+    assert str(caught.value).startswith("the query: ") and "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def noise(exponent: float, seconds: float, seed: int = 0) -> Any:
+    """Noise whose power falls with frequency to this power: 0 is white, 1 pink, 2 brown."""
+    spectrum = np.fft.rfft(np.random.default_rng(seed).standard_normal(int(RATE * seconds)))
+    spectrum /= np.maximum(np.arange(len(spectrum)), 1) ** (exponent / 2)
+    spectrum[0] = 0
+    samples = np.fft.irfft(spectrum)
+    return (0.1 * samples / samples.std()).astype(np.float32)
+
+
+def image(size: tuple[int, int], mode: str = "RGB", kind: str = "PNG") -> bytes:
+    target = io.BytesIO()
+    Image.effect_noise(size, 80).convert(mode).save(target, kind)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize(("exponent", "seconds"), [(0.0, 0.2), (0.0, 3.0), (1.0, 0.2), (1.0, 3.0), (2.0, 0.5), (-1.0, 1.0)])
+def test_noise_alone_is_refused_as_a_steady_sound(exponent: float, seconds: float) -> None:
+    assert "steady sound" in refused(to_flac(noise(exponent, seconds)))
+
+
+@pytest.mark.parametrize("hertz", [50, 60, 100, 440])
+def test_hum_and_tones_are_refused(hertz: int) -> None:
+    told = refused(to_flac((0.3 * np.sin(2 * np.pi * hertz * np.arange(RATE) / RATE)).astype(np.float32)))
+    assert "steady sound" in told or "nothing to hear" in told
+
+
+def test_silence_and_clips_too_short_for_a_word_are_refused() -> None:
+    assert "nothing to hear" in refused(to_flac(np.zeros(RATE, np.float32)))
+    assert "less than the 0.1 s" in refused(to_flac(clip(3, 0.05)))
+
+
+@pytest.mark.parametrize("voice", ["hibari-heart", "nanotts-en-us", "flite-kal16"])
+def test_speech_is_far_from_steady_alone_and_in_noise(voice: str) -> None:
+    spoken = speak("a small brown dog runs over the grass", voice)
+    assert steadiness(spoken) > 2 * STEADY_DB
+    # 20 dB below the speech.
+    noisy = spoken + noise(1.0, len(spoken) / RATE + 0.01)[: len(spoken)] * spoken.std()
+    assert as_query(to_flac(noisy), "").kind == "speech"
+
+
+@pytest.mark.parametrize(
+    ("rate", "channels", "kind", "subtype"),
+    [
+        (8000, 1, "WAV", "PCM_16"),
+        (44_100, 2, "WAV", "FLOAT"),
+        (48_000, 6, "FLAC", "PCM_24"),
+        (22_050, 2, "OGG", "VORBIS"),
+        (16_000, 1, "WAV", "ULAW"),
+    ],
+)
+def test_any_rate_and_any_number_of_channels_is_speech_at_16_khz(rate: int, channels: int, kind: str, subtype: str) -> None:
+    time = np.arange(int(rate * 0.8)) / rate
+    mono = 0.4 * np.sin(2 * np.pi * 3 * time) ** 2 * np.sin(2 * np.pi * 300 * time)
+    target = io.BytesIO()
+    soundfile.write(target, np.repeat(mono[:, None], channels, axis=1), rate, format=kind, subtype=subtype)
+    query = as_query(target.getvalue(), "")
+    assert query.kind == "speech" and query.samples is not None and abs(len(query.samples) - 0.8 * RATE) < 20
+
+
+@pytest.mark.parametrize(
+    ("size", "fits"), [((1, 1), False), ((7, 300), False), ((300, 7), False), ((8, 8), True), ((30, 900), True)]
+)
+def test_pictures_below_8_px_are_refused_and_of_any_shape_above_work(size: tuple[int, int], fits: bool) -> None:
+    if fits:
+        assert as_query(image(size), "").kind == "image"
+    else:
+        assert f"{size[0]} × {size[1]} px" in refused(image(size))
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [
+        ("L", "PNG"),
+        ("RGBA", "PNG"),
+        ("P", "GIF"),
+        ("1", "PNG"),
+        ("CMYK", "JPEG"),
+        ("RGB", "WEBP"),
+        ("I;16", "PNG"),
+        ("LA", "PNG"),
+    ],
+)
+def test_pictures_of_every_kind_are_told_from_sound(mode: str, kind: str) -> None:
+    assert as_query(image((20, 20), mode, kind), "").kind == "image"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "is empty"),
+        (b"just some words\n", "neither a sound"),
+        (b"ID3\x04 an mp3", "but an MP3"),
+        (b"%PDF-1.7", "but a PDF"),
+        (b"RIFF\x10\x00\x00\x00AVI LIST", ""),
+        (b"fLaC", "cannot be decoded"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "neither a sound"),
+        (image((40, 40))[:200], "no whole picture"),
+    ],
+)
+def test_what_is_no_sound_and_no_picture_is_refused_in_a_line(data: bytes, told: str) -> None:
+    assert told in refused(data)
+
+
+def test_a_folder_a_missing_file_and_an_unreadable_name_are_told(tmp_path: Path) -> None:
+    for source, told in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "none.wav", "no such file"),
+        ("a\0b", "cannot be read"),
+        ("x" * 5000, "cannot be read"),
+    ):
+        with pytest.raises(HearsightError, match=told) as caught:
+            read_query(str(source))
+        assert "\n" not in str(caught.value)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_damage_and_arbitrary_bytes_give_a_query_or_one_line(data: st.DataObject) -> None:
+    start = data.draw(st.sampled_from([b"", b"RIFF", b"fLaC", b"OggS", b"GIF89a", *WHOLE]))
+    found = bytearray(start)
+    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, max(0, len(found) - 1)), st.integers(0, 255)), max_size=8)):
+        if found:
+            found[place] = byte
+    found = found[: data.draw(st.integers(0, len(found)))] + data.draw(st.binary(max_size=60))
+    try:
+        assert as_query(bytes(found), "q").kind in ("image", "speech")
+    except HearsightError as error:
+        assert "\n" not in str(error)
+
+
+WHOLE = (
+    picture(1, (24, 16)),
+    image((16, 16), kind="JPEG"),
+    image((16, 16), "P", "GIF"),
+    image((16, 16), kind="WEBP"),
+    to_flac(clip(1, 0.12)),
+)

@@ -1,0 +1,152 @@
+"""``hearsight search``: results as lines and as a page, filters, and one line for what cannot be done."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.cli.main import main
+from components.core.errors import HearsightError
+from components.retrieval.searcher import SEARCH, Searcher
+from components.speech.audio.files import to_flac
+from tests.stages.build_search_index.test_index import Page
+from tests.stages.build_search_index.world import clip, picture
+from tests.support import PROJECT
+
+
+@pytest.fixture
+def project(stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The built index in a project of its own."""
+    for name in ("dvc.yaml", "params.yaml"):
+        (stage.root / name).write_bytes((PROJECT / name).read_bytes())
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(stage.root))
+    (tmp_path / "query.flac").write_bytes(to_flac(clip(6)))
+    (tmp_path / "query.png").write_bytes(picture(3))
+    return tmp_path
+
+
+def hearsight(monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> int:
+    monkeypatch.setattr(sys, "argv", ["hearsight", *map(str, arguments)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return int(left.value.code or 0)
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_recording_and_a_picture_find_themselves_and_both_kinds(project: Path, monkeypatch: Any, capsys: Any) -> None:
+    assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 2) == 0
+    found = lines(capsys)
+    assert [(row["kind"], row["rank"]) for row in found] == [("image", 1), ("image", 2), ("speech", 1), ("speech", 2)]
+    assert found[2]["key"] == "03es.0" and found[2]["captions"] == [{"language": "es", "caption": "<es> & caption 3"}]
+    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1, "--kind", "image") == 0
+    (row,) = lines(capsys)
+    assert row["languages"] == ["es", "fr"] and Path(row["picture"]).read_bytes()[:2] == b"\xff\xd8"
+    assert found[0]["score"] >= found[1]["score"] and found[2]["score"] >= found[3]["score"]
+
+
+def test_standard_input_and_the_folder_of_an_index_serve_too(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
+    piped = SimpleNamespace(buffer=io.BytesIO((project / "query.png").read_bytes()), isatty=lambda: False)
+    monkeypatch.setattr(sys, "stdin", piped)
+    monkeypatch.delenv("HEARSIGHT_ROOT")
+    assert hearsight(monkeypatch, "search", "-", "-i", stage.out, "-k", 1, "--kind", "speech") == 0
+    assert [row["kind"] for row in lines(capsys)] == ["speech"]
+
+
+def test_filters_leave_only_what_was_asked_for(project: Path, monkeypatch: Any, capsys: Any) -> None:
+    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 18, "--language", "fr", "--split", "test") == 0
+    found = lines(capsys)
+    assert len([r for r in found if r["kind"] == "image"]) == 4 and len([r for r in found if r["kind"] == "speech"]) == 4
+    assert all("fr" in row["languages"] and row["splits"] == ["test"] for row in found)
+
+
+def test_a_terminal_is_given_a_table_and_json_on_demand(project: Path, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[:4] == ["kind", "rank", "score", "caption"] and len(rows) == 2 and rows[0].startswith("image")
+    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1, "--json") == 0
+    assert len(lines(capsys)) == 2
+
+
+def test_a_page_holds_its_pictures_and_sound_itself(project: Path, monkeypatch: Any, capsys: Any) -> None:
+    assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 3, "--page", project / "found.html") == 0
+    page = Page((project / "found.html").read_text())
+    assert len(page.of("audio")) == 1 + 3 and len(page.of("img")) == 3
+    assert all(str(each["src"]).startswith("data:audio/flac;base64,") for each in page.of("audio"))
+    assert all(str(each["src"]).startswith("data:image/jpeg;base64,") and each["alt"] for each in page.of("img"))
+    assert "query.flac" in page.text and "<es> & caption 3" in page.text and capsys.readouterr().err == ""
+
+
+def test_without_the_speech_that_was_indexed_the_page_says_so(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
+    moved = shutil.copytree(stage.out / SEARCH, project / "elsewhere")
+    monkeypatch.delenv("HEARSIGHT_ROOT")
+    monkeypatch.chdir(project)
+    assert hearsight(monkeypatch, "search", "query.png", "-i", moved, "-k", 1, "--page", "found.html") == 0
+    assert "no players" in capsys.readouterr().err
+    page = Page((project / "found.html").read_text())
+    assert not page.of("audio") and "its sound is not at hand" in page.text and len(page.of("img")) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["query.png", "-k", "0"], "cannot give 0 results: the index holds 18"),
+        (["query.png", "-k", "19"], "ask for 1 to 18"),
+        (["query.png", "--language", "de"], "known are es, fr"),
+        (["query.png", "--split", "validation"], "known are test, train"),
+        (["query.png", "--index", "nothing"], "known are stamps"),
+        (["query.png", "--index", "./"], "no folder to search in"),
+        (["none.png"], "no such file"),
+        (["."], "is a folder"),
+        (["query.png", "--page", "nowhere/found.html"], "no such folder"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_exit_code_2(
+    project: Path, monkeypatch: Any, capsys: Any, arguments: list[str], told: str
+) -> None:
+    monkeypatch.chdir(project)
+    assert hearsight(monkeypatch, "search", *arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and error.startswith("hearsight: ") and told in error
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("index/embeddings.npy", "damaged"), ("index/norms.npy", "damaged"), ("index/items.parquet", "damaged"),
+        ("index/index.json", "damaged"), ("search.json", "damaged"), ("model/weights.safetensors", "another model"),
+        ("model/config.json", "config.json"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("how", ["cut", "changed", "gone"])
+def test_a_damaged_folder_is_refused_by_the_file(stage: Any, tmp_path: Path, damage: str, told: str, how: str) -> None:
+    folder = Path(shutil.copytree(stage.out / SEARCH, tmp_path / "search"))
+    path = folder / damage
+    data = path.read_bytes()
+    path.unlink()
+    if how == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif how == "changed":
+        path.write_bytes(b"\0" * 20 + data[20:])
+    with pytest.raises(HearsightError, match="missing|no index|unfinished|not finished" if how == "gone" else told) as caught:
+        searcher = Searcher.open(folder)
+        searcher.encoder.embed  # noqa: B018
+    assert "\n" not in str(caught.value)
+
+
+def test_a_filter_that_leaves_nothing_of_any_kind_says_what_was_asked(stage: Any) -> None:
+    searcher = Searcher.open(stage.out / SEARCH)
+    rows = tuple(range(len(searcher.index)))
+    with pytest.raises(HearsightError, match="nothing is left: no image of language fr and split test"):
+        searcher.find(np.ones(8, np.float32), 1, ("image",), language="fr", split="test", without=rows)

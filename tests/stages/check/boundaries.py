@@ -1,0 +1,200 @@
+"""Small boundaries that are right in every way, one a stage, made with the same writers the stages use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import BOUNDARIES
+from components.core.seeded_rng import draw
+from components.execution.stage import Stage
+
+Change = Callable[[list[dict[str, Any]], list[dict[str, str]]], object]
+"""Edits the records and the ledger rows of the last shard before they are written."""
+
+
+def sha(text: str | bytes) -> str:
+    """sha256 in hexadecimal."""
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def make(root: Path, stage: str, change: Change | None = None, dataset: str = "english", records: int = 4) -> Path:
+    """Write ``data/<dataset>/<stage>`` with two shards of ``records``; ``change`` corrupts the second, honestly listed."""
+    out = root / "data" / dataset / stage
+    job = _job(root, stage, dataset)
+    files: dict[str, bytes] = {}
+    for shard in ("00000", "00001"):
+        media: dict[str, bytes] = {}
+        rows = [row for n in range(records) for row in _records(stage, shard, f"{shard}{n}", media, files)]
+        ledger = _ledger(stage, rows, shard)
+        if shard == "00001" and change:
+            change(rows, ledger)
+        schema = BOUNDARIES[stage][1]
+        table = pa.Table.from_pylist([{name: row[name] for name in schema.names} for row in rows], schema=schema)
+        job.write_shard(shard, table, ledger_table(ledger), media or None)
+    if stage == "synthesize":
+        files["draws.json"] = json.dumps(DRAWS).encode()
+    for name, data in files.items():
+        job.write_file(name, data)
+    job.finish()
+    return out
+
+
+def relist(root: Path, stage: str, dataset: str = "english") -> None:
+    """Write the manifest anew for the files as they are now."""
+    job = _job(root, stage, dataset)
+    job._written = [path.stem for path in sorted((job.out / "shards").glob("*.parquet"))]
+    job.finish()
+
+
+def _job(root: Path, stage: str, dataset: str) -> Stage:
+    engine: Any = None
+    out = root / "data" / dataset / stage
+    return Stage(
+        name=stage, dataset=dataset, params=None, root=root, inputs={}, out=out, engine=engine, state=root / ".hearsight"
+    )
+
+
+DRAWS: dict[str, Any] = {
+    "voices": {"en": ["en-us"]},
+    "parameters": {
+        name: {"mean": mean, "sd": sd, "clip": 2.0, "decimals": 4}
+        for name, mean, sd in (("rate", 1.0, 0.1), ("pitch", 0.0, 1.0), ("gain", 0.0, 2.0))
+    },
+}
+"""What the utterances' manners are drawn from."""
+OWN = {"extract_descriptions": {"labels": [], "caption": "a dog runs on grass.", "types": []}}
+"""What a stage's records hold that is not what the others' hold."""
+
+
+def _ledger(stage: str, rows: list[dict[str, Any]], shard: str) -> list[dict[str, str]]:
+    keys = list(dict.fromkeys(row.get("record", row["key"]) for row in rows))
+    return [kept(key) for key in keys] + [dropped(sha(f"gone{shard}")[:16], "too_small", 3, 100)]
+
+
+def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: dict[str, bytes]) -> list[dict[str, Any]]:
+    key = sha(name)[:16]
+    if stage in ("pretrain_retrieval", "finetune_retrieval", "train_captioner"):
+        row, kind = {
+            "pretrain_retrieval": ("mms-48", "dual_encoder"),
+            "finetune_retrieval": ("both-100", "dual_encoder"),
+            "train_captioner": ("t2t8x8", "captioner"),
+        }[stage]
+        weights = f"models/{row}-{int(name)}/weights.safetensors"
+        files[weights] = f"weights {name}".encode()
+        base = {"kind": kind, "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
+        return [dict(key=f"{row}-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
+    if stage == "build_search_index":
+        told = {"captions": [{"language": "en", "caption": "a dog runs"}], "languages": ["en"], "splits": ["test"]}
+        told |= {"caption": "a dog runs", "origin": "human", "voice": "human-en", "seconds": 1.5, "thumbnail": ""}
+        return [dict(key=key, kind="speech", image_sha256=sha(name), audio_sha256=sha(key), media=f"{shard}/{key}.flac", **told)]
+    if stage == "evaluate_retrieval":
+        base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
+        found = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
+        return [dict(key=f"{key}.0", query=key, **base, **found)]
+    if stage == "evaluate_captioners":
+        base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
+        found = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
+        return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **found)]
+    if stage == "extract_features":
+        features = f"features {name}".encode()
+        media[f"{sha(name)}.npy"] = features
+        told = {"group": key, "language": "en", "caption": "a dog runs on grass", "words": ["a", "dog", "runs", "on", "grass"]}
+        told |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy", "thumbnail": ""}
+        told |= {"centre": f"{shard}/{sha(name)}.centre.npy"}
+        media[f"{sha(name)}.centre.npy"] = features
+        return [dict(key=key, split="test" if name.endswith("3") else "train", **told)]
+    if stage == "cluster":
+        return [{"key": key, "cluster": int(name) % 3 - 1, "round": 1, "x": 0.5, "y": -2.0}]
+    if stage == "evaluate_speech":
+        heard = {
+            "recogniser": "whisper-tiny.en",
+            "verdict": "heard",
+            "heard": "A dog runs on glass.",
+            "words": 5,
+            "word_errors": 1,
+        }
+        told = {"language": "en", "origin": "synthetic", "voice": "en-us", "spoken": "a dog runs on grass", "seconds": 1.5}
+        told |= {"characters": 19, "character_errors": 1, "audio_sha256": sha(f"sound {key}")}
+        return [dict(key=f"{key}.0", record=key, split="train", **told, **heard)]
+    if stage in ("report", "posts_report"):
+        files[f"figures/{name}.png"] = f"figure {name}".encode()
+        return [{"key": name, "title": "A figure", "path": f"figures/{name}.png", "sha256": sha(files[f"figures/{name}.png"])}]
+    split = "test" if name.endswith("3") else "train"
+    picture = f"picture {name}".encode()
+    if stage == "synthesize":
+        return [_utterance(f"{key}.{n}", key, split, shard, picture, media) for n in range(2)]
+    if stage == "import_recordings":
+        own = {"origin": "human", "voice": "human-en", "rate": 1.0, "pitch": 0.0, "gain": 0.0}
+        return [_utterance(f"{key}.0", key, split, shard, picture, media) | own]
+    if stage == "crawl":
+        media[f"{sha(picture)}.png"] = picture
+    return [
+        {
+            "key": key,
+            "page_url": "http://docs.example/page.html",
+            "image_url": f"http://docs.example/{name}.png",
+            "alt": "A dog runs on grass",
+            "figcaption": "",
+            "position": 0,
+            "host": "docs.example",
+            "language": "en",
+            "format": "PNG",
+            "width": 200,
+            "height": 150,
+            "bytes": len(picture),
+            "image_sha256": sha(picture),
+            "phash": "0f" * 8,
+            "media": f"{shard}/{sha(picture)}.png",
+            "archive": "",
+            "archive_offset": -1,
+            "owner": "",
+            "post": "",
+            "posted": "",
+            "collected": "",
+            "text": "a dog runs on grass",
+            "labels": [{"label": "dog", "confidence": 0.9, "identifier": "n02084071"}],
+            "caption": "a dog runs on grass",
+            "steps": [{"step": "case", "before": "A dog", "after": "a dog", "reason": "start"}],
+            "types": ["dog"],
+            "group": key,
+            "split": split,
+        }
+        | OWN.get(stage, {})
+    ]
+
+
+def _utterance(key: str, record: str, split: str, shard: str, picture: bytes, media: dict[str, bytes]) -> dict[str, Any]:
+    sound = f"sound {key}".encode()
+    media[f"{key}.flac"] = sound
+    manner = {name: clipped_normal(key, name, asked["mean"], asked["sd"]) for name, asked in DRAWS["parameters"].items()}
+    heard = {"seconds": 1.5, "level": -26.0, "peak": -8.0, "clipped": 0, "lead": 0.02, "tail": 0.02}
+    return dict(
+        key=key,
+        record=record,
+        caption="a dog runs on grass",
+        language="en",
+        spoken="a dog runs on grass",
+        origin="synthetic",
+        seconds_per_character=0.08,
+        split=split,
+        group=record,
+        image_sha256=sha(picture),
+        image_media=f"{shard}/{sha(picture)}.png",
+        audio_sha256=sha(sound),
+        media=f"{shard}/{key}.flac",
+        voice="en-us",
+        **manner,
+        **heard,
+    )
+
+
+def clipped_normal(key: str, name: str, mean: float, sd: float) -> float:
+    """A draw as the stage makes them, from this key."""
+    return round(mean + min(2 * sd, max(-2 * sd, draw(key, name).gauss(0.0, sd))), 4)

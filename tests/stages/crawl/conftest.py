@@ -1,0 +1,132 @@
+"""Stages over the fixture web, in folders of the test's own."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.stage_output import Boundary
+from components.execution.stage import Stage
+from components.stages.crawl import Params, run
+from components.web.fetch import FetchSettings
+from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
+from tests.support import make_stage
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test opens a connection to another machine, even where a guard that it tests is broken."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not ipaddress.ip_address(address[0]).is_loopback:
+            raise AssertionError(f"a test connects to {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+def fixture_params(**changes: Any) -> Params:
+    """The parameters of a crawl over the fixture web."""
+    values: dict[str, Any] = {
+        "snapshot": "fixture",
+        "base": "",
+        "fresh_for": 30.0,
+        "source": "site",
+        "inputs": [],
+        "input_prefix": "",
+        "sample": 0,
+        "sample_seed": 0,
+        "layout": "",
+        "image_folder": "",
+        "language": "",
+        "web": "folder",
+        "web_root": "web",
+        "proxy": "",
+        "seeds": fixture_seeds(),
+        "hosts": list(HOSTS),
+        "depth": 6,
+        "max_pages": 500,
+        "per_host": 4,
+        "connections": 16,
+        "delay": 0.0,
+        "connect_timeout": 5.0,
+        "timeout": 10.0,
+        "retries": 1,
+        "backoff": 0.01,
+        "max_page_bytes": 1_000_000,
+        "max_image_bytes": 1_000_000,
+        "min_side": 0,
+        "max_aspect": 0.0,
+        "user_agent": "hearsight",
+        "contact": "",
+        "allow_private": False,
+        "max_retry_after": 5.0,
+        "sitemaps": False,
+        "tdmrep": False,
+        "consent": "opt_out",
+        "consenting": [],
+        "min_alt": 1,
+        "shard_size": 10,
+    }
+    return Params(**(values | changes))
+
+
+def fetch_settings(**changes: Any) -> FetchSettings:
+    """The fetcher's share of them."""
+    params = fixture_params(**changes)
+    return FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    """The folder of a small fixture web: 8 pages of 3 pictures, and the accidents."""
+    return build_fixture_web(tmp_path / "web", pages=8)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, web: Path) -> Callable[..., Stage]:
+    """Makes a crawl stage over that web; equal folders each time, so a second one finds what the first left."""
+    return lambda **changes: make_stage(tmp_path, "crawl", params=fixture_params(**changes))
+
+
+def posts_params(proxy: str, **changes: Any) -> Params:
+    """The parameters of a collection by hashtag; settings of ``posts`` may be given by their own names."""
+    posts: dict[str, Any] = {
+        "provider": "mastodon",
+        "server": "http://social.sample",
+        "tag": "pracegover",
+        "variants": [],
+        "profiles": [],
+        "local": False,
+        "user": "",
+        "window_days": 7000.0,
+        "relist_days": 0.0,
+        "page_size": 40,
+        "token_variable": "",
+    }
+    own = {name: changes.pop(name) for name in list(changes) if name in posts}
+    values = {"source": "posts", "web": "open", "web_root": "", "proxy": proxy, "contact": "mail@example.org"}
+    values |= {"seeds": [], "hosts": [], "max_pages": 50, "snapshot": "day-1", "posts": posts | own}
+    return fixture_params(**(values | changes))
+
+
+@pytest.fixture
+def collect(tmp_path: Path) -> Callable[..., Boundary]:
+    """Collects posts into a snapshot and gives the finished boundary."""
+
+    def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> Boundary:
+        job = make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes))
+        shutil.rmtree(job.out, ignore_errors=True)
+        job.out.mkdir(parents=True)
+        run(job)
+        job.finish()
+        return Boundary(job.out)
+
+    return go

@@ -1,0 +1,83 @@
+"""A crawl reads WACZ and zstd archives as it reads gzip ones: every page and fault has a row and a place of its own."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+
+import pytest
+from backports import zstd
+
+from components.core.stage_output import Boundary
+from components.stages.crawl import run
+from components.web.budget import Budget
+from tests.web.archived import archive_web, wacz, web_pages, zstd_frames
+
+
+@pytest.fixture
+def crawl(stage):
+    """The boundary of a crawl of those archives."""
+
+    def go(*names: str, snapshot: str, **changes) -> Boundary:
+        job = stage(source="archives", seeds=[], hosts=[], inputs=list(names), snapshot=snapshot, **changes)
+        job.out = job.out.parent.parent / snapshot / "crawl"
+        shutil.rmtree(job.out, ignore_errors=True)
+        job.out.mkdir(parents=True)
+        run(job)
+        job.finish()
+        return Boundary(job.out)
+
+    return go
+
+
+def page_rows(boundary):
+    return [row for row in boundary.ledger().to_pylist() if row["kind"] == "page"]
+
+
+def records_of(boundary):
+    return {(row["page_url"], row["image_url"], row["alt"]) for row in boundary.table().to_pylist()}
+
+
+def split(path):
+    """The records of a gzip WARC."""
+    return [b"WARC/1.0\r\n" + rest for rest in gzip.decompress(path.read_bytes()).split(b"WARC/1.0\r\n")[1:]]
+
+
+def test_a_crawl_of_a_wacz_or_of_frames_is_that_of_the_warcs(crawl, web, tmp_path):
+    parts = archive_web(web, tmp_path / "warc", 2)
+    (tmp_path / "set.wacz").write_bytes(wacz({part.name: part.read_bytes() for part in parts}))
+    for part in parts:
+        frames = zstd_frames(split(part), "packed")
+        (tmp_path / f"{part.stem}.zst").write_bytes(b"".join(frames))
+    expected = crawl("warc/*.warc.gz", snapshot="warcs")
+    in_wacz, in_frames = crawl("set.wacz", snapshot="wacz"), crawl("*.zst", snapshot="frames")
+    assert records_of(in_wacz) == records_of(in_frames) == records_of(expected) and len(records_of(expected)) > 20
+    assert len(page_rows(in_wacz)) == len(page_rows(expected)) == len(web_pages(web))
+    places = {(row["archive"], row["archive_offset"]) for row in in_wacz.table().to_pylist()}
+    told = {(row["archive"], row["archive_offset"]) for row in expected.table().to_pylist()}
+    assert {(archive.replace("set.wacz/archive/", "warc/"), at) for archive, at in places} == told
+
+
+def test_equal_places_of_two_files_in_a_wacz_do_not_collide(crawl, web, tmp_path):
+    torn = archive_web(web, tmp_path / "warc", 1)[0].read_bytes()[:-20]
+    (tmp_path / "set.wacz").write_bytes(wacz({"a.warc.gz": torn, "b.warc.gz": torn}))
+    rows = page_rows(crawl("set.wacz", snapshot="torn"))
+    faults = [row["key"] for row in rows if row["rule"] == "truncated"]
+    assert [key.partition(":")[0] for key in faults] == ["set.wacz/archive/a.warc.gz", "set.wacz/archive/b.warc.gz"]
+    assert len({row["key"] for row in rows}) == len(rows) and any(row["rule"] == "duplicate_page" for row in rows)
+
+
+def test_the_budget_of_a_record_and_of_a_page_are_rules(crawl, web, tmp_path):
+    archive_web(web, tmp_path / "warc", 1)
+    small = crawl("warc/*.warc.gz", snapshot="small", budget=Budget(record_bytes=300))
+    assert "too_large" in {row["rule"] for row in page_rows(small)} and len(page_rows(small)) >= len(web_pages(web))
+    few = crawl("warc/*.warc.gz", snapshot="few", budget=Budget(page_images=1))
+    assert "page_over_budget" in {row["rule"] for row in page_rows(few)}
+
+
+def test_a_broken_file_in_a_wacz_is_a_row(crawl, web, tmp_path):
+    data = wacz({"a.warc.gz": archive_web(web, tmp_path / "warc", 1)[0].read_bytes(), "b.warc.zst": zstd.compress(b"x") * 3})
+    (tmp_path / "set.wacz").write_bytes(data)
+    rows = page_rows(crawl("set.wacz", snapshot="broken"))
+    broken = [row for row in rows if row["verdict"] == "dropped" and row["key"].startswith("set.wacz/archive/b.warc.zst:")]
+    assert [row["rule"] for row in broken] == ["bad_record"] * 3

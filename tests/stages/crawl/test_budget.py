@@ -1,0 +1,38 @@
+"""Every budget of a crawl is a setting with a documented default, and a senseless one is refused in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.stages.crawl.settings import sound
+from components.web.budget import Budget
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.hostile_web import table
+from tests.support import PROJECT
+
+PAGE = (PROJECT / "docs" / "robustness.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", list(Budget.model_fields))
+def test_every_budget_is_explained_and_its_default_is_in_the_documents(name):
+    assert Budget.model_fields[name].description
+    assert f"| `{name}` | {getattr(Budget(), name):,g} |" in PAGE or f"| `{name}` | {getattr(Budget(), name):,} |" in PAGE
+
+
+@pytest.mark.parametrize("name", list(Budget.model_fields))
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_budget_of_nothing_is_refused_by_name(name, value):
+    kind = type(getattr(Budget(), name))
+    with pytest.raises(HearsightError, match=rf"crawl.budget.{name}: must be more than 0"):
+        sound(fixture_params(budget=Budget(**{name: kind(value)})))
+
+
+def test_a_project_may_leave_the_budget_out_or_name_a_part_of_it():
+    assert fixture_params().budget == Budget()
+    assert fixture_params(budget={"image_side": 30_000}).budget == Budget(image_side=30_000)
+
+
+@pytest.mark.parametrize("line", table())
+def test_every_behaviour_of_the_hostile_web_is_in_the_documents(line):
+    assert line in PAGE

@@ -1,0 +1,192 @@
+"""The stage from end to end, over the fixture web: one ledger row for everything, equal bytes whatever the order."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import Counter
+
+import pytest
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.sample import serving as sample_web_module
+from components.sample.sites import Site
+from components.stages.crawl import run
+from components.stages.crawl.sources.found import record_key
+from components.web.fetch import Fetcher
+from components.web.store import FetchStore
+
+
+def crawl(stage, **changes) -> Boundary:
+    job = stage(**changes)
+    shutil.rmtree(job.out, ignore_errors=True)
+    job.out.mkdir(parents=True)
+    run(job)
+    job.finish()
+    return Boundary(job.out)
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """Every URL that any sample web was asked for."""
+    log: list[str] = []
+    start = sample_web_module.SampleWeb.__init__
+
+    def watched(self, *args, **kwargs):
+        start(self, *args, **kwargs)
+        self.log = log
+
+    monkeypatch.setattr(sample_web_module.SampleWeb, "__init__", watched)
+    return log
+
+
+def rows(boundary: Boundary, kind: str) -> list[dict]:
+    return [row for row in boundary.ledger().to_pylist() if row["kind"] == kind]
+
+
+def test_every_image_and_page_has_one_row_and_each_accident_its_reason(stage):
+    boundary = crawl(stage)
+    records, pages = rows(boundary, "record"), rows(boundary, "page")
+    rules = Counter(row["rule"] for row in records if row["verdict"] == "dropped")
+    assert rules == {
+        "truncated_image": 2,
+        "not_an_image": 2,
+        "connection": 2,
+        "http_status": 2,
+        "robots": 2,
+        "duplicate_pair": 4,
+        "empty_alt": 2,
+        "data_uri": 2,
+    }
+    assert Counter(row["rule"] for row in pages) == {"": 14, "redirect": 2, "http_status": 2, "robots": 2}
+    assert len({row["key"] for row in records}) == len(records) == 8 * 3 + 2 * 11 + 2
+    assert boundary.manifest.counts["record"]["kept"] == boundary.table().num_rows == 8 * 3 + 2 * 3
+    broken = next(row for row in records if row["rule"] == "truncated_image")
+    assert "truncated" in broken["value"] and "cut-off.jpg on http://" in broken["detail"]
+
+
+def test_records_are_sorted_whole_and_name_no_port(stage):
+    table = crawl(stage).table().to_pylist()
+    assert table == sorted(table, key=lambda row: (row["page_url"], row["position"]))
+    for row in table:
+        assert row["key"] == record_key(row["page_url"], row["position"], row["image_url"], row["alt"])
+        assert row["host"].endswith(".sample") and ":" not in row["page_url"].removeprefix("http://")
+        assert row["language"] == "en" and min(row["width"], row["height"]) >= 100 and row["alt"]
+
+
+def test_media_hold_each_picture_once_as_it_was_sent(stage):
+    boundary = crawl(stage)
+    media = dict(zip(*(boundary.table().column(name).to_pylist() for name in ("image_sha256", "media")), strict=True))
+    assert all(sha256_bytes(boundary.read_media(where)) == sha for sha, where in media.items())
+    assert sum(shard.media["members"] for shard in boundary.manifest.shards) == len(media)
+    assert len({row["media"] for row in boundary.table().to_pylist()}) == len(media)
+
+
+def test_a_second_run_asks_nothing_and_gives_equal_bytes(stage, requests):
+    first = crawl(stage).digest
+    assert requests
+    requests.clear()
+    assert crawl(stage).digest == first and requests == []
+
+
+def test_the_result_does_not_depend_on_the_order_of_answers(stage, tmp_path, monkeypatch):
+    first = crawl(stage)
+    parent = (tmp_path / "data/store/fixture/COMPLETE").read_text()
+    for seed in (1, 2):
+        for part in ("data/store", ".hearsight"):
+            shutil.rmtree(tmp_path / part)
+        chance = random.Random(seed)
+        answer = Site.answer
+
+        def late(self, target, answer=answer, chance=chance):
+            import time
+
+            time.sleep(chance.random() * 0.01)
+            return answer(self, target)
+
+        monkeypatch.setattr(Site, "answer", late)
+        monkeypatch.setattr("components.web.fetch.spread", lambda urls, chance=chance: chance.sample(list(urls), len(list(urls))))
+        assert crawl(stage, per_host=1 + 7 * (seed % 2)).digest == first.digest
+        assert (tmp_path / "data/store/fixture/COMPLETE").read_text() == parent
+        monkeypatch.undo()
+
+
+def test_an_interrupted_crawl_is_taken_up_and_asks_for_nothing_it_has(stage, tmp_path, requests, monkeypatch):
+    whole = crawl(stage).digest
+    everything = Counter(requests)
+    for part in ("data/store", ".hearsight"):
+        shutil.rmtree(tmp_path / part)
+    requests.clear()
+    ask, left = Fetcher._ask, [25]
+
+    async def breaks(self, url, role):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return await ask(self, url, role)
+
+    monkeypatch.setattr(Fetcher, "_ask", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        crawl(stage)
+    monkeypatch.setattr(Fetcher, "_ask", ask)
+    with FetchStore(tmp_path / "data/store/fixture") as store:
+        assert 0 < len(store) <= 25
+        had = {entry.url for entry in store if not entry.failure}
+    before = len(requests)
+    assert crawl(stage).digest == whole
+    again = set(requests[before:])
+    assert not again & had and again | had == set(everything)
+
+
+def test_another_threshold_fetches_nothing(stage, requests):
+    kept = crawl(stage).table().num_rows
+    requests.clear()
+    boundary = crawl(stage, min_alt=40, max_image_bytes=15_000)
+    assert 0 < boundary.table().num_rows < kept and requests == []
+    assert {"image_too_large", "empty_alt"} <= {row["rule"] for row in rows(boundary, "record")}
+
+
+def test_limits_of_depth_and_pages_are_in_the_ledger(stage):
+    near = crawl(stage, depth=0, snapshot="near")
+    assert {row["rule"] for row in rows(near, "page")} == {"", "depth"}
+    few = crawl(stage, max_pages=5, snapshot="few")
+    assert sum(row["rule"] == "page_limit" for row in rows(few, "page")) > 3
+
+
+def test_a_complete_snapshot_that_lacks_a_page_says_so(stage):
+    crawl(stage, depth=0)
+    with pytest.raises(HearsightError, match=r"does not hold http://.*snapshot to a new name"):
+        crawl(stage, depth=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": ["meadow.sample"]}, "is not an http address"),
+        ({"seeds": ["http://else.sample/"]}, "on no host of crawl.hosts"),
+        ({"seeds": []}, "is empty"),
+        ({"web": "open"}, "must say whose it is"),
+        ({"web_root": "nowhere"}, "holds no host folders"),
+        ({"web_root": ""}, "web_root"),
+        ({"snapshot": "../x"}, "cannot name a folder"),
+        ({"timeout": 0.0}, "more than 0"),
+        ({"delay": -1.0}, "not be negative"),
+        ({"web": "sample"}, "package .* is missing"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(stage, changes, message):
+    with pytest.raises(HearsightError, match=message) as caught:
+        crawl(stage, **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_network_nothing_is_completed_and_the_next_run_asks_again(stage, tmp_path, monkeypatch, requests):
+    proxy = sample_web_module.SampleWeb.proxy
+    monkeypatch.setattr(sample_web_module.SampleWeb, "proxy", property(lambda self: "http://127.0.0.1:9"))
+    with pytest.raises(HearsightError, match="none of the seeds can be reached"):
+        crawl(stage, retries=0)
+    assert not (tmp_path / "data/store/fixture/COMPLETE").exists() and requests == []
+    monkeypatch.setattr(sample_web_module.SampleWeb, "proxy", proxy)
+    assert crawl(stage).table().num_rows

@@ -1,0 +1,99 @@
+"""The day's snapshot is written into params.yaml by whoever asks for it, and nothing else of that file changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.params_edit import set_texts
+from components.tools.snapshots.next_snapshot import next_snapshot
+from tests.support import PROJECT
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    return tmp_path
+
+
+def complete(root: Path, snapshot: str) -> None:
+    (root / "data/store" / snapshot).mkdir(parents=True)
+    (root / "data/store" / snapshot / "COMPLETE").write_text("{}")
+
+
+def settings(root: Path) -> tuple[str, str]:
+    crawl = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]
+    return crawl["snapshot"], crawl["base"]
+
+
+def test_each_day_stands_on_the_last_and_only_two_texts_change(root):
+    before = (root / "params.yaml").read_text().splitlines()
+    complete(root, "sample-2")
+    assert next_snapshot(root, "english", date(2026, 11, 21))["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
+    after = (root / "params.yaml").read_text().splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert len(changed) == 2 and all(old.partition("#")[2] == new.partition("#")[2] != "" for old, new in changed)
+    complete(root, "sample-2-2026-11-21")
+    next_snapshot(root, "english", date(2026, 11, 22))
+    assert settings(root) == ("sample-2-2026-11-22", "sample-2-2026-11-21")
+
+
+def test_an_unfinished_snapshot_is_finished_first_and_a_day_is_moved_on_to_once(root):
+    day = date(2026, 11, 21)
+    assert next_snapshot(root, "english", day) == {
+        "dataset": "english", "snapshot": "sample-2", "base": "", "moved": False, "why": "it is not complete yet",
+    }  # fmt: skip
+    complete(root, "sample-2")
+    next_snapshot(root, "english", day)
+    assert not next_snapshot(root, "english", date(2026, 11, 22))["moved"]
+    complete(root, "sample-2-2026-11-21")
+    assert not next_snapshot(root, "english", day)["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
+
+
+def test_a_dataset_without_a_crawl_is_one_line(root):
+    with pytest.raises(HearsightError, match="'paper' does not take the stage 'crawl'"):
+        next_snapshot(root, "paper", date(2026, 11, 21))
+
+
+def test_the_command_says_what_it_did(root):
+    complete(root, "sample-2")
+
+    def hearsight(*words: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "HEARSIGHT_ROOT": str(root)}
+        command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", *words]
+        return subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=900, check=False)
+
+    done = hearsight("--day", "2026-11-21")
+    assert done.returncode == 0 and json.loads(done.stdout)["snapshot"] == "sample-2-2026-11-21"
+    wrong = hearsight("--day", "tomorrow")
+    assert wrong.returncode == 2 and wrong.stderr == "hearsight: --day: 'tomorrow' is no day — write it as 2026-11-21\n"
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn", "Cs", "Zl", "Zp"]), max_size=20))
+def test_any_text_is_written_so_that_it_is_read_back(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("p") / "params.yaml"
+    path.write_text("a:  # one\n  b: {c: old, d: 1}   # two\n  e: 'x'\n")
+    set_texts(path, ["a"], {"e": text})
+    assert yaml.safe_load(path.read_text()) == {"a": {"b": {"c": "old", "d": 1}, "e": text}}
+    assert path.read_text().startswith("a:  # one\n  b: {c: old, d: 1}   # two\n  e: ")
+
+
+@pytest.mark.parametrize("name", ["missing", "b"])
+def test_what_cannot_be_set_is_named_and_the_file_stays(tmp_path, name):
+    path = tmp_path / "params.yaml"
+    path.write_text("a: {b: [1], c: x}\n")
+    with pytest.raises(HearsightError, match=name):
+        set_texts(path, ["a"], {name: "y"})
+    assert path.read_text() == "a: {b: [1], c: x}\n"

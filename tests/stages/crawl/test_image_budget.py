@@ -1,0 +1,119 @@
+"""A crawl over images that cost too much: each is a ledger row, the rest is kept, and a larger budget asks again."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.stages.crawl import image_decoding
+from components.stages.crawl.image_decoding import LookAhead
+from components.web.budget import Budget
+from components.web.images import inspection
+from components.web.images.image import look
+from components.web.store import FetchStore
+from components.web.warc import Entry
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.fixture_web import picture
+from tests.support import WORKERS, make_stage
+from tests.web.image_bombs import gif_outside, png, webp
+from tests.web.raw_web import RawWeb, plain
+from tests.web.test_image_precheck import crawl
+
+GOOD = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue", "green")]
+BOMB = webp(9000, 9000)
+
+
+def test_every_image_too_dear_is_a_row_the_others_are_kept_and_a_larger_budget_asks_again(tmp_path):
+    paths = {
+        "/good": GOOD[0],
+        "/dear": png(9000, 9000),
+        "/wide": png(20_001, 300),
+        "/far": gif_outside(65_000, 4),
+        "/last": GOOD[1],
+    }
+    alts = {path: f"a picture of {path[1:]} things" for path in paths}
+    small = Budget(image_memory=1 << 25)
+    with RawWeb({path: plain(data) for path, data in paths.items()}) as web:
+        rows, digest, _ = crawl(tmp_path, web, "dear", alts, budget=small)
+        assert {path: (row["rule"], row["value"], row["threshold"]) for path, row in rows.items()} == {
+            "/good": ("", "", ""),
+            "/dear": ("image_over_budget", "memory", f"{1 << 25} bytes"),
+            "/wide": ("image_too_large", "20001 x 300 px", "20000 px a side"),
+            "/far": ("image_too_large", "65010 x 14 px", "20000 px a side"),
+            "/last": ("", "", ""),
+        }
+        asked = len(web.asked)
+        assert crawl(tmp_path, web, "dear", alts, budget=small)[1] == digest
+        rows = crawl(tmp_path, web, "dear", alts)[0]
+        assert [path for path, row in rows.items() if row["rule"]] == ["/wide", "/far"] and len(web.asked) == asked
+
+
+def test_fewer_px_drop_what_was_kept_and_say_the_same_as_a_crawl_that_never_saw_more(tmp_path):
+    paths = {"/large": png(400, 300), "/good": GOOD[0]}
+    alts = {path: f"a picture of {path[1:]} things" for path in paths}
+    with RawWeb({path: plain(data) for path, data in paths.items()}) as web:
+        assert {row["rule"] for row in crawl(tmp_path, web, "more", alts)[0].values()} == {""}
+        later = crawl(tmp_path, web, "more", alts, budget=Budget(image_side=399))[0]
+        assert (later["/large"]["rule"], later["/large"]["threshold"]) == ("image_too_large", "399 px a side")
+        fresh = crawl(tmp_path / "fresh", web, "less", alts, budget=Budget(image_side=399))[0]
+        assert [fresh[path]["rule"] for path in paths] == [later[path]["rule"] for path in paths]
+
+
+def seen_ahead(tmp_path, bodies, budget):
+    """The sha256 of each picture that workers looked at ahead."""
+    job = make_stage(tmp_path, "crawl", params=fixture_params(budget=budget))
+    job.engine = WORKERS
+    with FetchStore(tmp_path / "s", writer=True) as store, LookAhead(job, store):
+        for number, data in enumerate(bodies):
+            store.add(Entry(f"http://a.sample/{number}", 200, type="image/png"), data, [], "OK")
+    found: set[str] = set()
+    for path in (job.state / "annotations").glob("image.look*.sqlite"):
+        with sqlite3.connect(path) as base:
+            found |= {key for (key,) in base.execute("SELECT key FROM results")}
+    return found
+
+
+def test_a_picture_over_its_memory_costs_the_workers_ahead_no_other_picture(tmp_path):
+    found = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
+    assert found >= {look(data).sha256 for data in GOOD} and len(found) == 6
+
+
+def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp_path, monkeypatch):
+    def looked(budget, data):
+        while data == GOOD[0]:
+            pass
+        return look(data)
+
+    monkeypatch.setattr(image_decoding, "look_within", looked)
+    monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)  # what a process had in hand goes with it
+    assert seen_ahead(tmp_path, GOOD, Budget(image_seconds=0.5)) == {look(data).sha256 for data in GOOD[1:]}
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(image_decoding, "look_within", lambda *_: os.abort())
+    monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)
+    monkeypatch.setattr(image_decoding, "CHILDREN", most)
+    assert seen_ahead(tmp_path, [GOOD[0] + bytes([number]) for number in range(20)], Budget()) == set()
+
+
+def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
+    def looked(data, budget):
+        return os.abort() if data == GOOD[0] else look(data, budget)
+
+    monkeypatch.setattr(inspection, "look", looked)
+    alts = {"/one": "a picture of one thing", "/two": "a picture of two things"}
+    with RawWeb({"/one": plain(GOOD[0]), "/two": plain(GOOD[1])}) as web:
+        rows = crawl(tmp_path, web, "crash", alts)[0]
+    assert (rows["/one"]["rule"], rows["/one"]["value"]) == ("image_over_budget", "crash") and rows["/two"]["verdict"] == "kept"
+    assert rows["/one"]["threshold"] == f"10 s and {1 << 30} bytes"
+
+
+def test_a_stored_picture_that_was_damaged_is_told_with_its_place(tmp_path):
+    with RawWeb({"/one": plain(GOOD[0])}) as web, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(image_decoding, "body_at", lambda *_: None)
+        with pytest.raises(HearsightError, match=r"the stored picture [0-9a-f]{16} is damaged — remove the snapshot's folder"):
+            crawl(tmp_path, web, "torn", {"/one": "a picture of one thing"})

@@ -1,0 +1,233 @@
+"""An API's manners: rate limits waited for or told, tokens that are nowhere kept, runs that stop and go on."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+import threading
+import time
+from contextlib import suppress
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.web.api import Api, until_reset
+from components.web.store import FetchStore
+from tests.stages.crawl.social import SERVER, Answer
+from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.support import HANG
+
+TOKEN = "s3cret+token/of=ours"
+DATE = {"Date": "Sat, 21 Nov 2026 10:00:00 GMT"}
+
+
+def limited(seconds: int, status: int = 429) -> Answer:
+    """Too many requests, until so many seconds later."""
+    reset = f"2026-11-21T10:{seconds // 60:02d}:{seconds % 60:02d}.000000Z"
+    return Answer(status, b"{}", DATE | {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset, "X-RateLimit-Limit": "300"})
+
+
+def everything(root: Path) -> bytes:
+    """All bytes below a folder, packed ones unpacked as well."""
+    found = b""
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        found += data + (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else b"")
+    return found
+
+
+def test_a_rate_limit_is_waited_for_and_asked_again(social, collect, capfd):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1)
+    social.order("/statuses", limited(2))
+    start = time.monotonic()
+    assert len(rows(collect(social.proxy))) == 1
+    assert time.monotonic() - start > 1.5 and "rate limit" in capfd.readouterr().err
+
+
+def test_a_limit_used_up_by_a_good_answer_is_waited_for_before_the_next(social, collect, capfd):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1)
+    page = b"[]"
+    social.order("timelines", Answer(200, page, limited(2).headers))
+    social.post("ana", 2)
+    start = time.monotonic()
+    assert len(rows(collect(social.proxy, profiles=["ana"]))) == 2
+    assert time.monotonic() - start > 1.5 and "rate limit" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["timelines", "/statuses"])
+def test_a_limit_that_lasts_too_long_stops_the_run_and_the_next_goes_on(social, collect, part):  # noqa: F811
+    for name in ("ana", "bia"):
+        social.person(name)
+        social.post(name, len(social.people))
+    social.order(part, limited(299))
+    with pytest.raises(HearsightError, match=r"rate limit is used up.*299 s"):
+        collect(social.proxy, per_host=1)
+    before = social.asked()
+    assert len(rows(collect(social.proxy))) == 2
+    answered = [url for url in before if part not in url]
+    assert not set(answered) & set(social.asked()[len(before) :])  # what was answered is not asked again
+
+
+def test_a_server_that_asks_for_a_token_is_told_in_one_line_and_nothing_is_kept_of_it(social, collect, monkeypatch):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1)
+    social.token = TOKEN
+    with pytest.raises(HearsightError, match=r"asks for a token.*posts\.token_variable"):
+        collect(social.proxy)
+    monkeypatch.setenv("A_TOKEN", "another token".replace(" ", "-"))
+    with pytest.raises(HearsightError, match=r"does not accept the token in \$A_TOKEN"):
+        collect(social.proxy, token_variable="A_TOKEN")
+    monkeypatch.delenv("A_TOKEN")
+    with pytest.raises(HearsightError, match=r"\$A_TOKEN: is not set"):
+        collect(social.proxy, token_variable="A_TOKEN")
+    monkeypatch.setenv("A_TOKEN", TOKEN)
+    assert len(rows(collect(social.proxy, token_variable="A_TOKEN"))) == 1
+
+
+def test_a_token_is_sent_to_the_api_alone_and_lies_nowhere_afterwards(social, collect, monkeypatch, tmp_path, capfd):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1, f"<p>#pracegover {TOKEN}</p>")
+    social.token = TOKEN
+    told = Answer(200, b'{"x": "%s"}' % TOKEN.encode(), {"Set-Cookie": f"session={TOKEN}", "X-Echo": TOKEN})
+    social.order("/statuses", told)
+    monkeypatch.setenv("A_TOKEN", TOKEN)
+    collect(social.proxy, token_variable="A_TOKEN")
+    sent = {url.split("/")[2] for url, headers in social.log if TOKEN in headers.get("authorization", "")}
+    asked = {url.split("/")[2] for url, _ in social.log}
+    assert sent == {"social.sample"} and asked == {"social.sample"}
+    social.orders.clear()
+    found = collect(social.proxy, "other", token_variable="A_TOKEN")
+    assert {url.split("/")[2] for url, headers in social.log if "authorization" in headers} == {"social.sample"}
+    assert "media.sample" in {url.split("/")[2] for url, _ in social.log} and len(rows(found)) == 1
+    assert TOKEN.encode() not in everything(tmp_path) and TOKEN not in "".join(capfd.readouterr())
+    monkeypatch.delenv("A_TOKEN")  # and a replay needs none
+    assert len(rows(collect("http://127.0.0.1:1", "other", token_variable="A_TOKEN"))) == 1
+
+
+def test_a_redirect_takes_no_token_elsewhere(social, collect, monkeypatch):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1)
+    monkeypatch.setenv("A_TOKEN", TOKEN)
+    social.order("/statuses", Answer(302, b"", {"Location": "http://evil.sample/statuses"}))
+    found = collect(social.proxy, token_variable="A_TOKEN")
+    assert rules(found)["listing:ana@social.sample"] == "redirect" and not social.asked(lambda url: "evil" in url)
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(500, b"{}"), Answer(200, body=None), Answer(200, b"<html>down"), Answer(404, b"{}"), Answer(422, b"{}")]
+)
+def test_a_timeline_that_cannot_be_had_stops_the_run_and_leaves_nothing_behind(social, collect, answer, tmp_path):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1)
+    social.order("timelines", *[answer] * 6)
+    with pytest.raises(HearsightError, match="/api/v1/timelines/tag/pracegover"):
+        collect(social.proxy)
+    with FetchStore(tmp_path / "data/store/day-1") as store:
+        assert [entry.url for entry in store] == [f"{SERVER}/robots.txt"]
+    social.orders.clear()
+    assert len(rows(collect(social.proxy))) == 1
+
+
+def test_a_short_failure_is_asked_about_again(social, collect):  # noqa: F811
+    social.person("ana")
+    social.post("ana", 1)
+    social.order("timelines", Answer(500, b"{}"))
+    social.order("/statuses", Answer(200, b"<html>"))
+    found = collect(social.proxy)
+    assert len(rows(found)) == 1 and not rules(found)
+
+
+def _collect(root: Path, proxy: str) -> None:
+    from components.stages.crawl import run
+    from tests.stages.crawl.conftest import posts_params
+    from tests.support import make_stage
+
+    run(make_stage(root, "crawl", params=posts_params(proxy, per_host=1)))
+
+
+def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_path):  # noqa: F811
+    for at in range(12):
+        social.person(f"p{at}")
+        for number in range(4):
+            social.post(f"p{at}", at * 10 + number)
+    held, killed, real = threading.Event(), threading.Event(), social.answer
+
+    def slow(url, headers):
+        if "/106/statuses" in url and not held.is_set():
+            held.set()
+            killed.wait(HANG)
+        return real(url, headers)
+
+    social.answer = slow
+    process = get_context("fork").Process(target=_collect, args=(tmp_path, social.proxy))
+    process.start()
+    assert held.wait(HANG)
+    time.sleep(0.2)
+    process.kill()
+    process.join()
+    killed.set()
+    assert process.exitcode == -signal.SIGKILL
+    before = social.asked()
+    for _ in range(100):  # the workers it forked die with it, and only then is its lock free
+        with suppress(HearsightError), FetchStore(tmp_path / "data/store/day-1", writer=True) as store:
+            known = {entry.url for entry in store}
+            break
+        time.sleep(0.1)
+    found = collect(social.proxy)
+    assert len(rows(found)) == 48 and len(known) > 5
+    assert not known & set(social.asked()[len(before) :])
+
+
+def test_a_retry_asks_again_for_the_listings_that_failed(social, collect, tmp_path):  # noqa: F811
+    from components.tools.snapshots.retry import retry_snapshot
+    from tests.stages.crawl.conftest import posts_params
+    from tests.support import make_stage
+
+    for name in ("ana", "bia"):
+        social.person(name)
+        social.post(name, len(social.people))
+    social.order("/100/statuses", *[Answer(503, b"")] * 2)
+    assert len(rows(collect(social.proxy))) == 1
+    start = len(social.log)
+    told = retry_snapshot(make_stage(tmp_path, "crawl", params=posts_params(social.proxy)), ["http_5xx"])
+    assert told["asked"] == told["answered"] == 1
+    assert [url.split("/")[-1].split("?")[0] for url, _ in social.log[start:]] == ["statuses", "00000001-0.jpg"]
+    assert len(rows(collect(social.proxy))) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("2026-11-21T10:00:30.123Z", 30.123),
+        ("2026-11-21T09:00:00Z", 0),
+        ("30", 30),
+        ("1795255230", 30),
+        ("soon", 0),
+        ("", 0),
+        ("9" * 400, 0),
+        ("2026-11-21T10:00:30", 30),
+    ],
+)
+def test_the_time_of_a_reset_is_counted_from_the_answers_own_date(said, seconds):
+    sent = {"date": DATE["Date"]} | ({"x-ratelimit-reset": said} if said else {})
+    if set(said) == {"9"}:
+        assert until_reset(sent) > 1e9  # more than anybody waits for
+    else:
+        assert until_reset(sent) == pytest.approx(seconds)
+
+
+def test_a_token_is_taken_out_in_every_spelling():
+    api = Api("https://graph.sample/v1", TOKEN)
+    spelled = (TOKEN, "s3cret%2Btoken%2Fof%3Dours", r"s3cret+token\/of=ours")
+    for form in spelled:
+        assert b"s3cret" not in api.scrub(f'{{"next": "https://graph.sample/x?access_token={form}&after=1"}}'.encode())
+    other = api.scrub(b'{"next": "https:\\/\\/graph.sample\\/x?access_token=EAAother&after=1"}')
+    assert b"EAAother" not in other and b"after=1" in other
+    assert (
+        "Authorization" not in api.headers("https://graph.sample.evil/v1/x")
+        and api.headers("https://graph.sample/v1/x")["Authorization"]
+    )

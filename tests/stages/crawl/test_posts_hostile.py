@@ -1,0 +1,114 @@
+"""Whatever JSON a server answers, each provider tells of it in rows that can be kept, and none raises."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.ledger import ledger_table
+from components.stages.crawl.posts.calls import Reply
+from components.stages.crawl.posts.found import pages_of
+from components.stages.crawl.posts.mastodon import MastodonApi
+from components.stages.crawl.posts.provider import provider_of
+from components.stages.crawl.posts.state import State
+from components.stages.crawl.posts.survey import Survey
+from components.stages.crawl.sources.found import write_found
+from components.web.takedown_list import NOTHING
+from tests.stages.crawl.conftest import posts_params
+from tests.stages.crawl.social import SERVER
+
+NAMES = (
+    "id", "acct", "url", "uri", "account", "created_at", "content", "visibility", "media_attachments", "type", "description",
+    "locked", "reblog", "language", "data", "business_discovery", "media", "paging", "cursors", "after", "caption", "media_type",
+    "media_url", "permalink", "timestamp", "children", "username", "noindex", "suspended",
+)  # fmt: skip
+PLAIN = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+    | st.sampled_from(["#pracegover", "ana", "http://x.org/a.jpg", "2026-11-20T00:00:00Z", "image", "IMAGE", "public", "c1"])
+    | st.just("\ud800\0")
+)  # fmt: skip
+ANY = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner), max_leaves=25
+)
+STATUS = st.fixed_dictionaries(
+    {
+        "id": PLAIN,
+        "url": PLAIN,
+        "created_at": PLAIN | st.just("2026-11-20T00:00:00Z"),
+        "content": PLAIN,
+        "visibility": st.just("public"),
+    },
+    optional={"media_attachments": ANY, "account": ANY, "language": ANY, "reblog": PLAIN},
+)
+MEDIA = st.fixed_dictionaries(
+    {"id": st.just("1") | PLAIN, "permalink": PLAIN, "timestamp": PLAIN, "media_type": PLAIN, "caption": PLAIN},
+    optional={"children": ANY},
+)
+DISCOVERED = st.fixed_dictionaries(
+    {"business_discovery": st.fixed_dictionaries({"media": st.fixed_dictionaries({"data": st.lists(MEDIA)})})}
+)
+
+
+class Said:
+    """Answers of a server that says one thing to everything."""
+
+    opt_in = False
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def get(self, url: str) -> Reply:
+        return Reply(url, self.value, status=200, fetched="2026-11-21T00:00:00Z")
+
+
+@settings(max_examples=100, deadline=None)
+@given(value=ANY | st.lists(STATUS, max_size=4) | DISCOVERED, provider=st.sampled_from(["mastodon", "instagram"]))
+def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
+    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
+    chosen = posts_params("", **own).posts
+    survey = Survey(provider_of(chosen, 3, live=False), Said(value), State(), chosen, NOTHING, lambda url: False)
+    state = survey.run(None)
+    pages = [page for _, owner in sorted(state.owners.items()) for page in pages_of(owner, chosen.tags)]
+    folder = tmp_path_factory.mktemp("any")
+    ledger_table([*survey.search.rows, *(page.row for page in pages if page.row)])
+    write_found(folder / "found.parquet", pages)
+    state.save(folder / "state.parquet")
+    assert State.load(folder / "state.parquet") == state
+
+
+@settings(max_examples=50, deadline=None)
+@given(ANY | st.lists(STATUS, max_size=4))
+def test_of_a_timeline_nothing_of_the_posts_is_stored_but_what_tells_accounts(value):
+    url = f"{SERVER}/api/v1/timelines/tag/x?limit=1"
+    body = json.dumps(value).encode()
+    kept = json.loads(MastodonApi(SERVER).reduced(url, body))
+    if not isinstance(value, list):
+        assert json.dumps(kept) == json.dumps(value)
+        return
+    for status in kept:
+        assert status is None or set(status) <= {"id", "created_at", "account", "reblog"}
+
+
+@pytest.mark.parametrize("provider", ["mastodon", "instagram"])
+def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
+    statuses = [{"id": str(number), "created_at": "2026-11-20T00:00:00Z"} for number in range(2)]
+    media = {"data": [{"id": "1"}], "paging": {"cursors": {"after": "same"}}}
+
+    class Endless(Said):
+        count = 0
+
+        def get(self, url: str) -> Reply:
+            self.count += 1
+            record = {"id": "7", "acct": "ana", "business_discovery": {"media": media}, "data": []}
+            value = statuses if "statuses" in url else [] if "timelines" in url else record
+            return Reply(url, value, status=200, fetched="2026-11-21T00:00:00Z", following=f"{url}&max_id={self.count}")
+
+    said = Endless(None)
+    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
+    chosen = posts_params("", **own).posts
+    state = Survey(provider_of(chosen, 5, live=False), said, State(), chosen, NOTHING, lambda url: False).run(None)
+    assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and said.count < 12

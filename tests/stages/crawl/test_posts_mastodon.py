@@ -1,0 +1,180 @@
+"""Posts of a hashtag from a server with Mastodon's API: both phases, every field, and a row for all that is dropped."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.core.stage_output import Boundary
+from tests.stages.crawl.social import MEDIA, SERVER, Answer, Social
+
+
+def rules(boundary: Boundary) -> dict[str, str]:
+    """Key → rule, of every dropped row."""
+    return {row["key"]: row["rule"] for row in boundary.ledger().to_pylist() if row["verdict"] == "dropped"}
+
+
+def rows(boundary: Boundary) -> list[dict]:
+    return sorted(boundary.table().to_pylist(), key=lambda row: (row["post"], row["position"]))
+
+
+@pytest.fixture
+def social():
+    with Social() as web:
+        yield web
+
+
+def test_every_field_of_a_post_is_recorded(social, collect):
+    social.person("ana")
+    social.post("ana", 1, "<p>Ol&aacute; <a href='x'>#PraCegoVer</a><br>Foto de uma <b>ponte</b>.</p><p>#fim</p>", media=2)
+    first, second = rows(collect(social.proxy))
+    assert first["alt"] == "Olá #PraCegoVer\nFoto de uma ponte.\n\n#fim" == second["alt"]
+    assert first["page_url"] == f"{SERVER}/@ana/00000001" and first["image_url"] == f"{MEDIA}/00000001-0.jpg"
+    assert (first["owner"], first["post"], first["language"]) == ("ana@social.sample", "00000001", "pt")
+    assert first["posted"] == "2026-11-10T10:01:00Z" and len(first["collected"]) == 20 and first["collected"].endswith("Z")
+    assert [row["position"] for row in (first, second)] == [0, 1] and first["figcaption"] == "descrição 1.0"
+    assert first["width"] > 100 and first["height"] > 100 and first["format"] == "JPEG"
+
+
+def test_the_timeline_gives_accounts_and_their_listings_give_posts_of_any_age(social, collect):
+    social.person("ana")
+    for number in range(1, 9):
+        social.post("ana", number, day=1 + number)
+    social.timeline = [social.people["ana"].posts[0] | {"account": social.account(social.people["ana"])}]
+    assert [row["post"] for row in rows(collect(social.proxy))] == [f"{number:08d}" for number in range(1, 9)]
+
+
+def test_no_account_is_taken_from_before_the_window(social, collect):
+    for name, created in (("new", "2099-01-01T00:00:00Z"), ("old", "2020-01-01T00:00:00Z"), ("older", "2019-01-01T00:00:00Z")):
+        social.person(name)
+        social.post(name, 10 - len(social.people), created_at=created)
+    social.page = 1
+    found = collect(social.proxy, window_days=7.0)
+    assert {row["owner"] for row in rows(found)} == {"new@social.sample"}
+    assert len(social.asked(lambda url: "timelines" in url)) == 2  # no page further back than the first that is too old
+
+
+@pytest.mark.parametrize("link", [True, False], ids=["link header", "no link header"])
+def test_every_page_is_read(social, collect, link):
+    social.person("ana")
+    social.link = link
+    for number in range(1, 8):
+        social.post("ana", number)
+    assert len(rows(collect(social.proxy, page_size=3))) == 7
+
+
+def test_what_is_no_good_post_has_a_row_of_its_own_rule(social, collect):
+    social.person("ana")
+    video = {"id": "9", "type": "video", "url": f"{MEDIA}/v.mp4", "description": None}
+    wanted = {
+        1: ("video_post", {"media_attachments": [video]}),
+        2: ("no_image", {"media_attachments": []}),
+        3: ("empty_caption", {"content": "<p>  </p>"}),
+        4: ("hashtag_inside_word", {"content": "<p>veja #pracegoverbem</p>"}),
+        5: ("no_hashtag", {"content": "<p>nada</p>"}),
+        6: ("not_public", {"visibility": "private"}),
+        7: ("boost", {"reblog": {"id": "1"}}),
+        8: ("wrong_type", {"media_attachments": "none"}),
+        9: ("missing_field", {"created_at": None}),
+        10: ("wrong_type", {"content": 5}),
+        11: ("not_public", {"visibility": "direct"}),
+        12: ("caption_too_long", {"content": "#pracegover " + "a" * 60_000}),
+        13: ("unusable_url", {"url": "javascript:x", "uri": ""}),
+    }
+    for number, (_, change) in wanted.items():
+        social.post("ana", number, **change)
+    social.post("ana", 20)
+    social.missing.add("/00000020-0.jpg")
+    social.post("ana", 21, media_attachments=[video, social.image(21), {"id": "3", "type": "unknown", "url": None}])
+    found = collect(social.proxy)
+    said = [(row["detail"], row["rule"]) for row in found.ledger().to_pylist() if row["verdict"] == "dropped"]
+    for number, (rule, _) in wanted.items():
+        assert [told for detail, told in said if f"post {number:08d} of ana" in detail] == [rule], number
+    assert [row["position"] for row in rows(found)] == [1]
+    assert sorted(rule for detail, rule in said if "00000021" in detail) == ["other", "video"]
+    assert [rule for detail, rule in said if "00000020" in detail] == ["http_status"]
+
+
+def test_accounts_that_say_no_are_recorded_and_never_visited(social, collect):
+    for name, more in {
+        "shut": {"locked": True},
+        "shy": {"more": {"noindex": True}},
+        "lost": {"more": {"suspended": True}},
+    }.items():
+        social.person(name, **more)
+        social.post(name, len(social.people))
+    social.person("ana")
+    social.post("ana", 9)
+    found = collect(social.proxy)
+    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"}
+    said = rules(found)
+    assert said[f"{SERVER}/@shut"] == "account_private" and said[f"{SERVER}/@shy"] == "account_noindex"
+    assert said[f"{SERVER}/@lost"] == "account_gone"
+    assert len(social.asked(lambda url: "/statuses" in url)) == 1
+
+
+def test_only_a_yes_counts_where_only_a_yes_counts(social, collect):
+    for name, indexable in (("yes", True), ("no", False)):
+        social.person(name, more={"indexable": indexable})
+        social.post(name, len(social.people))
+    found = collect(social.proxy, consent="opt_in")
+    assert {row["owner"] for row in rows(found)} == {"yes@social.sample"}
+    assert rules(found)[f"{SERVER}/@no"] == "no_consent"
+    both = collect(social.proxy, "other", consent="opt_in", consenting=["social.sample"])
+    assert {row["owner"] for row in rows(both)} == {"yes@social.sample", "no@social.sample"}
+
+
+def test_a_robots_txt_that_forbids_the_api_is_obeyed(social, collect):
+    social.person("ana")
+    social.post("ana", 1)
+    social.robots = "User-agent: *\nDisallow: /api/\n"
+    found = collect(social.proxy)
+    assert "robots" in rules(found).values() and found.table().num_rows == 0 and not social.asked()
+
+
+def test_profiles_named_are_visited_without_the_timeline(social, collect):
+    social.person("ana")
+    social.post("ana", 1)
+    social.timeline = []
+    found = collect(social.proxy, profiles=["ana@social.sample", "@nobody"])
+    assert [row["owner"] for row in rows(found)] == ["ana@social.sample"] and rules(found) == {
+        "account:nobody@social.sample": "account_gone"
+    }
+
+
+def test_variants_are_searched_and_a_post_of_two_tags_is_one(social, collect):
+    social.person("ana")
+    social.post("ana", 1, "<p>#ParaCegoVer #pracegover praia</p>")
+    social.post("ana", 2, "<p>#ParaCegoVer praia</p>")
+    assert [row["post"] for row in rows(collect(social.proxy, variants=["paracegover"]))] == ["00000001", "00000002"]
+    assert len(social.asked(lambda url: "/paracegover" in url or "tagged=paracegover" in url)) == 2
+
+
+def test_hostile_answers_end_no_run(social, collect):
+    social.person("ana")
+    social.post("ana", 1)
+    for number, answer in enumerate(([], {}, "x", [None, 5, "x", [], {"id": {}}], [{"id": "1" * 5000}], {"a": [[[[]]]]})):
+        social.person(f"odd{number}")
+        social.post(f"odd{number}", 100 + number)
+        social.order(f"accounts/{101 + number}/statuses", Answer(200, json.dumps(answer).encode()))
+    social.person("deep")
+    social.post("deep", 300)
+    social.order("accounts/107/statuses", *[Answer(200, b"[" * 100_000)] * 2)
+    found = collect(social.proxy)
+    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"}
+    said = rules(found)
+    assert said["listing:odd2@social.sample"] == "wrong_type" and said["listing:deep@social.sample"] == "not_json"
+
+
+def test_a_listing_that_leads_in_a_circle_or_elsewhere_ends(social, collect):
+    social.person("ana")
+    social.post("ana", 1)
+    circle = {"Link": f'<{SERVER}/api/v1/accounts/100/statuses?max_id=5>; rel="next"'}
+    page = json.dumps(social.people["ana"].posts).encode()
+    social.order("/statuses", *[Answer(200, page, circle)] * 3)
+    found = collect(social.proxy)
+    assert len(rows(found)) == 1 and rules(found)["listing:ana@social.sample"] == "paging_loop"
+    social.order("/statuses", Answer(200, page, {"Link": '<http://evil.sample/steal?token=1>; rel="next"'}))
+    assert len(rows(collect(social.proxy, "other"))) == 1
+    assert not social.asked(lambda url: "evil" in url)

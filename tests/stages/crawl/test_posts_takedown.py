@@ -1,0 +1,57 @@
+"""An owner that is taken down is not asked for, and leaves the snapshots with all that was theirs alone."""
+
+from __future__ import annotations
+
+from components.tools.takedown.caches import entries
+from components.tools.takedown.file_search import Seeker
+from components.tools.takedown.listing import add
+from components.tools.takedown.matcher import Wanted
+from components.web.store import FetchStore
+from components.web.takedown_list import NAME, RULE, read_takedown
+from tests.stages.crawl.social import MEDIA, SERVER, Social
+from tests.stages.crawl.test_posts_calls import everything
+from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+
+
+def populate(web: Social) -> None:
+    for name, number in (("ana", 1), ("bia", 2)):
+        web.person(name)
+        web.post(name, number)
+        web.post(name, number + 10)
+
+
+def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):  # noqa: F811
+    populate(social)
+    add(tmp_path, "owner", "bia@social.sample")
+    found = collect(social.proxy)
+    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"} and RULE in rules(found).values()
+    assert not social.asked(lambda url: "/101" in url or f"{MEDIA}/00000002" in url)
+    assert not any("bia" in str(row) for row in found.ledger().to_pylist())
+
+
+def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, collect, tmp_path):  # noqa: F811
+    populate(social)
+    collect(social.proxy)
+    social.post("ana", 30)
+    social.post("bia", 31)
+    collect(social.proxy, "day-2", "day-1")
+    add(tmp_path, "owner", "bia@social.sample")
+    seeker = Seeker(Wanted(read_takedown(tmp_path / NAME)))
+    assert [path for path in entries(tmp_path / ".hearsight", seeker) if path.parent.name == "crawl.posts"]  # a purge finds it
+    asked = len(social.log)
+    found = collect("http://127.0.0.1:1", "day-2", "day-1")
+    assert len(social.log) == asked and {row["owner"] for row in rows(found)} == {"ana@social.sample"} and len(rows(found)) == 3
+    for day in ("day-1", "day-2"):
+        with FetchStore(tmp_path / "data/store" / day) as store:
+            assert store.verified_digest()
+            urls = {entry.url for entry in store}
+        assert not {url for url in urls if "accounts/101" in url or url in (f"{MEDIA}/00000002-0.jpg", f"{MEDIA}/00000012-0.jpg")}
+        assert f"{MEDIA}/00000001-0.jpg" in urls
+    left = everything(tmp_path / "data/store")
+    assert all(
+        f"de número {number}<".encode() not in left and f"\\u00famero {number}<".encode() not in left for number in (2, 12, 31)
+    )
+    assert b"\\u00famero 30<" in left and b"\\u00famero 1<" in left
+    again = collect("http://127.0.0.1:1", "day-2", "day-1")
+    assert rows(again) == rows(found)
+    assert SERVER.encode() in everything(tmp_path / "data/store")

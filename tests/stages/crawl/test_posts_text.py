@@ -1,0 +1,90 @@
+"""Markup of posts read as plain text with its lines, and hashtags found as whole words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.stages.crawl.posts.text import plain, tagging
+from components.web.budget import Budget
+
+LINK = '<a href="https://a.org/x"><span class="invisible">https://</span><span class="ellipsis">a.org/x</span></a>'
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p>um<br>dois</p><p>três</p>", "um\ndois\n\ntrês"),
+        ("<p>um<br/><br/><br/>dois</p>", "um\n\ndois"),
+        ("um\r\ndois &amp; três", "um dois & três"),
+        ("um\r\ndois", "um\ndois"),
+        (f"<p>veja {LINK} já</p>", "veja https://a.org/x já"),
+        ('<p><a class="mention hashtag" href="x">#<span>PraCegoVer</span></a> foto</p>', "#PraCegoVer foto"),
+        ("<ul><li>um</li><li>dois</li></ul>", "um\n\ndois"),
+        ("<p>a &lt;b&gt; &#x1F600; &#233;</p>", "a <b> 😀 é"),
+        ("<script>x</script><style>y</style><!-- z -->só", "só"),
+        ("sem nada", "sem nada"),
+        ("", ""),
+        ("<", "<"),
+    ],
+)
+def test_markup_becomes_the_lines_it_shows(markup, text):
+    assert plain(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#PraCegoVer foto", "word"),
+        ("foto\n#pracegover.", "word"),
+        ("(#PRACEGOVER)", "word"),
+        ("\uff03pracegover", "word"),
+        ("#pracegover!", "word"),
+        ("#ParaCegoVer", "word"),
+        ("#pracegoverbem", "inside"),
+        ("#bompracegover", "inside"),
+        ("x#pracegover", "inside"),
+        ("#pracegover_2", "inside"),
+        ("pracegover", "inside"),
+        ("pra cego ver", ""),
+        ("", ""),
+        ("#descri\u00e7\u00e3odaimagem", "word"),
+        ("#descric\u0327a\u0303odaimagem", "word"),
+    ],
+)
+def test_a_hashtag_counts_as_a_whole_word_in_any_case(text, said):
+    assert tagging(text, ("pracegover", "paracegover", "descriçãodaimagem")) == said
+
+
+def test_accents_without_end_are_compared_as_a_few():
+    row = "\u0301\u0323" * 200_000
+    assert tagging(f"#pracegover {row} a{row}", ("pracegover",)) == "word"
+    assert tagging(f"#pracego\u0301ver a{row}", ("pracegover",)) == ""
+
+
+MARKS = st.lists(
+    st.sampled_from(["<p>", "</p>", "<br>", "<div", "&amp;", "<!--", "\0", "\ud800", "a", " ", "\n", "</"]) | st.text(max_size=5)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(MARKS.map("".join))
+def test_any_markup_becomes_clean_text(markup):
+    text = plain(markup)
+    assert text == text.strip() and "\0" not in text and "\r" not in text
+    text.encode()
+    tagging(text, ("pracegover",))
+
+
+def test_markup_nested_deep_is_read_in_time():
+    assert plain("<div>" * 300_000 + "x") == ""
+    assert plain("<b>" * 5_000 + "#pracegover") == "#pracegover"
+
+
+def test_of_a_post_made_to_harm_a_parser_the_beginning_is_read(monkeypatch):
+    from components.stages.crawl.posts import text
+
+    monkeypatch.setattr(text, "Budget", lambda: Budget(page_seconds=0.5))
+    assert plain("<p>first words</p>" + "<span>" * 200_000 + "</x>" * 200_000).startswith("first words")
+    assert plain("<p>word</p>" * 5_000).count("word") == 5_000

@@ -1,0 +1,282 @@
+"""Failed answers are asked for again alone, and a retry either was or was not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+import yaml
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.stages.crawl import run as run_stage
+from components.tools.snapshots.retry import class_of, matches, retry_snapshot
+from components.web.store import FetchStore
+from components.web.warc import Entry
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.fixture_web import picture
+from tests.support import HANG, PROJECT, make_stage
+from tests.web.raw_web import RawWeb, head, plain
+
+GOOD = picture(("red", "house", "on a green field"))
+OTHER = picture(("blue", "fish", "in the snow at night"))
+
+
+class Web(RawWeb):
+    """A web of which some paths fail until it is ``mended``."""
+
+    mended = False
+
+    def failing(self, script, *first):
+        return lambda before: script(before) if self.mended else first
+
+
+def paths(web):
+    """A seed with two pages and five pictures; most fail the first time."""
+    images = "".join(f'<img src="{name}.jpg" alt="the {name} picture">' for name in ("good", "busy", "lost", "gone", "never"))
+    busy, lost = [head(503, "text/plain", 4), b"busy"], [None]
+    return {
+        "/": plain(f'<html lang="en">{images}<a href="late">late</a><a href="fine">fine</a>'.encode(), "text/html"),
+        "/good.jpg": plain(GOOD),
+        "/busy.jpg": web.failing(plain(GOOD), *busy),
+        "/lost.jpg": web.failing(plain(OTHER), *lost),
+        "/gone.jpg": web.failing(plain(GOOD), head(410, "text/plain", 0)),
+        "/never.jpg": lambda _: lost,
+        "/fine": plain(b"<html><p>fine", "text/html"),
+        "/late": web.failing(plain(b'<html><img src="new.jpg" alt="a new picture"><a href="newer">n</a>', "text/html"), *busy),
+        "/newer": plain(b"<html><p>newer", "text/html"),
+        "/new.jpg": plain(OTHER),
+    }
+
+
+def settings(web, **changes):
+    host = web.url("").removeprefix("http://")
+    values = {"web": "open", "contact": "http://example.org/", "seeds": [web.url("/")], "hosts": [host], "allow_private": True}
+    return fixture_params(**(values | {"retries": 0, "timeout": 3.0, "snapshot": "s"} | changes))
+
+
+def crawl(root, web, **changes):
+    """The crawl stage; returns (path → rule, digest of the output). Afterwards the web is mended."""
+    job = make_stage(root, "crawl", params=settings(web, **changes))
+    shutil.rmtree(job.out)
+    job.out.mkdir()
+    run_stage(job)
+    job.finish()
+    boundary = Boundary(job.out)
+    rows = boundary.ledger().to_pylist()
+    base, web.mended = web.url("/"), True
+    where = {
+        (row["key"] if row["kind"] == "page" else row["detail"].split(" on ")[0]).removeprefix(base): row["rule"] for row in rows
+    }
+    return where, boundary.digest
+
+
+@pytest.fixture
+def web():
+    with Web({}) as running:
+        running.paths = paths(running)
+        yield running
+
+
+def test_failures_of_a_class_are_asked_again_alone_and_what_they_lead_to_follows(tmp_path, web):
+    before, digest = crawl(tmp_path, web)
+    failed = {
+        "busy.jpg": "http_status",
+        "lost.jpg": "connection",
+        "gone.jpg": "http_status",
+        "never.jpg": "connection",
+        "late": "http_status",
+    }
+    assert {path: rule for path, rule in before.items() if rule} == failed
+    segment = tmp_path / "data/store/s/segment-00000.warc.gz"
+    old, asked = segment.read_bytes(), len(web.asked)
+    done = retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["connection", "http_5xx"])
+    assert Counter(web.asked[asked:]).keys() == {"/busy.jpg", "/lost.jpg", "/never.jpg", "/late", "/new.jpg", "/newer"}
+    assert (done["asked"], done["answered"], done["failed"]) == (4, 3, {"connection": 1}) and "crawl@english" in done["next"]
+    assert segment.read_bytes().startswith(old), "the old answers stay"
+    asked = len(web.asked)
+    after, anew = crawl(tmp_path, web)
+    assert len(web.asked) == asked, "the stage replays and asks nothing"
+    assert {path: rule for path, rule in after.items() if rule} == {"gone.jpg": "http_status", "never.jpg": "connection"}
+    assert {"new.jpg", "newer"} <= set(after) and anew != digest
+    with FetchStore(tmp_path / "data/store/s") as store:
+        assert store.verified_digest() == done["digest"]
+
+
+def test_a_retry_gives_the_snapshot_that_a_crawl_without_the_failures_would_have_given(tmp_path, web):
+    crawl(tmp_path / "a", web)
+    retry_snapshot(make_stage(tmp_path / "a", "crawl", params=settings(web)), ["connection", "http_5xx", "http_410"])
+    assert crawl(tmp_path / "a", web) == crawl(tmp_path / "b", web)
+    with FetchStore(tmp_path / "a/data/store/s") as one, FetchStore(tmp_path / "b/data/store/s") as other:
+        assert one.verified_digest() == other.verified_digest()
+
+
+def test_a_retry_that_changes_nothing_says_so(tmp_path, web):
+    crawl(tmp_path, web)
+    stage = make_stage(tmp_path, "crawl", params=settings(web))
+    complete = tmp_path / "data/store/s/COMPLETE"
+    said, asked = complete.read_bytes(), len(web.asked)
+    assert retry_snapshot(stage, ["timeout"])["asked"] == 0 and len(web.asked) == asked and complete.read_bytes() == said
+    retry_snapshot(stage, ["connection"])
+    again = retry_snapshot(stage, ["connection"])
+    assert (again["asked"], again["answered"], again["next"]) == (1, 0, "")
+
+
+def test_a_picture_refused_by_its_size_can_be_asked_for_again_under_another_limit(tmp_path, web):
+    assert crawl(tmp_path, web, min_side=2000)[0]["good.jpg"] == "image_side"
+    assert crawl(tmp_path, web)[0]["good.jpg"] == "image_side"
+    retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["image_side"])
+    assert crawl(tmp_path, web)[0]["good.jpg"] == ""
+
+
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+import components.web.store as store_module
+from components.tools.snapshots.retry import retry_snapshot
+from tests.stages.crawl.conftest import fixture_params
+from tests.support import make_stage
+root, params, moment = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
+publish, added, add = store_module.publish_bytes, [0], store_module.FetchStore.add
+def dying(path, data):
+    if path.name == "COMPLETE" and moment == "before the end":
+        os.kill(os.getpid(), signal.SIGKILL)
+    publish(path, data)
+    if path.name == "COMPLETE" and moment == "after the end":
+        os.kill(os.getpid(), signal.SIGKILL)
+def dying_add(self, *args, **kwargs):
+    placed = add(self, *args, **kwargs)
+    added[0] += 1
+    if moment.isdigit() and added[0] > int(moment):
+        if int(moment) % 2:
+            self.sync()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return placed
+store_module.publish_bytes, store_module.FetchStore.add = dying, dying_add
+retry_snapshot(make_stage(root, "crawl", params=fixture_params(**params)), ["connection", "http_5xx"])
+"""
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param("0", marks=pytest.mark.slow),
+        pytest.param("1", marks=pytest.mark.slow),
+        pytest.param("3", marks=pytest.mark.slow),
+        pytest.param("before the end", marks=pytest.mark.slow),
+        "after the end",
+    ],
+)
+def test_a_retry_killed_at_any_moment_either_was_or_was_not(tmp_path, web, moment):
+    was = crawl(tmp_path, web)
+    shutil.copytree(tmp_path / "data", tmp_path / "whole/data")
+    script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), moment]
+    assert subprocess.run(script, cwd=PROJECT, timeout=HANG, check=False, capture_output=True).returncode == -signal.SIGKILL
+    now = crawl(tmp_path, web)
+    if moment != "after the end":
+        assert now == was
+        retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["connection", "http_5xx"])
+        now = crawl(tmp_path, web)
+    assert now != was
+    retry_snapshot(make_stage(tmp_path / "whole", "crawl", params=settings(web)), ["connection", "http_5xx"])
+    assert crawl(tmp_path / "whole", web) == now
+
+
+def test_what_a_killed_retry_left_behind_is_cut_and_damage_by_others_is_not(tmp_path, web):
+    crawl(tmp_path, web)
+    folder = tmp_path / "data/store/s"
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with FetchStore(folder, writer=True) as store:
+        store.add(Entry(web.url("/good.jpg"), 0, "timeout", "over 1 s"))
+        store.sync()
+        store.add(Entry(web.url("/more"), 200), b"x", [], "OK")
+    with FetchStore(folder) as store:
+        assert store.get(web.url("/good.jpg")).status == 200 and web.url("/more") not in store
+    FetchStore(folder, writer=True).close()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+    (folder / "index.jsonl").write_bytes(files["index.jsonl"][:-1] + b"x")
+    with pytest.raises(HearsightError, match="no longer holds"):
+        retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["connection"])
+    assert (folder / "segment-00000.warc.gz").read_bytes() == files["segment-00000.warc.gz"]
+
+
+def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_path, web):
+    crawl(tmp_path, web)
+    complete = tmp_path / "data/store/s/COMPLETE"
+    content = json.loads(complete.read_bytes())
+    del content["index_lines"]
+    complete.write_text(json.dumps(content))
+    was = crawl(tmp_path, web)
+    script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), "1"]
+    assert subprocess.run(script, cwd=PROJECT, timeout=HANG, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert crawl(tmp_path, web) == was
+    assert retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["http_5xx"])["answered"] == 2
+
+
+@pytest.mark.parametrize(
+    ("classes", "changes", "message"),
+    [
+        (["tiemout"], {}, "no class of failure here .* known are: connection, host_failing, http_404, http_410"),
+        ([], {}, "names no class"),
+        (["connection"], {"snapshot": "none"}, "is not complete .* run crawl"),
+        (["connection"], {"depth": 0, "seeds": ["http://127.0.0.1:9/"], "hosts": ["127.0.0.1:9"]}, "does not hold"),
+    ],
+)
+def test_what_cannot_be_retried_is_one_line_and_asks_nothing(tmp_path, web, classes, changes, message):
+    crawl(tmp_path, web)
+    asked = len(web.asked)
+    with pytest.raises(HearsightError, match=message) as caught:
+        retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web, **changes)), classes)
+    assert "\n" not in str(caught.value) and len(web.asked) == asked
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        (Entry("u", 0, "timeout"), "timeout"),
+        (Entry("u", 200), ""),
+        (Entry("u", 301, location="/x"), ""),
+        (Entry("u", 301), "http_301"),
+        (Entry("u", 206), "http_206"),
+        (Entry("u", 503), "http_503"),
+    ],
+)
+def test_the_class_of_an_answer(entry, name):
+    assert class_of(entry) == name
+    assert matches("http_503", ["http_5xx"]) and matches("http_503", ["http_503"]) and not matches("http_403", ["http_5xx"])
+
+
+def test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run(tmp_path, web):
+    """In a process of its own, with the project's real dvc.yaml and params.yaml, the crawl's settings changed."""
+    crawl(tmp_path, web)
+    shutil.copy(PROJECT / "dvc.yaml", tmp_path)
+    content = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    content["english"]["crawl"] = settings(web).plain()
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+
+    def verb(*words):
+        command = [sys.executable, "-m", "components.cli.main", "retry", *words]
+        path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            timeout=HANG,
+            check=False,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+    wrong = verb("--class", "tiemout")
+    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "no class of failure" in wrong.stderr
+    done = verb("--dataset", "english")
+    assert done.returncode == 0, done.stderr
+    line = json.loads(done.stdout)
+    assert line["answered"] == 3 and line["next"].startswith("dvc repro --force --single-item crawl@english")
+    assert json.loads(verb().stdout)["next"] == ""

@@ -1,0 +1,200 @@
+"""Sitemaps are followed as the protocol has them, and none of them can harm the reader."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.stage_output import Boundary
+from components.stages.crawl import run
+from components.web.conditional_fetch import moment
+from components.web.sitemaps import MAX_URLS, read_sitemap
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.counting_web import CountingWeb, Thing
+from tests.stages.crawl.fixture_web import picture
+from tests.support import make_stage
+
+A = "http://a.sample"
+XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
+
+
+def urlset(*pages: tuple[str, str]) -> bytes:
+    rows = "".join(f"<url><loc>{url}</loc><lastmod>{when}</lastmod></url>" for url, when in pages)
+    return f'<?xml version="1.0" encoding="UTF-8"?><urlset {XMLNS}>{rows}</urlset>'.encode()
+
+
+def index(*maps: str) -> bytes:
+    rows = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in maps)
+    return f"<sitemapindex {XMLNS}>{rows}</sitemapindex>".encode()
+
+
+def test_a_urlset_is_read_with_its_dates_and_without_its_images():
+    text = (
+        f"<urlset {XMLNS}><url><loc> {A}/x?a=1&amp;b=2 </loc><image:image><image:loc>{A}/i.jpg</image:loc></image:image>"
+        f"<lastmod>2026-11-01</lastmod></url><url><loc>/relative</loc></url><url><loc>mailto:x</loc></url></urlset>"
+    )
+    found = read_sitemap(text.encode(), f"{A}/sitemap.xml")
+    assert found.pages == {f"{A}/x?a=1&b=2": "2026-11-01", f"{A}/relative": ""} and not found.problem
+
+
+def test_an_index_a_text_file_and_gzip_are_read():
+    assert list(read_sitemap(index(f"{A}/1.xml", f"{A}/2.xml"), A).sitemaps) == [f"{A}/1.xml", f"{A}/2.xml"]
+    text = f"\ufeff{A}/one\r\n{A}/two\nnonsense\n".encode()
+    assert list(read_sitemap(text, A).pages) == [f"{A}/one", f"{A}/two"]
+    packed = gzip.compress(urlset((f"{A}/x", "")))
+    assert list(read_sitemap(packed, A).pages) == [f"{A}/x"]
+    torn = read_sitemap(gzip.compress(urlset(*((f"{A}/{n}", "") for n in range(2000))))[:-3000], A)
+    assert 0 < len(torn.pages) < 2000 and torn.problem
+
+
+def test_what_is_broken_gives_what_stood_before_it():
+    data = urlset((f"{A}/x", ""), (f"{A}/y", ""))
+    found = read_sitemap(data[: data.index(b"/y")], A)
+    assert list(found.pages) == [f"{A}/x"] and found.problem == "broken XML"
+
+
+@pytest.mark.parametrize(
+    "entities",
+    [
+        '<!ENTITY a "aaaaaaaaaa">'
+        + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)),
+        '<!ENTITY i SYSTEM "file:///etc/hostname">',
+    ],
+    ids=["billion laughs", "a file of this machine"],
+)
+def test_no_entity_is_expanded(entities):
+    found = read_sitemap(f"<!DOCTYPE urlset [{entities}]><urlset><url><loc>{A}/&i;</loc></url></urlset>".encode(), A)
+    assert not found.pages and found.problem == "has a document type"
+
+
+def test_300_000_empty_gzip_members_are_read_in_linear_time():
+    members = gzip.compress(b"") * 300_000  # hours, when each member copied the rest
+    assert read_sitemap(members, A).problem == "lists nothing"
+
+
+def test_a_bomb_and_a_flood_end_at_their_limits(monkeypatch):
+    from components.web import sitemaps
+
+    monkeypatch.setattr(sitemaps, "MAX_BYTES", 100_000)
+    bomb = gzip.compress(b"<urlset>" + b" " * 50_000_000)
+    assert read_sitemap(bomb, A).problem
+    deep = read_sitemap(b"<a>" * 30_000, A)
+    assert deep.problem == "nested too deep"
+    monkeypatch.setattr(sitemaps, "MAX_BYTES", 10_000_000)
+    flood = read_sitemap(urlset(*((f"{A}/{n}", "") for n in range(MAX_URLS + 5))), A)
+    assert len(flood.pages) == MAX_URLS and "50000" in flood.problem
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.text("<>/urlsetoc &;![]\"'x", max_size=200).map(str.encode),
+        st.binary(max_size=80).map(gzip.compress),
+    )
+)
+def test_any_bytes_can_be_a_sitemap(data):
+    found = read_sitemap(data, f"{A}/sitemap.xml")
+    assert found.pages or found.sitemaps or found.problem
+
+
+@given(st.text("0123456789-:TZ+. ", max_size=30))
+def test_any_text_can_be_a_date_and_what_makes_no_sense_is_never_over(text):
+    assert moment(text).tzinfo is not None
+
+
+def test_a_part_of_a_date_stands_for_its_end():
+    assert moment("2026-11-01") > moment("2026-11-01T23:59:59Z") and moment("2026-11") > moment("2026-11-30T12:00:00Z")
+    assert moment("2026") > moment("2026-12-31T12:00:00Z") and moment("soon") > moment("2999-01-01T00:00:00Z")
+    assert moment("2026-11-01T10:00:00+02:00") < moment("2026-11-01T08:30:00Z")
+
+
+# -- through the stage ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    def go(web: CountingWeb, snapshot: str = "s", **changes):
+        start = len(web.log)
+        values = {
+            "web": "open",
+            "proxy": web.proxy,
+            "contact": "mail@example.org",
+            "seeds": [f"{A}/"],
+            "hosts": ["a.sample"],
+            "sitemaps": True,
+        }
+        job = make_stage(tmp_path, "crawl", params=fixture_params(**(values | {"snapshot": snapshot} | changes)))
+        shutil.rmtree(job.out, ignore_errors=True)
+        job.out.mkdir(parents=True)
+        run(job)
+        job.finish()
+        rows = {
+            row["key"]: (row["rule"], row["value"]) for row in Boundary(job.out).ledger().to_pylist() if row["kind"] == "page"
+        }
+        return rows, [one.url for one in web.log[start:]]
+
+    return go
+
+
+def page(number: int) -> Thing:
+    return Thing(f'<!doctype html><html lang=en><img src="/i.jpg" alt="Picture {number}">'.encode(), validator="none")
+
+
+def site(listed: bytes, robots: bytes = b"User-agent: *\nAllow: /\n") -> dict[str, Thing]:
+    return {
+        f"{A}/robots.txt": Thing(robots, "text/plain"),
+        f"{A}/sitemap.xml": Thing(listed, "application/xml"),
+        f"{A}/": page(0),
+        f"{A}/i.jpg": Thing(picture(("red", "house", "on a green field")), "image/jpeg"),
+        **{f"{A}/p{n}.html": page(n) for n in range(1, 6)},
+    }
+
+
+def test_pages_that_only_a_sitemap_lists_are_found(crawl):
+    listed = urlset((f"{A}/p1.html", ""), (f"{A}/p2.html", ""), ("http://else.sample/x", ""), (f"{A}/film.mp4", ""))
+    with CountingWeb(site(listed)) as web:
+        rows, asked = crawl(web)
+        assert {url for url, told in rows.items() if told[0] == ""} == {f"{A}/", f"{A}/p1.html", f"{A}/p2.html"}
+        assert not any("else.sample" in url or "film" in url for url in asked)
+        rows, asked = crawl(web, "without", sitemaps=False)
+        assert list(rows) == [f"{A}/"] and f"{A}/sitemap.xml" not in asked
+
+
+def test_robots_lines_name_sitemaps_and_index_files_lead_on(crawl):
+    robots = b"User-agent: *\nDisallow: /p3\nSitemap: http://a.sample/maps/all.xml\nSitemap: /gone.xml\n"
+    things = site(b"never asked for", robots)
+    things[f"{A}/maps/all.xml"] = Thing(index(f"{A}/maps/1.xml.gz", f"{A}/maps/2.txt", f"{A}/maps/all.xml"), "application/xml")
+    things[f"{A}/maps/1.xml.gz"] = Thing(gzip.compress(urlset((f"{A}/p1.html", ""), (f"{A}/p3.html", ""))), "application/gzip")
+    things[f"{A}/maps/2.txt"] = Thing(f"{A}/p2.html\n".encode(), "text/plain")
+    with CountingWeb(things) as web:
+        rows, asked = crawl(web)
+    assert rows[f"{A}/p1.html"][0] == rows[f"{A}/p2.html"][0] == "" and rows[f"{A}/p3.html"][0] == "robots"
+    assert rows[f"{A}/gone.xml"] == ("http_status", "404") and f"{A}/sitemap.xml" not in asked
+    assert len([url for url in asked if "maps" in url]) == 3
+
+
+def test_a_sitemap_that_cannot_be_read_is_a_row_and_the_crawl_goes_on(crawl):
+    things = site(b"", b"Sitemap: http://a.sample/odd.xml\nSitemap: http://10.0.0.1/private.xml\n")
+    things[f"{A}/odd.xml"] = Thing(b"<html><p>Not found, politely", "text/html")
+    with CountingWeb(things) as web:
+        rows, asked = crawl(web)
+    assert rows[f"{A}/odd.xml"] == ("not_sitemap", "broken XML") and rows[f"{A}/"][0] == ""
+    assert rows["http://10.0.0.1/private.xml"][0] == "private_address" and not any("10.0.0.1" in url for url in asked)
+
+
+def test_what_a_sitemap_says_is_older_than_our_copy_is_not_asked_for(crawl):
+    old, new = "2020-01-01", "2099-01-01"
+    listed = urlset((f"{A}/p1.html", old), (f"{A}/p2.html", new), (f"{A}/p3.html", ""), (f"{A}/p4.html", "yesterday"))
+    with CountingWeb(site(listed)) as web:
+        crawl(web, "day-1")
+        rows, asked = crawl(web, "day-2", base="day-1")
+        assert f"{A}/p1.html" not in asked and {f"{A}/p{n}.html" for n in (2, 3, 4)} <= set(asked)
+        assert rows[f"{A}/p1.html"][0] == "" and len(rows) == 5
+        # The next day's own sitemap speaks of the copy as it was got, not of when it was taken over.
+        web.things[f"{A}/sitemap.xml"] = Thing(urlset((f"{A}/p1.html", new)), "application/xml")
+        _, asked = crawl(web, "day-3", base="day-2")
+        assert f"{A}/p1.html" in asked

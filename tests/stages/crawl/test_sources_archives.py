@@ -1,0 +1,271 @@
+"""Archives as a source: the same candidates as the live site's, each with its place, whatever breaks off and wherever."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.core.stage_output import Boundary
+from components.execution.engine import LocalEngine
+from components.stages.crawl import records, run
+from components.stages.crawl.sources import found
+from components.stages.crawl.sources.inputs import draw_inputs, expand
+from components.tracking.explain import explain
+from tests.pipeline.harness import Project, make_project, sample_params
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.fixture_web import build_fixture_web
+from tests.support import HANG, PROJECT
+from tests.web.archived import archive_web, record_at, web_pages, write_warc, write_wat
+
+SOURCE = {"source": "archives", "seeds": [], "hosts": []}
+
+
+@pytest.fixture
+def crawl(stage):
+    """Crawls with those changes in a folder of the test's own."""
+
+    def go(*names: str, engine: LocalEngine | None = None, **changes) -> Boundary:
+        job = stage(**(SOURCE | {"inputs": list(names)} if names else {}) | changes)
+        job.engine = engine or job.engine
+        if "snapshot" in changes:  # one output each, so that they can be compared
+            job.out = job.out.parent.parent / changes["snapshot"] / "crawl"
+        shutil.rmtree(job.out, ignore_errors=True)
+        job.out.mkdir(parents=True)
+        run(job)
+        job.finish()
+        return Boundary(job.out)
+
+    return go
+
+
+def rows(boundary: Boundary, kind: str) -> list[dict]:
+    return [row for row in boundary.ledger().to_pylist() if row["kind"] == kind]
+
+
+def pairs(boundary: Boundary) -> set[tuple[str, str, str]]:
+    return {(row["page_url"], row["image_url"], row["alt"]) for row in boundary.table().to_pylist()}
+
+
+def test_a_warc_gives_the_candidates_of_the_site_it_was_made_of(crawl, web, tmp_path):
+    archive_web(web, tmp_path / "warc", 3)
+    archived = crawl("warc/*.warc.gz", snapshot="archived")
+    live = crawl(snapshot="live")
+    assert pairs(archived) == pairs(live) and len(pairs(live)) > 20
+    for row in archived.table().to_pylist():
+        assert row["page_url"].encode() in record_at(tmp_path / row["archive"], row["archive_offset"])[:400]
+
+
+def test_every_page_and_image_has_one_row(crawl, web, tmp_path):
+    archive_web(web, tmp_path / "warc", 2)
+    boundary = crawl("warc/part-00.warc.gz", "warc/part-01.warc.gz")
+    pages, images = rows(boundary, "page"), rows(boundary, "record")
+    assert {row["key"] for row in pages} == {url for url, _ in web_pages(web)} and len(pages) == len(web_pages(web))
+    assert len({row["key"] for row in images}) == len(images)
+    assert {"connection", "http_status", "robots", "empty_alt", "data_uri"} <= {row["rule"] for row in images}
+    assert boundary.manifest.counts["record"]["kept"] == boundary.table().num_rows
+
+
+def test_a_page_counts_once_and_the_first_capture_stays(crawl, web, tmp_path):
+    pages = web_pages(web)
+    write_warc(tmp_path / "a.warc.gz", pages[:4])
+    write_warc(tmp_path / "b.warc.gz", [*pages[2:6], pages[2]])
+    boundary = crawl("b.warc.gz", "a.warc.gz", "a.warc.gz")
+    again = [row for row in rows(boundary, "page") if row["rule"] == "duplicate_page"]
+    assert sorted(row["value"] for row in again) == sorted(url for url, _ in [*pages[2:4], pages[2]])
+    assert len({row["key"] for row in rows(boundary, "page")}) == 4 + 5
+    assert {row["archive"] for row in boundary.table().to_pylist() if row["page_url"] in {url for url, _ in pages[:4]}} == {
+        "a.warc.gz"
+    }
+
+
+def test_a_page_that_asks_to_be_left_out_is(crawl, web, tmp_path):
+    write_warc(tmp_path / "a.warc.gz", web_pages(web)[:2], [("X-Robots-Tag", "noindex")])
+    boundary = crawl("a.warc.gz")
+    assert {row["rule"] for row in rows(boundary, "page")} == {"noindex"} and boundary.table().num_rows == 0
+
+
+def test_what_breaks_off_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
+    archive_web(web, tmp_path, 2)
+    whole = crawl("part-0*.warc.gz", snapshot="whole")
+    path = tmp_path / "part-00.warc.gz"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4])
+    cut = crawl("part-0*.warc.gz", snapshot="cut")
+    broken = [row for row in rows(cut, "page") if row["verdict"] == "dropped"]
+    assert len(broken) == 1 and broken[0]["rule"] and "part-00.warc.gz at " in broken[0]["detail"]
+    assert pairs(cut) < pairs(whole) and len(pairs(cut)) > len(pairs(whole)) // 2
+
+
+def test_a_wat_gives_candidates_too(crawl, tmp_path):
+    told = [("http://meadow.sample/page-000.html", [("/pictures/0000.jpg", "A kite over the sea"), ("/pictures/0001.jpg", "")])]
+    write_wat(tmp_path / "a.warc.wat.gz", told)
+    boundary = crawl("a.warc.wat.gz")
+    assert pairs(boundary) == {(told[0][0], "http://meadow.sample/pictures/0000.jpg", "A kite over the sea")}
+    assert [row["rule"] for row in rows(boundary, "record")] == ["", "empty_alt"]
+
+
+def test_chunks_and_row_groups_change_no_byte(crawl, web, tmp_path, monkeypatch):
+    archive_web(web, tmp_path, 2)
+    digest = crawl("part-0*.warc.gz").digest
+    shutil.rmtree(tmp_path / ".hearsight")
+    monkeypatch.setattr(records, "IMAGES_AT_A_TIME", 7)
+    monkeypatch.setattr(found, "PAGES_A_GROUP", 3)
+    assert crawl("part-0*.warc.gz").digest == digest
+
+
+def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
+    archive_web(web, tmp_path, 2)
+    digest = crawl("part-0*.warc.gz").digest
+    for path in tmp_path.glob("*.warc.gz"):
+        path.unlink()
+    assert crawl("part-0*.warc.gz").digest == digest
+
+
+def test_ledger_rows_alone_close_a_shard(crawl, web, tmp_path, monkeypatch):
+    archive_web(web, tmp_path, 1)
+    monkeypatch.setattr(records, "ROWS_A_SHARD", 10)
+    boundary = crawl("part-00.warc.gz", min_alt=10_000)
+    assert len(boundary.manifest.shards) > 3 and len(boundary.ledger()) == len(
+        {row["key"] for row in boundary.ledger().to_pylist()}
+    )
+
+
+def test_path_lists_name_archives(crawl, web, tmp_path):
+    archive_web(web, tmp_path / "warc", 2)
+    (tmp_path / "warc.paths.gz").write_bytes(gzip.compress(b"warc/part-00.warc.gz\nwarc/part-01.warc.gz\n"))
+    listed = crawl("warc.paths.gz", snapshot="listed")
+    assert listed.digest == crawl("warc/*.warc.gz", snapshot="globbed").digest
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_a_list_in_s3_names_archives_in_s3_which_worker_processes_read(crawl, web, tmp_path, bucket, monkeypatch, signed):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x") if signed else monkeypatch.delenv(name, raising=False)
+    parts = archive_web(web, tmp_path / "warc", 3)
+    for part in parts:
+        bucket.upload_file(str(part), "archive", f"crawl/{part.name}", ExtraArgs={"ACL": "public-read"})
+    listed = "".join(f"crawl/{part.name}\n" for part in parts)
+    bucket.put_object(Bucket="archive", Key="warc.paths.gz", Body=gzip.compress(listed.encode()), ACL="public-read")
+    remote = crawl("s3://archive/warc.paths.gz", snapshot="remote", engine=LocalEngine(2))
+    assert pairs(remote) == pairs(crawl("warc/*.warc.gz", snapshot="local")) and remote.table().num_rows > 20
+    row = remote.table().to_pylist()[0]
+    key = row["archive"].removeprefix("s3://archive/crawl/")
+    assert row["page_url"].encode() in record_at(tmp_path / "warc" / key, row["archive_offset"])[:400]
+    drawn = crawl("s3://archive/warc.paths.gz", snapshot="drawn", sample=2, sample_seed=1)
+    assert len({row["archive"] for row in drawn.table().to_pylist()}) == 2
+
+
+def test_a_draw_is_seeded_without_replacement_and_keeps_most_when_the_list_grows(tmp_path):
+    names = [f"part-{at:05d}.warc.gz" for at in range(1000)]
+    drawn = draw_inputs(names, 100, 7)
+    assert drawn == sorted(set(drawn)) and len(drawn) == 100 and set(drawn) < set(names)
+    assert draw_inputs(random.Random(1).sample(names, 1000), 100, 7) == drawn != draw_inputs(names, 100, 8)
+    grown = draw_inputs([*names, *(f"more-{at:05d}.warc.gz" for at in range(100))], 100, 7)
+    assert len(set(grown) & set(drawn)) > 80
+    assert draw_inputs(names, 0, 7) == names
+    with pytest.raises(HearsightError, match="asks for 1001 of 1000"):
+        draw_inputs(names, 1001, 7)
+
+
+def test_inputs_are_named_once_and_in_order(tmp_path):
+    for name in ("b.warc.gz", "a.warc.gz", "deep/c.warc.gz", "odd[1].warc.gz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert expand(["*.warc.gz", "a.warc.gz", "**/c.warc.gz"], tmp_path) == [
+        "a.warc.gz",
+        "b.warc.gz",
+        "deep/c.warc.gz",
+        "odd[1].warc.gz",
+    ]
+    assert expand(["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"], tmp_path) == ["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"]
+
+
+def test_explain_tells_page_archive_and_offset(crawl, web, tmp_path):
+    archive_web(web, tmp_path, 1)
+    boundary = crawl("part-00.warc.gz")
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    for row in boundary.table().to_pylist()[:3]:
+        (life,) = explain(load_graph(tmp_path), row["key"])
+        where = f"on {row['page_url']} in part-00.warc.gz at {row['archive_offset']}"
+        assert life.events[0].detail == f"{row['image_url']} {where}"
+        page = [life for life in explain(load_graph(tmp_path), row["page_url"]) if life.kind == "page"]
+        assert page[0].events[0].detail.endswith(f"images, in part-00.warc.gz at {row['archive_offset']}")
+
+
+ARCHIVES, PAGES = 8, 48
+
+
+def archived_project(root: Path) -> Project:
+    """A project whose crawl reads eight WARC files of a fixture web."""
+    params = sample_params()
+    params["engine"]["workers"] = 2
+    values = SOURCE | {"inputs": ["warc/*.warc.gz"], "shard_size": 20, "delay": 0.01}
+    params["english"]["crawl"] = fixture_params(**values).plain()
+
+    def add(folder: Path) -> None:
+        archive_web(build_fixture_web(folder / "web", pages=PAGES, seed=0), folder / "warc", ARCHIVES)
+
+    return make_project(root, params, add)
+
+
+def entries(project: Project, step: str) -> dict[str, int]:
+    return {name: when for name, when in project.cache_entries().items() if f"/{step}/" in name}
+
+
+def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
+    """Start the crawl and kill -9 it once the moment has come; returns whether that was before its end."""
+    process = project.command("hearsight", "run", "crawl")
+    family = psutil.Process(process.pid)
+    while process.poll() is None:
+        if moment():
+            children = family.children(recursive=True)
+            process.send_signal(signal.SIGKILL)
+            process.wait(timeout=HANG)
+            psutil.wait_procs(children, timeout=HANG)
+            assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+            return True
+        time.sleep(0.002)
+    return False
+
+
+def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget: Path) -> None:
+    """Kill the crawl at that moment; where ``too_late`` was there by then, what it made is forgotten and it runs again."""
+    for _ in range(5):
+        if kill_when(project, moment) and not too_late.exists():
+            return
+        for folder in forget or (project.root / ".hearsight/cache", project.root / "data"):
+            shutil.rmtree(folder, ignore_errors=True)
+    raise AssertionError("the moment never came")
+
+
+@pytest.mark.slow
+def test_killed_while_reading_fetching_and_writing_it_ends_with_the_same_manifest(tmp_path):
+    whole = archived_project(tmp_path / "whole")
+    whole.run("hearsight", "run", "crawl")
+    hurt = archived_project(tmp_path / "hurt")
+    out, store = hurt.root / "data/english/crawl", hurt.root / "data/store/fixture"
+
+    strike(hurt, lambda: 0 < len(entries(hurt, "crawl.read")) < ARCHIVES, store / "COMPLETE")
+    read = entries(hurt, "crawl.read")
+    assert 0 < len(read) <= ARCHIVES and not (store / "COMPLETE").exists()
+
+    strike(hurt, lambda: any(path.stat().st_size > 2000 for path in store.glob("segment-*")), store / "COMPLETE", store)
+    read = entries(hurt, "crawl.read") | read
+    assert len(read) == ARCHIVES and not (store / "COMPLETE").exists()
+
+    strike(hurt, lambda: any((out / "shards").glob("*.parquet")), out / "manifest.json", out)
+    assert (store / "COMPLETE").exists() and not (out / "manifest.json").exists()
+
+    hurt.run("hearsight", "run", "crawl")
+    assert entries(hurt, "crawl.read") == read, "an archive that had been read was read again"
+    assert hurt.manifest("crawl") == whole.manifest("crawl")

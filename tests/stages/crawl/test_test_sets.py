@@ -1,0 +1,62 @@
+"""Published test sets come in whole: Karpathy's split, 40 references a picture, Flickr 1K, Conceptual Captions' validation."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from components.core.stage_output import Boundary
+from components.stages import split
+from components.stages.split.published import Lists
+from tests.stages.crawl import sets
+from tests.stages.crawl.test_sources_table import table  # noqa: F401 - a fixture
+from tests.support import make_stage
+
+
+def split_by(root: Path, source: Boundary, **lists: str) -> dict[str, Counter[str]]:
+    """Side → group → captions, after the split as the lists say."""
+    files = Lists(**({"train": "", "validation": "", "test": ""} | lists))
+    params = split.Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=files)
+    stage = make_stage(root, "split", params=params, inputs={"input": source})
+    split.run(stage)
+    stage.finish()
+    found: dict[str, Counter[str]] = {}
+    for row in Boundary(stage.out).table(["split", "group", "caption"]).to_pylist():
+        assert row["caption"]
+        found.setdefault(row["split"], Counter())[row["group"]] += 1
+    return found
+
+
+def test_karpathys_split_is_read_from_his_own_file(table, tmp_path):  # noqa: F811
+    sets.images(tmp_path / "images")
+    sets.karpathy(tmp_path / "dataset_coco.json")
+    source = table("karpathy", "dataset_coco.json", image_folder="images")
+    found = split_by(tmp_path, source, train="dataset_coco.json", test="dataset_coco.json")
+    assert {side: sorted(groups.values()) for side, groups in found.items()} == {"train": [2], "test": [1]}
+
+
+def test_forty_references_of_a_picture_are_one_group(table, tmp_path):  # noqa: F811
+    name = "COCO_val2014_000000000042.jpg"
+    sets.images(tmp_path / "val2014", (name,))
+    said = [{"id": n, "image_id": 42, "caption": f"A red kite on the sea, number {n}."} for n in range(40)]
+    (tmp_path / "captions_c40.json").write_text(json.dumps({"images": [{"id": 42, "file_name": name}], "annotations": said}))
+    source = table("coco", "captions_c40.json", image_folder="val2014")
+    assert [sorted(groups.values()) for groups in split_by(tmp_path, source, test="*").values()] == [[40]]
+
+
+def test_flickr_1k_is_the_test_list_alone(table, tmp_path):  # noqa: F811
+    sets.images(tmp_path / "images")
+    rows = [f"{name}#{n}\tA picture, told the {n}th time ." for name in sets.NAMES for n in range(5)]
+    (tmp_path / "results_20130124.token").write_text("\n".join(rows) + "\n")
+    (tmp_path / "flickr30k_test.txt").write_text(f"{sets.NAMES[1]}\n{sets.NAMES[3]}\n")
+    source = table("flickr30k", "results_20130124.token", image_folder="images")
+    found = split_by(tmp_path, source, test="flickr30k_test.txt")
+    assert {side: sorted(groups.values()) for side, groups in found.items()} == {"test": [5, 5]}
+
+
+def test_conceptual_captions_validation_file_is_a_test_split_whole(table, tmp_path):  # noqa: F811
+    sets.cc3m(tmp_path / "Validation_GCC-1.1.0-Validation.tsv")
+    source = table("cc3m", "Validation_GCC-1.1.0-Validation.tsv")
+    found = split_by(tmp_path, source, test="*")
+    assert {side: sorted(groups.values()) for side, groups in found.items()} == {"test": [1, 1]}

@@ -1,0 +1,144 @@
+"""Duplicate posts are those of the paper's algorithm 1 over full float64 matrices, found without them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.stages.dedup import captions
+from components.stages.dedup.close import DECIMALS, close_rows
+from components.stages.dedup.posts import PostPairs
+
+
+def matrices(rows: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """D_cpt and D_img: one minus the cosine, in float64, 1 where a vector is empty."""
+    found = []
+    for matrix in (rows, vectors.astype(np.float64)):
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        unit = matrix / np.where(lengths > 0, lengths, 1)
+        found.append(np.round(1.0 - unit @ unit.T, DECIMALS))
+    return found[0], found[1]
+
+
+def algorithm_1(cpt: np.ndarray, img: np.ndarray, t_cpt: float, t_img: float) -> tuple[set[tuple[int, int]], list[list[int]]]:
+    """The paper's listing: a similarity graph, then a depth-first search from every post not yet visited."""
+    n = len(cpt)
+    graph = [[0] * n for _ in range(n)]
+    edges = set()
+    for i in range(n):
+        for j in range(i + 1, n):
+            if img[i][j] <= t_img and cpt[i][j] <= t_cpt:
+                graph[i][j] = graph[j][i] = 1
+                edges.add((i, j))
+    visited: set[int] = set()
+    clusters = []
+    for start in range(n):
+        if start not in visited:
+            members, waiting = [], [start]
+            while waiting:
+                node = waiting.pop()
+                if node not in visited:
+                    visited.add(node)
+                    members.append(node)
+                    waiting += [other for other in range(n) if graph[node][other]]
+            clusters.append(sorted(members))
+    return edges, clusters
+
+
+def found_pairs(texts: list[str], vectors: np.ndarray, t_cpt: float, t_img: float, idf: str = "corpus"):
+    counts = [Counter(captions.words(text, frozenset({"the", "of"}))) for text in texts]
+    distinct, of = captions.fold(counts)
+    weights = captions.corpus_idf(counts) if idf == "corpus" else captions.language_idf(set().union(*distinct, set()), ["en"])
+    rows = captions.vectors(distinct, weights)
+    pairs = [
+        pair
+        for block in PostPairs(rows, of, vectors, np.arange(len(texts))).within(t_img, t_cpt)
+        for pair in zip(*map(np.ndarray.tolist, block), strict=True)
+    ]
+    return pairs, np.asarray(rows.todense())[of] if len(texts) else np.empty((0, 0))
+
+
+WORDS = ("dog", "cat", "red", "sun", "sea", "of", "the", "tree", "x")
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+LEVELS = st.integers(0, 3)
+THRESHOLDS = st.sampled_from([0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9])
+
+
+@trying(deadline=None, max_examples=80)
+@given(
+    st.lists(st.tuples(TEXTS, st.tuples(LEVELS, LEVELS, LEVELS)), max_size=14),
+    THRESHOLDS,
+    THRESHOLDS,
+    st.integers(0, 3),
+    st.booleans(),
+)
+def test_the_pairs_and_clusters_are_algorithm_1s(posts, t_cpt, t_img, small, corpus):
+    texts, levels = [text for text, _ in posts], np.array([level for _, level in posts], np.float16).reshape(-1, 3)
+    with (
+        patch("components.stages.dedup.posts.SMALL", small),
+        patch("components.stages.dedup.posts.BLOCK", 2),
+        patch("components.stages.dedup.close.PRODUCTS", 3),
+    ):
+        pairs, rows = found_pairs(texts, levels, t_cpt, t_img, "corpus" if corpus else "language")
+    edges, _ = algorithm_1(*matrices(rows, levels), t_cpt, t_img)
+    assert sorted(pairs) == sorted(edges)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_pair_is_missed_among_hundreds_with_real_spread(seed):
+    from benchmarks.duplicates_posts import make_posts
+
+    posts = make_posts(400, seed)
+    for t in (0.02, 0.1, 0.2):
+        pairs, rows = found_pairs(posts.captions, posts.features, t, t)
+        edges, _ = algorithm_1(*matrices(rows, posts.features), t, t)
+        assert sorted(pairs) == sorted(edges) and len(edges) > 20
+
+
+def test_a_distance_equal_to_the_threshold_counts():
+    # Cosines of (3, 4) and (4, 3) with (1, 0): .6 and .8, so distances .4 and .2 exactly as decimals say them.
+    vectors = np.array([[1, 0], [3, 4], [4, 3]], np.float16)
+    texts = ["dog"] * 3
+    assert [sorted(found_pairs(texts, vectors, 0.0, t)[0]) for t in (0.199, 0.2, 0.4)] == [
+        [(1, 2)], [(0, 2), (1, 2)], [(0, 1), (0, 2), (1, 2)],
+    ]  # fmt: skip
+
+
+def test_identical_captions_on_different_pictures_stay_apart_and_so_do_captions_of_stop_words_alone():
+    pictures = np.eye(3, dtype=np.float16)
+    assert found_pairs(["red dog"] * 3, pictures, 0.2, 0.2)[0] == []
+    assert found_pairs(["of the"] * 3, np.ones((3, 4), np.float16), 0.2, 0.2)[0] == []
+    assert found_pairs(["red dog"], pictures[:1], 0.2, 0.2)[0] == []
+    assert found_pairs([], pictures[:0], 0.2, 0.2)[0] == []
+
+
+def test_thousands_of_posts_of_one_text_are_compared_in_blocks():
+    vectors = np.repeat(np.eye(4, dtype=np.float16), 50, axis=0)
+    pairs, _ = found_pairs(["red dog"] * 200, vectors, 0.1, 0.1)
+    assert len(set(pairs)) == len(pairs) == 4 * 50 * 49 // 2
+
+
+def test_captions_that_share_only_frequent_words_are_still_found():
+    texts = [f"red sun {word}" for word in ("dog", "cat", "dog")]
+    rows = captions.vectors([Counter(text.split()) for text in texts], {"red": 9.0, "sun": 9.0, "dog": 0.1, "cat": 0.1})
+    assert [pair.tolist() for pair in close_rows(rows, 0.01)] == [[0, 0, 1], [1, 2, 2]]
+
+
+def test_an_added_caption_moves_no_distance_of_others_by_the_languages_idf():
+    few = captions.language_idf({"gato", "azul"}, ["pt"])
+    more = captions.language_idf({"gato", "azul", "paralelepípedo", "xyzzyq"}, ["pt"])
+    assert {word: more[word] for word in few} == few
+    assert few["azul"] < more["paralelepípedo"] < more["xyzzyq"]
+
+
+def test_a_language_without_stop_words_is_named():
+    with pytest.raises(HearsightError, match="'xx'"):
+        captions.stop_words(("pt", "xx"))
+    assert "não" in captions.stop_words(("pt",))

@@ -1,0 +1,177 @@
+"""The page is whole by itself, can be walked by keyboard and heard, and says what the records say."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.metrics.caption_lengths import Lengths
+from components.stages.evaluate_captioners import columns, drawing, page
+from components.stages.evaluate_captioners.analyses import Writing
+from components.stages.evaluate_captioners.facts import Row, Said, Table
+from components.stages.evaluate_captioners.scoring import Things
+from tests.stages.evaluate_captioners.test_compare import compared, networks, whole  # noqa: F401 - fixtures
+from tests.stages.evaluate_captioners.world import PARAMS, cell, prepared, squares
+
+
+class Page(HTMLParser):
+    """What a page is made of, and whether every tag is closed."""
+
+    VOID = frozenset({"meta", "img", "br", "link", "input", "hr", "line", "rect", "path"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.text = ""
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+    def all(self, *names):
+        return [attrs for tag, attrs in self.tags if tag in names]
+
+
+@pytest.fixture(scope="module")
+def parsed(whole):  # noqa: F811
+    return Page(whole[2][0].file("compare.html").read_text())
+
+
+def test_the_page_needs_no_other_file_no_network_and_no_script(parsed):
+    assert not parsed.all("script", "link", "iframe", "object")
+    assert parsed.all("img") and all(image["src"].startswith("data:image/jpeg;base64,") for image in parsed.all("img"))
+    assert all(anchor["href"].startswith("#") for anchor in parsed.all("a"))
+    assert not any(name.startswith("on") for _, attrs in parsed.tags for name in attrs)
+
+
+def test_every_link_leads_somewhere_and_every_name_is_once(parsed):
+    ids = Counter(attrs["id"] for _, attrs in parsed.tags if "id" in attrs)
+    assert max(ids.values()) == 1
+    assert {anchor["href"][1:] for anchor in parsed.all("a")} <= set(ids)
+    told = [
+        word
+        for _, attrs in parsed.tags
+        for name in ("aria-labelledby", "aria-describedby")
+        for word in (attrs.get(name) or "").split()
+    ]
+    assert set(told) <= set(ids)
+
+
+def test_pictures_plots_tables_and_regions_have_names(parsed):
+    assert all(image["alt"].startswith("The picture; a reference says: ") for image in parsed.all("img"))
+    assert all(plot["role"] == "img" and "words a caption" in plot["aria-label"] for plot in parsed.all("svg"))
+    assert all("scope" in head for head in parsed.all("th")) and parsed.all("html")[0]["lang"] == "en"
+    wide = [attrs for attrs in parsed.all("div") if attrs.get("class") == "wide"]
+    assert wide and all(attrs["tabindex"] == "0" and attrs["role"] == "region" and attrs["aria-label"] for attrs in wide)
+    levels = [int(tag[1]) for tag, _ in parsed.tags if tag in ("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1 and all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def test_captions_are_marked_with_their_language(parsed):
+    assert {attrs.get("lang") for attrs in parsed.all("dd", "span")} >= {"en", "pt"}
+
+
+def test_sets_of_the_same_pictures_share_their_examples(parsed):
+    # Three of each set; those of english and cleaned are the same.
+    assert parsed.text.count("From english and cleaned") == 3 and parsed.text.count("From portuguese") == 3
+
+
+def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):  # noqa: F811
+    evil = "<script>alert(1)</script> & \"'"
+    inputs = {"input": prepared(tmp_path, "english", [*squares()[:5], [evil]])}
+    inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), evil)})
+    found = Page(compared(tmp_path, inputs)[0].file("compare.html").read_text())
+    assert not found.all("script") and found.text.count(evil) >= 2
+
+
+def test_without_examples_no_picture_is_shown(whole, tmp_path):  # noqa: F811
+    boundary, _, _ = compared(tmp_path, whole[1], PARAMS.model_copy(update={"examples": 0}))
+    found = Page(boundary.file("compare.html").read_text())
+    assert not found.all("img") and "compare.examples" in found.text
+
+
+PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=5)
+
+
+@given(st.text(max_size=25), PLACES)
+def test_marking_never_changes_a_caption(caption, places):
+    found = page.pieces(Said(caption, Things(1, [], places)))
+    assert "".join(piece.text for piece in found) == caption and all(piece.text for piece in found)
+
+
+def test_what_is_not_there_is_marked_where_it_stands():
+    said = Said("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
+    assert page.pieces(said) == [("a dog and a ", False), ("cake", True)]
+
+
+@given(st.lists(st.integers(0, 300), max_size=20), st.lists(st.integers(0, 300), min_size=1, max_size=20))
+def test_histograms_lose_no_caption_and_share_their_axes(written, known):
+    rows = [Row("english", network, {}, {}, Writing(Lengths(words), {})) for network, words in (("one", written), ("none", []))]
+    table = Table("english", "en", "", 1, 1, Writing(Lengths(known), {}), rows, None)
+    shared = drawing.axes(table)
+    assert shared.bars <= drawing.BARS + 1
+    for row, words in zip(rows, (written, []), strict=True):
+        both = drawing.shares(row, table, shared)
+        assert [len(each) for each in both] == [shared.bars] * 2
+        assert [sum(each) for each in both] == pytest.approx([1.0 if words else 0.0, 1.0])
+        assert max(map(max, both)) <= shared.most
+    for _, svg in drawing.drawn(table):
+        Page(svg)
+
+
+def test_the_last_bar_says_so_when_longer_captions_are_in_it():
+    def last(longest: int) -> str:
+        row = Row("english", "one", {}, {}, Writing(Lengths([1]), {}))
+        svg = drawing.drawn(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
+        return re.findall(r"[\d–+]+(?=</text>)", svg)[0]
+
+    assert (last(drawing.LONGEST), last(drawing.LONGEST + 1)) == ("80–84", "80+")
+
+
+def test_how_they_write_stands_in_two_tables_with_every_figure_of_the_json(whole, parsed):  # noqa: F811
+    told = json.loads(whole[2][1]["scores.json"])["english"]["writing"]
+    shown = {column.figure for group in (*columns.first(True), *columns.RARER) for column in group.columns}
+    beside = {"words_sd", "things", "things_unseen", "vocabulary_share"}  # in the cell of another figure
+    assert shown | beside == {name for figures in told.values() for name in figures}
+    for titles in ("named, not there", "captions with a fault"):
+        assert parsed.text.count(titles) == 3, titles
+    assert "john 4" in parsed.text or "john 8" in parsed.text
+
+
+def test_a_figure_that_could_not_be_told_is_a_dash():
+    found = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
+    assert {cell.text for cell in found} == {columns.NOTHING}
+
+
+def test_figures_are_shown_with_what_belongs_to_them():
+    figures = {
+        "words": 9.26,
+        "words_sd": 1.0,
+        "words_difference": -1.26,
+        "objects_unseen": 0.25,
+        "things": 1200,
+        "things_unseen": 300,
+    }
+    length, _, _, things = columns.first(True)
+    assert [column.of(figures).text for column in length.columns] == ["9.3 ± 1.0", "−1.3"]
+    assert things.columns[0].of(figures) == ("25.0 %", "300 of 1,200")
+    assert length.columns[1].of({"words_difference": -0.01}).text == "0.0"

@@ -1,0 +1,48 @@
+"""Boiler-plate: what is cropped, what is left alone, and that cropping twice is cropping once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.stages.filter.boilerplate import crop, dropping_pattern, load_boilerplate
+
+LISTS = load_boilerplate("en")
+CREDITS = ("Photo: AP", "(dpa/L. Schwedes)", "Photo by Ann Lee", "(public domain)", "© Ann Lee", "Credit: NASA")
+PIECES = st.sampled_from([*CREDITS, *LISTS.crop_prefix, *LISTS.crop_suffix, " - ", ": ", "a dog", "A Dog.", " | ", "İ", "(", ")"])
+
+
+@pytest.mark.parametrize(
+    ("alt", "text"),
+    [
+        ("Side view of an aircraft with landing gear down - Stock Image", "Side view of an aircraft with landing gear down"),
+        ("Click to enlarge picture: A dog on a beach.", "A dog on a beach."),
+        ("Stock photo - A dog (Getty Images)", "A dog"),
+        ("A  dog\n on a beach", "A dog on a beach"),
+        ("A dog speaks. Photo: AP", "A dog speaks"),
+        ("A man walks a dog. (Ann Lee/AFP/Getty Images)", "A man walks a dog."),
+        ("An exhibition on colonies (public domain)", "An exhibition on colonies"),
+        ("A photo of a dog: a picture (in a frame)", "A photo of a dog: a picture (in a frame)"),
+        ("A photographer on a beach", "A photographer on a beach"),
+        ("A shop with stock photography books", "A shop with stock photography books"),
+    ],
+)
+def test_known_ends_are_cropped_and_nothing_else(alt: str, text: str) -> None:
+    assert crop(alt, LISTS).text == text
+
+
+def test_what_was_cropped_is_told() -> None:
+    assert crop("Stock photo: A dog - Getty Images", LISTS).pieces == ("stock photo", "getty images")
+
+
+def test_a_language_without_lists_crops_nothing() -> None:
+    lists = load_boilerplate("xx")
+    assert crop("Stock photo", lists).text == "Stock photo" and dropping_pattern("profile photo", lists) == ""
+
+
+@given(st.one_of(st.text(), st.lists(PIECES).map(" ".join)))
+def test_cropping_is_idempotent(text: str) -> None:
+    once = crop(text, LISTS)
+    again = crop(once.text, LISTS)
+    assert again.text == once.text and again.pieces == ()

@@ -1,0 +1,157 @@
+"""Texts made to be dear: each gets a verdict at a length at which work that grows with its square would take many minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.knowledge.cascade import EmbeddedKnowledge
+from components.language.dictionary import is_listed
+from components.language.parser import LONGEST, LONGEST_RUN, EnglishParser
+from components.language.polarity import EnglishPolarity
+from components.language.profanity import EnglishProfanity
+from components.language.wordnet import load_wordnet
+from components.stages.filter.boilerplate import crop, load_boilerplate
+from components.stages.filter.cascade import failures, study, subject_of
+from components.stages.hypernymize.sentence import Sentence, Word
+from components.stages.hypernymize.tidy import tidy_marks
+from components.tools.trial.texts import Trial
+from tests.stages.filter.subjects import PAPER
+from tests.support import PROJECT
+
+LISTS = load_boilerplate("en")
+LONG = 200_000
+PIECES = (
+    "a", "boat", "a dog on the beach ", ".", "!?", ")", "(", "()", "7", "\U0001f600", "a \U0001f600 ", "\u0301", "\u0301\u0323",
+    "“a” ", "'", '" ', "stock photo ", "stock photo - ", " photo by ", "(a/b) ", "(photo ", ". credit: ", " ©", "http://a.bc/d ",
+    "a.", "a@b.", "a'", "a_", " .", "good but bad ", "漢", "ก", "\u200d", "İ", "Anna Smith, ", "(a) ((", ":) ",
+)  # fmt: skip
+"""Each repeated is one kind of hostile text."""
+FOLDED = ("  ", "\x9b")
+"""What the crawl takes out of every alt-text."""
+BOILERPLATE = ("stock photo ", "stock photo - ", " photo by ", " ©", "(a/b) ", ". credit: x", " .", " [", "x")
+MARKS = 50_000
+ORPHANS = {
+    "nested": (["("] * MARKS + [")"] * MARKS, []),
+    "pairs": (["(", "a", ")"] * MARKS + ["("] * MARKS, ["(", "a", ")"] * MARKS),
+    "joints": (["(", "-"] * MARKS + [")"] * MARKS, []),
+    "ends": ([")", "."] * MARKS, ["."]),
+}
+"""Marks, and what is left of them."""
+
+
+@pytest.fixture(scope="module")
+def trial() -> Iterator[Trial]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+        yield Trial(PROJECT, "paper")
+
+
+def long(piece: str) -> str:
+    return (piece * LONG)[:LONG]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_long_text_of_any_kind_is_dropped_and_every_rule_tells_why(trial: Trial, piece: str) -> None:
+    alt = f"A dog on the grass {long(piece)} x"
+    (result,) = trial.of([alt], explain_all=True)
+    assert result["verdict"] == "dropped" and result["alt"] == alt
+    assert len(result["rules"]) == 19 and all(len(str(rule["value"])) <= PAPER.max_characters + 10 for rule in result["rules"])
+
+
+@pytest.mark.parametrize("piece", FOLDED)
+def test_what_shows_nothing_costs_a_caption_nothing(trial: Trial, piece: str) -> None:
+    (result,) = trial.of([f"A dog on the grass {long(piece)}"])
+    assert (result["verdict"], result["caption"]) == ("kept", "a dog on the grass")
+
+
+def test_grass_with_many_dots_is_dropped_whatever_their_number(trial: Trial) -> None:
+    results = trial.of([f"Grass in the garden{'.' * number}" for number in (1, 3, 11, 2_000, 100_000)])
+    assert [result["rule"] for result in results] == [None, None, "mark_run", "mark_run", "max_characters"]
+
+
+def test_the_rules_work_on_no_more_of_a_text_than_the_setting() -> None:
+    made = subject_of("A dog " * LONG, LISTS, 600)
+    assert len(made.text) <= 600 and len(made.words) == 200 and len(made.alt) == 6 * LONG
+
+
+@pytest.mark.parametrize("piece", BOILERPLATE)
+def test_boilerplate_without_end_is_cropped_in_one_pass(piece: str) -> None:
+    once = crop(f"A dog {piece * 20_000}", LISTS)
+    assert crop(once.text, LISTS) == (once.text, ())
+
+
+def test_a_word_without_end_is_looked_up() -> None:
+    assert not is_listed("boat" * 250_000)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_annotators_answer_to_a_long_text_of_any_kind(piece: str) -> None:
+    text = long(piece)
+    assert -1 <= EnglishPolarity().compute(text) <= 1
+    assert 0 <= EnglishProfanity().compute(text) <= 1
+
+
+@pytest.mark.parametrize("piece", [")", "(", "'", "a", ".", ":) "])
+def test_the_parser_takes_a_bounded_text_in_bounded_runs(piece: str) -> None:
+    parse = EnglishParser().compute(long(piece))
+    assert max(map(len, parse["text"])) <= LONGEST_RUN
+    assert 0 < sum(map(len, parse["text"])) <= LONGEST
+
+
+@pytest.mark.parametrize(("marks", "left"), ORPHANS.values(), ids=ORPHANS)
+def test_marks_that_join_nothing_are_struck_out_in_one_pass(marks: list[str], left: list[str]) -> None:
+    sentence = Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
+    tidy_marks(sentence, EmbeddedKnowledge(load_wordnet(PROJECT)))
+    assert [sentence.words[place].text for place in sentence.alive()] == left
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.integers(0, 40))
+def test_any_text_ends_with_a_verdict_and_no_rule_raises(text: str, max_characters: int) -> None:
+    params = PAPER.model_copy(update={"max_characters": max_characters})
+    subjects = {"": subject_of(text, LISTS, max_characters)}
+
+    def learn(group: str, alive: object) -> None:
+        """The texts' rules need nothing but the text."""
+
+    found = study(subjects, learn, params, ["text"])[""]
+    failed = failures(subjects, learn, params, ["text"])
+    broken = [name for name, finding in found.items() if not finding.passed]
+    assert ([failed[""][0]] if failed else []) == broken[:1]
+    assert ("max_characters" in broken) == (len(text) > max_characters)
+
+
+@given(st.lists(st.sampled_from("([{}])-,.!a"), max_size=14))
+def test_marks_are_struck_out_as_by_looking_again_from_the_start_after_each(marks: list[str]) -> None:
+    def sentence() -> Sentence:
+        return Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
+
+    made, asked = sentence(), sentence()
+    tidy_marks(made, EmbeddedKnowledge(load_wordnet(PROJECT)))
+    while place := _first_orphan(asked):
+        asked.strike(place)
+    assert made.alive() == asked.alive()
+
+
+def _first_orphan(sentence: Sentence) -> list[int]:
+    """The first mark that joins or encloses nothing, told without any bookkeeping."""
+    alive = sentence.alive()
+    texts = ["", *(sentence.words[place].text for place in alive), ""]
+    pairs = {"(": ")", "[": "]", "{": "}"}
+    for at, text in enumerate(texts[1:-1], 1):
+        left, right, place = texts[at - 1], texts[at + 1], alive[at - 1]
+        edge = not left or not right or right in (*".!,-",)
+        if text in (*",-",) and (edge or left in pairs or right in pairs.values()):
+            return [place]
+        if text in pairs and right == pairs[text]:
+            return [place, alive[at]]
+        if text in pairs and pairs[text] not in texts[at:]:
+            return [place]
+        if text in pairs.values() and next(mark for mark in pairs if pairs[mark] == text) not in texts[:at]:
+            return [place]
+        if text in (*".!",) and left == text:
+            return [place]
+    return []

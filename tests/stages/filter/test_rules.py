@@ -1,0 +1,182 @@
+"""Each rule drops what it names and keeps what it does not; bounds are where the paper puts them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.stages.filter.rules import first_failure, groups
+from components.vision.labels import Label
+from tests.stages.filter.subjects import PAPER, passes, subject
+
+PAPERS_OWN = [
+    "A Pakistani worker helps to clear the debris from the Taj Mahal Hotel November 7, 2005 in Balakot, Pakistan.",
+    "Musician Justin Timberlake performs at the 2017 Pilgrimage Music & Cultural Festival on September 23, 2017 "
+    "in Franklin, Tennessee.",
+    "Harrison Ford and Calista Flockhart attend the premiere of 'Hollywood Homicide' at the 29th American Film Festival "
+    "September 5, 2003 in Deauville, France.",
+    "Side view of a British Airways Airbus A319 aircraft on approach to land with landing gear down",
+    "Two sculptures by artist Duncan McKellar adorn trees outside the derelict Norwich Union offices in Bristol, UK",
+]
+"""The alt texts of figure 1 and table 1, all kept by the paper."""
+
+
+def test_rules_have_one_name_each() -> None:
+    names = [rule.name for rules in groups().values() for rule in rules]
+    assert len(names) == len(set(names)) == 24
+
+
+@pytest.mark.parametrize("text", PAPERS_OWN)
+@pytest.mark.parametrize("group", ["tone", "text", "parse"])
+def test_the_papers_own_examples_pass_every_text_rule(text: str, group: str) -> None:
+    assert first_failure(subject(text, parsed=True), groups()[group], PAPER) is None
+
+
+def test_a_png_is_dropped_where_only_jpeg_is_allowed() -> None:
+    assert passes("image_format", subject()) and not passes("image_format", subject(format="PNG"))
+    assert passes("image_format", subject(format="PNG"), formats=["JPEG", "PNG"])
+
+
+def test_both_sides_must_be_greater_than_the_threshold() -> None:
+    assert passes("image_side", subject(width=401, height=401))
+    assert not passes("image_side", subject(width=400, height=900)) and not passes("image_side", subject(width=900, height=400))
+
+
+def test_a_ratio_of_exactly_two_stays_whichever_side_is_larger() -> None:
+    assert passes("aspect_ratio", subject(width=1000, height=500)) and passes("aspect_ratio", subject(width=500, height=1000))
+    assert not passes("aspect_ratio", subject(width=1001, height=500)) and not passes("aspect_ratio", subject(width=10, height=0))
+
+
+def test_a_score_at_the_pornography_threshold_is_dropped() -> None:
+    assert passes("pornography", subject(pornography=0.49)) and not passes("pornography", subject(pornography=0.5))
+
+
+def test_a_page_in_another_language_is_dropped_whatever_the_text() -> None:
+    assert passes("page_language", subject()) and not passes("page_language", subject(language="pt"))
+    assert passes("page_language", subject(language=""))
+
+
+@pytest.mark.parametrize("text", ["Ein Mann mit einem Hund am Strand", "Une femme lit un livre", "Магазин ручной работы"])
+def test_a_text_in_another_language_is_dropped_whatever_its_page_says(text: str) -> None:
+    assert not passes("language", subject(text)) and passes("language", subject("Vineyards near the village of Walporzheim"))
+
+
+def test_rare_words_are_known_when_listed_and_misspellings_are_not() -> None:
+    assert passes("unknown_token", subject("Two ravenous capybaras near the blackbirds on a birdhouse"))
+    assert not passes("unknown_token", subject("A veiw of the mountian"))
+
+
+def test_names_pass_the_vocabulary_and_names_of_files_do_not() -> None:
+    assert passes("unknown_token", subject("A man named Gieske in Izola with O’Hara and d'Estaing"))
+    for text in ("A dog #nofilter", "A dog by @anna", "A dog IMG_8299.jpeg", "A dog at www.dogs.example", "A dog in BeFifty"):
+        assert not passes("unknown_token", subject(text)), text
+
+
+@pytest.mark.parametrize("text", ["Embedded image permalink", "Profile photo of Anna", "Search icon", "Image"])
+def test_dropping_patterns_drop(text: str) -> None:
+    assert not passes("boilerplate_pattern", subject(text))
+
+
+@pytest.mark.parametrize("text", ["A profile of a man", "Iconic buildings on a hill", "An image of a dog"])
+def test_the_same_letters_inside_a_text_do_not(text: str) -> None:
+    assert passes("boilerplate_pattern", subject(text))
+
+
+def test_word_counts_include_their_bounds() -> None:
+    assert passes("min_words", subject("A chicken.")) and not passes("min_words", subject("Chicken."))
+    assert not passes("min_words", subject("A chicken."), min_words=3)
+    assert passes("max_words", subject("a " * 256)) and not passes("max_words", subject("a " * 257))
+
+
+def test_an_alt_text_has_at_most_so_many_characters_bounds_included() -> None:
+    assert passes("max_characters", subject("A" * 2500)) and not passes("max_characters", subject("A" * 2501))
+    assert not passes("max_characters", subject("A dog", alt="A dog" + " stock photo" * 300))
+
+
+@pytest.mark.parametrize("row", ["." * 11, ". " * 11, "!?" * 6, "\U0001f600\ufe0f" * 11, "_" * 11, ".\u200b" * 11])
+def test_a_row_of_marks_is_no_caption_text_wherever_it_stands(row: str) -> None:
+    for text in (f"A dog on the grass{row}", f"{row}A dog on the grass", f"A dog {row} on the grass"):
+        assert not passes("mark_run", subject(text))
+        assert passes("mark_run", subject(text), max_mark_run=12)
+
+
+@pytest.mark.parametrize("text", ["A dog... on the grass?!", "A cafe\u0301 at 10:30 (“open”), Paris", "-".join("abcdefghijklmn")])
+def test_ordinary_punctuation_is_no_row_of_marks(text: str) -> None:
+    assert passes("mark_run", subject(text))
+
+
+def test_a_word_longer_than_any_is_in_no_vocabulary_and_no_name() -> None:
+    assert passes("unknown_token", subject("A" + "a" * 99)) and not passes("unknown_token", subject("A" + "a" * 100))
+
+
+def test_a_capital_free_alt_is_dropped_by_first_capital() -> None:
+    assert passes("first_capital", subject("A dog")) and passes("first_capital", subject("“Waves” filter"))
+    assert not passes("first_capital", subject("a dog")) and not passes("first_capital", subject("3 dogs"))
+
+
+def test_cropped_boilerplate_does_not_cost_the_first_capital() -> None:
+    assert passes("first_capital", subject("a dog on a beach", alt="Photo of a dog on a beach"))
+
+
+def test_a_title_in_capitals_is_dropped_by_capital_ratio() -> None:
+    assert passes("capital_ratio", subject("A Dog And a cat"))
+    assert not passes("capital_ratio", subject("Big Red Fire Truck Here"))
+
+
+def test_one_repeated_word_in_five_stays() -> None:
+    assert passes("token_repetition", subject("The dog and the cat")) and not passes(
+        "token_repetition", subject("Dog dog cat cat")
+    )
+
+
+def test_a_token_outside_the_vocabulary_drops_the_text() -> None:
+    assert passes("unknown_token", subject("A blackbuck in 1998")) and not passes("unknown_token", subject("A sphxglr plot"))
+
+
+def test_a_profane_text_is_dropped_from_the_threshold_on() -> None:
+    assert passes("profanity", subject(profanity=0.79)) and not passes("profanity", subject(profanity=0.8))
+
+
+def test_polarity_is_bounded_on_both_sides_bounds_included() -> None:
+    for name, edge, beyond in (("polarity_high", 0.8, 0.81), ("polarity_low", -0.8, -0.81)):
+        assert passes(name, subject(polarity=edge)) and not passes(name, subject(polarity=beyond))
+
+
+@pytest.mark.parametrize(
+    ("rule", "good", "bad"),
+    [
+        ("needs_determiner", "A dog on the beach.", "Dogs on beaches."),
+        ("needs_noun", "A dog on the beach.", "He runs slowly."),
+        ("needs_preposition", "A dog on the beach.", "A dog runs."),
+        ("noun_ratio", "A dog on the beach.", "Desktop window manager settings dialog"),
+        ("unique_words", "A dog on the beach.", "The dog with a dog on a dog"),
+    ],
+)
+def test_an_ill_formed_text_is_dropped_by_its_own_rule(rule: str, good: str, bad: str) -> None:
+    assert passes(rule, subject(good, parsed=True)) and not passes(rule, subject(bad, parsed=True))
+
+
+def test_a_part_of_speech_not_required_drops_nothing() -> None:
+    assert passes("needs_preposition", subject("A dog runs.", parsed=True), require=["determiner", "noun"])
+
+
+def test_labels_meet_words_by_stem_and_by_head() -> None:
+    seen = (Label(("fire engine", "fire truck"), 0.9), Label(("hen of the woods",), 0.1))
+    assert passes("label_overlap", subject("Two trucks on a road", labels=seen))
+    assert passes("label_overlap", subject("A hen", labels=seen))
+    assert not passes("label_overlap", subject("A fire in the woods", labels=seen))
+    assert not passes("label_overlap", subject("A man", labels=()))
+
+
+def test_a_noun_whose_kind_is_seen_overlaps() -> None:
+    assert passes("label_overlap", subject("A gander", labels=(), kinds=("gander < goose",)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80))
+def test_no_text_crashes_a_rule(text: str) -> None:
+    what = subject(text, parsed=True)
+    for rules in groups().values():
+        for rule in rules:
+            assert rule.test(what, PAPER).passed in (True, False)

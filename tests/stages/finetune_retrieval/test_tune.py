@@ -1,0 +1,168 @@
+"""From pretraining to fine-tuning: rows, seeds, warm starts, and what a person does wrong."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.retrieval.jobs import subset
+from components.retrieval.pairs import SpokenSet, read_pairs
+from components.stages import finetune_retrieval, pretrain_retrieval
+from components.training.settings import REFERENCE
+from tests.retrieval.training import OPTIMISATION
+from tests.retrieval.world import spoken_set
+from tests.support import make_stage
+
+MODEL: dict[str, Any] = {
+    "optimisation": OPTIMISATION | {"epochs": 2},
+    "clips": {"frames": 16, "mask_coefficients": 2, "mask_frames": 3, "held": 10},
+    "loss": {
+        "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "margin_schedule": "continuous", "triplet_margin": 1.0,
+        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["picture", "text", "group"],
+    },
+}  # fmt: skip
+TOWERS: dict[str, Any] = {
+    "speech": "convolutions", "image": "features", "weights": "", "side": 0, "embedding": 4, "scale": 8.0, "pool_padding": True,
+    "norm_momentum": 0.1, "dropout": 0.1, "layers": 2, "channels": 8,
+}  # fmt: skip
+HARDWARE = REFERENCE.model_dump(mode="json")
+
+
+def pretrain(root: Path, one: SpokenSet, **changed: Any) -> Boundary:
+    chosen = {"rows": ["mms-4"], "seeds": [0], "towers": TOWERS, "model": MODEL, "hardware": HARDWARE} | changed
+    inputs = {"input": one.speech, "pictures": one.pictures, "more": one.speech, "more_pictures": one.pictures}
+    stage = make_stage(root, "pretrain_retrieval", "spoken", pretrain_retrieval.Params.model_validate(chosen), inputs)
+    pretrain_retrieval.run(stage)
+    stage.finish()
+    return Boundary(stage.out)
+
+
+def fine_tune(root: Path, one: SpokenSet, start: Boundary, **changed: Any) -> tuple[Boundary, dict[str, str]]:
+    chosen = {"rows": ["both-100"], "seeds": [0], "pretrained": "mms-4", "loss": "mms", "model": MODEL, "hardware": HARDWARE}
+    inputs = {"input": one.speech, "pictures": one.pictures, "start": start}
+    stage = make_stage(root, "finetune_retrieval", "stamps", finetune_retrieval.Params.model_validate(chosen | changed), inputs)
+    finetune_retrieval.run(stage)
+    stage.finish()
+    return Boundary(stage.out), stage.from_cache()
+
+
+def config_of(models: Boundary, key: str) -> dict[str, Any]:
+    return json.loads(models.file(f"models/{key}/config.json").read_text())
+
+
+def test_every_row_and_seed_is_a_model_and_says_what_it_is(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    start = pretrain(tmp_path, one, rows=["mms-4", "triplet-3"], seeds=[0, 1])
+    assert start.table(["key"])["key"].to_pylist() == ["mms-4-0", "mms-4-1", "triplet-3-0", "triplet-3-1"]
+    triplet = config_of(start, "triplet-3-1")
+    assert (triplet["loss"], triplet["settings"]["optimisation"]["batch"], triplet["seed"]) == ("triplet", 3, 1)
+    models, _ = fine_tune(tmp_path, one, start, rows=["none-100", "audio-50"])
+    assert models.table(["key"])["key"].to_pylist() == ["audio-50-0", "none-100-0"]
+    half = config_of(models, "audio-50-0")
+    assert half["training_pairs"] == 4 and half["start"]["towers"] == ["speech"] and half["start"]["model"] == "mms-4-0"
+    # Half of the pairs, and twice the epochs.
+    assert half["steps"] == config_of(models, "none-100-0")["steps"] == 4
+
+
+@pytest.mark.parametrize(
+    ("row", "taken"), [("none", ()), ("audio", ("speech",)), ("image", ("image",)), ("both", ("speech", "image"))]
+)
+def test_a_warm_start_takes_these_towers_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, taken: tuple[str, ...]
+) -> None:
+    one = spoken_set(tmp_path)
+    start = pretrain(tmp_path, one)
+    # No step: what comes out is what training began with.
+    monkeypatch.setattr("components.training.fit.fit", begin_only)
+    models, _ = fine_tune(tmp_path, one, start, rows=[f"{row}-100"])
+    before = load_file(start.file("models/mms-4-0/weights.safetensors"))
+    after = load_file(models.file(f"models/{row}-100-0/weights.safetensors"))
+    for tower in ("speech", "image"):
+        names = [name for name in before if name.startswith(f"{tower}.") and before[name].unique().numel() > 1]
+        # The mean and deviation of coefficients are those of the set trained on, and here both sets are the same.
+        names = [name for name in names if name not in ("speech.mean", "speech.deviation")]
+        assert names and all(before[name].equal(after[name]) == (tower in taken) for name in names)
+
+
+def begin_only(recipe: Any, data: Any, folder: Path, hardware: Any) -> None:
+    weights = {name: tensor.clone() for name, tensor in recipe.network.state_dict().items()}
+    recipe.best = {"epoch": 0, "validation": 0.0, "weights": weights}
+
+
+def test_more_pretrained_models_undo_no_fine_tuning(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    first, cached = fine_tune(tmp_path, one, pretrain(tmp_path, one))
+    assert cached == {"models": "0 of 1"}
+    more = pretrain(tmp_path, one, rows=["mms-4", "mms-3"])
+    again, cached = fine_tune(tmp_path, one, more)
+    assert cached == {"models": "1 of 1"} and again.digest == first.digest
+
+
+def test_a_smaller_part_of_the_pairs_lies_within_every_larger_one(tmp_path: Path) -> None:
+    pairs = read_pairs([spoken_set(tmp_path, pictures=40)], "train", ["picture"])
+    parts = [set(subset(pairs, percent, 3).tolist()) for percent in (5, 10, 50, 100)]
+    assert [len(part) for part in parts] == [1, 2, 10, 20]
+    assert all(small < large for small, large in itertools.pairwise(parts))
+    assert subset(pairs, 50, 3).tolist() != subset(pairs, 50, 4).tolist()
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"rows": ["both"]}, r"'both' is no row: .*none, audio, image, both"),
+    ({"rows": ["all-100"]}, "'all-100' is no row"),
+    ({"rows": ["both-0"]}, "'both-0' is no row"),
+    ({"rows": ["both-200"]}, "'both-200' is no row"),
+    ({"rows": ["both-010"]}, "'both-010' is no row"),
+    ({"rows": ["both-٥"]}, "is no row"),
+    ({"model": MODEL | {"clips": MODEL["clips"] | {"frames": 0}}}, r"tune\.model\.clips\.frames: is 0"),
+    ({"model": MODEL | {"loss": MODEL["loss"] | {"chunk": -1}}}, r"tune\.model\.loss\.chunk: is -1"),
+    ({"model": MODEL | {"optimisation": OPTIMISATION | {"batch": 0}}}, r"tune\.model\.optimisation\.batch: is 0"),
+    ({"pretrained": "mms-48"}, r"no pretrained model mms-48-0.*mms-4-0"),
+    ({"seeds": [7]}, "no pretrained model mms-4-7"),
+    ({"loss": "infonce"}, "'infonce' is no loss"),
+    ({"rows": ["none-1"]}, "has 1 training pairs"),
+    ({"model": MODEL | {"loss": MODEL["loss"] | {"matching": []}}}, "matching: names nothing"),
+]
+
+
+@pytest.mark.parametrize(("changed", "told"), WRONG)
+def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+    one = spoken_set(tmp_path)
+    with pytest.raises(HearsightError, match=told) as found:
+        fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)
+    assert "\n" not in str(found.value)
+
+
+def test_a_model_is_not_begun_from_one_that_saw_pictures_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = pretrain(tmp_path, spoken_set(tmp_path))
+    monkeypatch.setattr("tests.retrieval.world.FROZEN", {"name": "another", "trained": False})
+    other = spoken_set(tmp_path / "other")
+    with pytest.raises(HearsightError, match="looked at pictures through"):
+        fine_tune(tmp_path, other, start)
+
+
+def test_towers_that_read_pixels_need_pictures(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path)
+    with pytest.raises(HearsightError, match=r"encoder\.frozen: false"):
+        pretrain(tmp_path, one, towers=TOWERS | {"image": "convolutions", "side": 32})
+
+
+@pytest.mark.slow
+def test_the_papers_towers_train_on_pictures_and_stacked_coefficients(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, pictures=4, frozen=False)
+    towers = TOWERS | {
+        "speech": "inception_resnet_v2",
+        "image": "inception_resnet_v2",
+        "side": 75,
+        "embedding": 1536,
+        "scale": 0.0,
+    }
+    short = MODEL | {"optimisation": OPTIMISATION | {"epochs": 1, "batch": 2}}
+    models = pretrain(tmp_path, one, towers=towers, rows=["mms-2"], model=short)
+    assert config_of(models, "mms-2-0")["parameters"] == 2 * 54_306_464

@@ -1,0 +1,139 @@
+"""Sources beyond the embedded one, through the stage: asked once, before the rewriting, and reproducible from what was kept."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.digests import sha256_bytes, sha256_file
+from components.core.errors import HearsightError
+from components.core.result_cache import AnnotationStore
+from components.core.stage_output import Boundary
+from components.knowledge.wikidata.build import build_index
+from components.language.parser import EnglishParser
+from components.stages import hypernymize as stage
+from tests.knowledge import wikidata_dump
+from tests.knowledge.dictionary import EXTRACT
+from tests.knowledge.knowledge_server import KEY, State, knowledge_server
+from tests.stages.hypernymize.sources import sources
+from tests.support import make_boundary, make_stage, row
+
+TEXTS = [
+    ["Mira Tolland walks a dog on the beach.", "A dog and Mira Tolland on the beach."],
+    ["Barack Obama walks a dog on the beach.", "A cat on the beach."],
+]
+ACTOR, PERSON = "actor walks a dog on the beach.", "person walks a dog on the beach."
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The annotations of the texts: parsed once, so that no worker of a run loads the parser again."""
+    folder = tmp_path_factory.mktemp("annotations")
+    texts = {sha256_bytes(text.encode()): text for shard in TEXTS for text in shard}
+    AnnotationStore(folder).annotate(EnglishParser(), texts)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def world(monkeypatch: pytest.MonkeyPatch, parsed: Path, tmp_path: Path) -> None:
+    for root in (tmp_path, tmp_path / "other"):
+        shutil.copytree(parsed, root / ".hearsight" / "annotations")
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+
+
+@pytest.fixture
+def server() -> Iterator[State]:
+    with knowledge_server() as state:
+        yield state
+
+
+def run(root: Path, *order: str, **settings: Any) -> Boundary:
+    params = {
+        "min_words": 2,
+        "stated_role": False,
+        "concept_level": "noun",
+        "min_concept_count": 1,
+        **sources(*order, **settings),
+    }
+    rows = [[row("filter", key=f"{n}.{m}", text=text, alt=text) for m, text in enumerate(texts)] for n, texts in enumerate(TEXTS)]
+    inputs = {"input": make_boundary(root, "filter", rows)}
+    job = make_stage(root, "hypernymize", params=stage.Params.model_validate(params), inputs=inputs)
+    stage.run(job)
+    job.finish()
+    return Boundary(job.out)
+
+
+def captions(boundary: Boundary) -> list[str]:
+    return [text for ref in boundary.shards for text in ref.read(["caption"]).column("caption").to_pylist()]
+
+
+def reasons(boundary: Boundary) -> str:
+    steps = [step for ref in boundary.shards for row in ref.read(["steps"]).column("steps").to_pylist() for step in row]
+    return " ".join(step["reason"] for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("service", "says"),
+    [("wikidata", "Mira Tolland (PERSON) is an actor, says wikidata Q20"),
+     ("google", "Mira Tolland (PERSON) is an actor, says google kg /m/0tol")],
+)  # fmt: skip
+def test_a_service_gives_the_word_and_the_record_says_who(server: State, tmp_path: Path, service: str, says: str) -> None:
+    made = run(tmp_path, service, "embedded", url=server.url)
+    assert captions(made)[0] == ACTOR and captions(made)[2] == PERSON
+    assert says in reasons(made)
+    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_name_is_asked_once_and_an_equal_run_asks_nothing(server: State, tmp_path: Path) -> None:
+    first = sha256_file(run(tmp_path, "wikidata", "embedded", url=server.url).path / "manifest.json")
+    asked = len(server.requests)
+    names = " ".join(seen["form"]["query"][0] for seen in server.requests)
+    assert asked == 1 and names.count('"Mira Tolland"@en') == 1
+    assert sha256_file(run(tmp_path, "wikidata", "embedded", url=server.url).path / "manifest.json") == first
+    assert len(server.requests) == asked
+
+
+def test_a_service_is_asked_only_what_the_sources_before_it_do_not_know(server: State, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    build_index(wikidata_dump.write_dump(tmp_path / "d.json"), index)
+    run(tmp_path, "wikidata_index", "google", "embedded", url=server.url, index=str(index))
+    assert {seen["form"]["query"][0] for seen in server.requests} == {"Barack Obama"}
+
+
+def test_a_local_index_needs_no_network(tmp_path: Path) -> None:
+    build_index(wikidata_dump.write_dump(tmp_path / "d.json"), tmp_path / "index")
+    made = run(tmp_path, "wikidata_index", "embedded", index=str(tmp_path / "index"))
+    assert captions(made)[0] == ACTOR and "says wikidata Q20" in reasons(made)
+
+
+def test_another_index_rewrites(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    build_index(wikidata_dump.write_dump(tmp_path / "d.json", wikidata_dump.CLASSES), index)
+    assert captions(run(tmp_path, "wikidata_index", "embedded", index=str(index)))[0] == PERSON
+    build_index(wikidata_dump.write_dump(tmp_path / "d.json"), index)
+    assert captions(run(tmp_path, "wikidata_index", "embedded", index=str(index)))[0] == ACTOR
+
+
+def test_an_outage_leaves_the_embedded_answers_and_the_next_run_mends_them(
+    server: State, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script = ["503"]
+    with caplog.at_level(logging.WARNING):
+        during = captions(run(tmp_path, "wikidata", "embedded", url=server.url))
+    assert during[0] == PERSON and "wikidata: HTTP 503" in caplog.text
+    assert during == captions(run(tmp_path / "other", "embedded"))
+    assert captions(run(tmp_path, "wikidata", "embedded", url=server.url))[0] == ACTOR
+
+
+def test_a_missing_index_and_a_missing_key_are_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HearsightError, match="there is no index"):
+        run(tmp_path, "wikidata_index", index=str(tmp_path / "none"))
+    monkeypatch.delenv("GOOGLE_API_KEY")
+    with pytest.raises(HearsightError, match="GOOGLE_API_KEY"):
+        run(tmp_path, "google")

@@ -1,0 +1,153 @@
+"""The Flickr Audio Caption Corpus in its published forms, by the very settings that docs/human-speech.md gives."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from components.core.contract import problems
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.execution.runner import run_stage
+from components.speech.audio.files import from_flac
+from components.speech.audio.measures import is_silent
+from components.stages.check import check
+from tests.stages.import_recordings.corpora import DEFECTS, IMAGES, SIDES, caption_of, facc, name_of, wav_of
+from tests.support import PROJECT
+
+TEXT = (PROJECT / "docs" / "human-speech.md").read_text(encoding="utf-8")
+BLOCK = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[0])
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of the documented block alone over the fixture corpus, run and checked to its end."""
+    root = tmp_path_factory.mktemp("facc")
+    facc(root)
+    for name in ("components", "expectations", "dvc.yaml"):
+        (root / name).symlink_to(PROJECT / name)
+    (root / "params.yaml").write_text(yaml.safe_dump({"engine": {"kind": "local", "workers": 2}, **BLOCK}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEARSIGHT_TRACKING", "off")
+        for stage in ("crawl", "split", "import_recordings"):
+            run_stage(root, stage, "facc")
+            check(root, "facc", stage)
+    return root
+
+
+@pytest.fixture(scope="module")
+def records(project: Path) -> dict[tuple[int, int], dict]:
+    """(picture, caption) → its record of the split."""
+    numbers = {name_of(number): number for number in range(IMAGES)}
+    rows = Boundary(project / "data/facc/split").table().to_pylist()
+    split = (row["post"].rpartition("#") for row in rows)
+    return {(numbers[image], int(which)): row for (image, _, which), row in zip(split, rows, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def spoken(project: Path) -> dict[str, dict]:
+    """Record → its utterance."""
+    return {row["record"]: row for row in Boundary(project / "data/facc/import_recordings").table().to_pylist()}
+
+
+def ledger(project: Path, stage: str) -> dict[str, dict]:
+    return {row["key"]: row for row in Boundary(project / f"data/facc/{stage}").ledger().to_pylist()}
+
+
+def test_the_block_joins_what_the_project_has_without_breaking_the_contract(tmp_path):
+    for name in ("components", "expectations"):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    shutil.copy(PROJECT / "dvc.yaml", tmp_path)
+    params = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    for stage, takers in BLOCK["chain"].items():
+        params["chain"][stage] |= takers
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump({**params, "facc": BLOCK["facc"]}))
+    assert problems(tmp_path) == []
+
+
+def test_every_picture_is_on_the_side_its_list_says(project, records):
+    sides = {"train": "train", "dev": "validation", "test": "test"}
+    wanted = {number: sides[side] for side, numbers in SIDES.items() for number in numbers}
+    assert {key: row["split"] for key, row in records.items()} == {
+        (number, which): wanted[number] for number in wanted for which in range(4 if number == 7 else 5)
+    }
+    rows = Boundary(project / "data/facc/split").ledger().to_pylist()
+    assert sum(row["rule"] == "unlisted" for row in rows) == 5
+    assert [row["key"] for row in rows if row["rule"] == "no_record"] == ["9999999999_nobodyhas.jpg"]
+
+
+def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project):
+    boundary = Boundary(project / "data/facc/import_recordings")
+    assert len(spoken) == len(records) - len(DEFECTS)
+    for (number, which), record in records.items():
+        if (number, which) in DEFECTS:
+            assert record["key"] not in spoken
+            continue
+        row = spoken[record["key"]]
+        assert row["caption"] == row["spoken"] == caption_of(number, which)
+        assert (row["origin"], row["rate"], row["pitch"], row["gain"]) == ("human", 1, 0, 0)
+        assert row["voice"] == ("human-en" if (number, which) in ((0, 0), (4, 0)) else str(number % 9 + 1))
+        assert not is_silent(from_flac(boundary.read_media(row["media"])))
+    told = ledger(project, "import_recordings")
+    assert all(wav_of(n, w) in told[r["key"]]["detail"] for (n, w), r in records.items() if r["key"] in spoken)
+
+
+def test_each_defect_is_a_ledger_row_of_its_own_rule(records, project):
+    told = ledger(project, "import_recordings")
+    found = {key: told[record["key"]]["rule"] for key, record in records.items() if told[record["key"]]["rule"]}
+    assert found == DEFECTS
+    assert "is of another caption by line" in told[records[3, 1]["key"]]["value"]
+    assert told[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
+
+
+def test_a_lying_header_stereo_and_clipping_are_survived_and_told(records, spoken, project):
+    told = ledger(project, "import_recordings")
+    assert "says 4294967295 bytes of samples and holds" in told[records[0, 1]["key"]]["detail"]
+    assert spoken[records[0, 1]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
+    assert spoken[records[0, 4]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
+    clipped = spoken[records[1, 3]["key"]]
+    assert clipped["clipped"] > 100
+    assert f"{clipped['clipped']} samples at full scale" in told[clipped["record"]]["detail"]
+
+
+def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard(project, records, monkeypatch):
+    monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
+    first = Boundary(project / "data/facc/import_recordings")
+    before = json.loads((first.path / "lineage.json").read_text())["parents"]
+    result = run_stage(project, "import_recordings", "facc")
+    assert result.manifest.digest == first.digest
+    assert result.cached == {step: f"{of} of {of}" for step, of in (("hear", 1), ("identify", 1), ("keep", 1))}
+    path = project / "facc/flickr_audio/wavs" / wav_of(5, 0)
+    whole = path.read_bytes()
+    try:
+        path.write_bytes((project / "facc/flickr_audio/wavs" / wav_of(5, 1)).read_bytes())
+        changed = run_stage(project, "import_recordings", "facc")
+        assert changed.manifest.digest != first.digest and changed.lineage["parents"] != before
+    finally:
+        path.write_bytes(whole)
+    assert run_stage(project, "import_recordings", "facc").manifest.digest == first.digest
+
+
+@pytest.mark.parametrize(
+    "break_it, message",
+    [
+        (lambda home: shutil.rmtree(home / "flickr_audio"), "flickr_audio: is no folder"),
+        (lambda home: (home / "flickr_audio/wav2capt.txt").unlink(), r"wav2capt\.txt: cannot be read"),
+        (lambda home: (home / "flickr_audio/wav2spk.txt").write_text("a b c d\n" * 30), r"line 1: is no table of 2 fields"),
+        (lambda home: (home / "flickr_audio/wav2capt.txt").write_text("a.wav b.jpg #0\n"), "a recording of none of the captions"),
+    ],
+)
+def test_a_corpus_that_is_not_there_is_one_clear_line(project, tmp_path, monkeypatch, break_it, message):
+    monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
+    for name in ("components", "expectations", "dvc.yaml", "params.yaml"):
+        (tmp_path / name).symlink_to((project / name).resolve())
+    for name in ("data", "facc", "reports"):
+        shutil.copytree(project / name, tmp_path / name)
+    break_it(tmp_path / "facc")
+    with pytest.raises(HearsightError, match=message):
+        run_stage(tmp_path, "import_recordings", "facc")

@@ -1,0 +1,324 @@
+"""All posts of an owner on one side, 60/20/20 of the posts, whatever is added or withdrawn; no picture on two sides."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.stages.check import check
+from components.stages.split import ACROSS, CLOSE, SPLITS, Params, run
+from components.stages.split.assignments import opened
+from components.stages.split.owners import Post, place, shares_of
+from tests.stages.check.boundaries import make
+from tests.support import make_boundary, make_stage, row
+
+SETTINGS = Params(by="owner", seed=1, validation=0.2, test=0.2, sides="ours")
+SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
+DAYS = ("2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z", "2026-11-03T00:00:00Z")
+
+
+def record(number: int, owner: str, group: str = "", day: int = 0, posted: str = "") -> dict[str, Any]:
+    key = f"{number:016x}"
+    return row("dedup", key=key, group=group or key, owner=owner, collected=DAYS[day] if day >= 0 else "", posted=posted)
+
+
+def split(root: Path, rows: list[dict[str, Any]], params: Params = SETTINGS, shards: int = 2) -> Any:
+    source = make_boundary(root, "dedup", [rows[n::shards] for n in range(shards)], dataset="posts")
+    stage = make_stage(root, "split", "posts", params, {"input": source})
+    run(stage)
+    stage.finish()
+    return stage
+
+
+def found(stage: Any) -> dict[str, str]:
+    return {r["key"]: r["split"] for r in Boundary(stage.out).table().to_pylist()}
+
+
+def owners_of(stage: Any) -> dict[str, set[str]]:
+    sides: dict[str, set[str]] = {}
+    for r in Boundary(stage.out).table().to_pylist():
+        if r["owner"]:
+            sides.setdefault(r["owner"], set()).add(r["split"])
+    return sides
+
+
+@st.composite
+def sizes(draw: st.DrawFn) -> list[int]:
+    """Posts of each owner, from all alike to a heavy tail, none above one in a hundred."""
+    total = draw(st.integers(100, 3000))
+    most = total // 100
+    kind = draw(st.sampled_from(["alike", "uniform", "heavy", "few small ones"]))
+    random = draw(st.randoms(use_true_random=False))
+    made: list[int] = []
+    while (left := total - sum(made)) > 0:
+        size = {
+            "alike": most,
+            "uniform": random.randint(1, most),
+            "heavy": int(min(most, random.paretovariate(1.1))),
+            "few small ones": most if random.random() < 0.95 else 1,
+        }[kind]
+        made.append(min(size, left))
+    return made
+
+
+def posts_of(counts: list[int]) -> list[Post]:
+    return [Post(f"{o}-{n}", f"{o}-{n}", f"owner{o}", "", "") for o, count in enumerate(counts) for n in range(count)]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(sizes(), st.integers(0, 9))
+def test_sides_are_within_one_percent_while_no_owner_holds_more(counts: list[int], seed: int) -> None:
+    posts = posts_of(counts)
+    placed = place(posts, SHARES, seed, {}, lambda key: "train")
+    assert set(placed.owners) == {post.owner for post in posts}
+    off = shares_of((placed.side(post)[0] for post in posts), SHARES)
+    assert max(map(abs, off.values())) <= CLOSE
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.data())
+def test_the_order_of_the_posts_decides_nothing(counts: list[int], data: st.DataObject) -> None:
+    posts = posts_of(counts)
+    mixed = data.draw(st.permutations(posts))
+    assert place(posts, SHARES, 1, {}, lambda key: "test") == place(mixed, SHARES, 1, {}, lambda key: "test")
+
+
+GROUPED = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 12), st.integers(0, 2)), min_size=1, max_size=40
+)  # owner (0: nobody), group, day
+
+
+@settings(max_examples=100, deadline=None)
+@given(GROUPED, st.dictionaries(st.integers(1, 6).map(str), st.sampled_from(SPLITS)))
+def test_what_a_side_holds_is_what_was_counted_when_owners_were_placed(
+    made: list[tuple[int, int, int]], known: dict[str, str]
+) -> None:
+    posts = [
+        Post(f"{n:04}", f"g{group}", str(owner) if owner else "", DAYS[day], "") for n, (owner, group, day) in enumerate(made)
+    ]
+    placed = place(posts, SHARES, 1, known, lambda key: "validation")
+    stays = [post for post in posts if len(set(placed.side(post))) == 1]
+    for group in {post.group for post in posts}:
+        first = min((p for p in posts if p.group == group), key=lambda p: (p.collected, p.key))
+        assert first in stays, "the earliest of a group always stays"
+        assert len({placed.side(p)[0] for p in stays if p.group == group}) == 1
+    assert all(placed.owners[owner] == side for owner, side in known.items() if owner in placed.owners)
+    assert all(post in stays for post in posts if not post.owner), "a post of nobody is bound to no side of its own"
+
+
+def test_an_owner_keeps_its_side_when_posts_are_added_and_withdrawn(tmp_path: Path) -> None:
+    first = [record(n, f"owner{n % 23}") for n in range(200)]
+    before = owners_of(split(tmp_path, first))
+    much = first + [record(1000 + n, "owner3") for n in range(300)] + [record(2000 + n, f"new{n % 9}", day=1) for n in range(90)]
+    grown = split(tmp_path, much)
+    after = owners_of(grown)
+    assert all(len(sides) == 1 for sides in after.values()) and {name: after[name] for name in before} == before
+    gone = [r for r in much if r["owner"] not in ("owner3", "owner5")]
+    left = owners_of(split(tmp_path, gone))
+    assert left == {name: side for name, side in after.items() if name not in ("owner3", "owner5")}
+    assert owners_of(split(tmp_path, much)) == after, "one that comes back has the side it had"
+
+
+def test_new_owners_even_out_what_the_old_ones_made_uneven(tmp_path: Path) -> None:
+    split(tmp_path, [record(n, f"o{n % 20}") for n in range(100)])
+    more = [record(n, f"o{n % 20}") for n in range(100)] + [record(500 + n, f"p{n % 150}", day=1) for n in range(450)]
+    counts = Counter(found(split(tmp_path, more)).values())
+    assert max(abs(counts[name] / 550 - share) for name, share in SHARES.items()) <= CLOSE
+
+
+def test_one_account_spelled_in_two_ways_is_one_owner(tmp_path: Path) -> None:
+    rows = [record(n, f"o{n}") for n in range(30)] + [
+        record(100, "Ana.Lima"),
+        record(101, "@ana.lima"),
+        record(102, " ANA.LIMA "),
+    ]
+    ours = found(split(tmp_path, rows))
+    assert len({ours[f"{n:016x}"] for n in (100, 101, 102)}) == 1
+
+
+def test_equal_input_gives_equal_bytes_in_a_fresh_clone_and_with_the_file_there(tmp_path: Path) -> None:
+    rows = [record(n, f"owner{n % 11}", group=f"{n % 40:016x}", day=n % 3) for n in range(120)]
+    one, two = split(tmp_path / "a", rows), split(tmp_path / "b", rows)
+    again = split(tmp_path / "a", rows)
+    assert Boundary(one.out).digest == Boundary(two.out).digest == Boundary(again.out).digest
+    files = [(tmp_path / name / "data/store/sides/ours.jsonl").read_text() for name in "ab"]
+    assert files[0] != files[1], "each project has a salt of its own"
+
+
+def test_the_file_of_sides_names_nobody_and_is_only_added_to(tmp_path: Path) -> None:
+    path = tmp_path / "data/store/sides/ours.jsonl"
+    first = split(tmp_path, [record(n, f"maria{n}") for n in range(8)])
+    was = path.read_bytes()
+    second = split(tmp_path, [record(n, f"maria{n}") for n in range(3, 12)])
+    now = path.read_bytes()
+    assert now.startswith(was) and now.count(b"\n") == 1 + 12 and b"maria" not in now
+    assert [parent["name"] for parent in first.parents] == ["sides ours"] and first.parents != second.parents
+    assert sorted(path.parent.iterdir()) == [path]
+    assert all(set(json.loads(line)) == {"owner", "side"} for line in now.splitlines()[1:])
+
+
+def test_a_later_duplicate_on_another_side_is_dropped_and_the_ledger_says_of_what(tmp_path: Path) -> None:
+    alone = [record(n, f"o{n}") for n in range(10)]
+    sides = owners_of(split(tmp_path, alone))
+    here = next(name for name, side in sides.items() if side == {"train"})
+    there = next(name for name, side in sides.items() if side == {"test"})
+    same = next(name for name, side in sides.items() if side == {"train"} and name != here)
+    group = "f" * 16
+    rows = [
+        *alone,
+        record(50, there, group, day=1),
+        record(51, here, group, day=0),
+        record(52, same, group, day=2),
+        record(53, "", group, day=2),
+    ]
+    stage = split(tmp_path, rows)
+    assert {key: side for key, side in found(stage).items() if int(key, 16) >= 50} == dict.fromkeys(
+        (f"{n:016x}" for n in (51, 52, 53)), "train"
+    )
+    (gone,) = [r for r in Boundary(stage.out).ledger().to_pylist() if r["verdict"] == "dropped"]
+    assert (gone["key"], gone["rule"], gone["value"]) == (f"{50:016x}", ACROSS, f"same picture as {51:016x} in train")
+
+
+def test_the_earlier_post_stays_when_a_group_grows(tmp_path: Path) -> None:
+    group = f"{0x20:016x}"
+    alone = [record(n, f"o{n}") for n in range(10)]
+    sides = owners_of(split(tmp_path, alone))
+    here, there = (next(name for name, side in sides.items() if side == {s}) for s in ("train", "test"))
+    old = record(99, there, f"{99:016x}", day=0)
+    assert f"{99:016x}" in found(split(tmp_path, [*alone, old]))
+    # The newcomer has the smaller key, and so gives the group its name.
+    rows = [*alone, {**old, "group": group}, record(0x20, here, group, day=1)]
+    kept = found(split(tmp_path, rows))
+    assert f"{99:016x}" in kept and f"{0x20:016x}" not in kept
+
+
+def test_without_a_time_a_post_is_later_than_one_that_has_one(tmp_path: Path) -> None:
+    posts = [Post("a", "g", "x", "", ""), Post("b", "g", "y", DAYS[2], ""), Post("c", "g", "z", DAYS[2], "2020-01-01")]
+    assert place(posts, SHARES, 1, {}, lambda key: "train").leaders["g"].key == "c"
+
+
+def test_posts_of_nobody_are_drawn_as_pages_are_and_keep_their_split(tmp_path: Path) -> None:
+    by_group = Params(by="group", seed=1, validation=0.2, test=0.2, sides="")
+    rows = [record(n, "") for n in range(60)]
+    assert found(split(tmp_path / "owner", rows)) == found(split(tmp_path / "group", rows, by_group))
+    before = found(split(tmp_path / "a", rows))
+    after = found(split(tmp_path / "a", rows + [record(100 + n, "", group=f"{n:016x}", day=1) for n in range(20)]))
+    assert {key: after[key] for key in before} == before
+
+
+def test_an_owner_of_half_of_all_posts_and_owners_of_one_end_well(tmp_path: Path) -> None:
+    rows = [record(n, "half") for n in range(100)] + [record(500 + n, f"one{n}") for n in range(100)]
+    stage = split(tmp_path, rows)
+    metrics = {name: value for name, value, _ in stage.metrics}
+    assert metrics["largest_owner_share"] == 0.5 and metrics["deviation"] <= CLOSE and metrics["owners"] == 101
+    assert metrics["records_train"] == 120 and metrics["owners_validation"] == 40
+
+
+@pytest.mark.parametrize("owners", [1, 2])
+def test_fewer_owners_than_sides_are_told_and_no_crash(tmp_path: Path, caplog: pytest.LogCaptureFixture, owners: int) -> None:
+    with caplog.at_level(logging.WARNING):
+        stage = split(tmp_path, [record(n, f"o{n % owners}") for n in range(10)])
+    counts = Counter(found(stage).values())
+    assert counts == ({"train": 10} if owners == 1 else {"train": 5, "validation": 5})
+    (line,) = [r.getMessage() for r in caplog.records]
+    assert "off by up to" in line and "one owner holds" in line and "o0" not in line
+
+
+def test_no_posts_at_all_are_no_crash(tmp_path: Path) -> None:
+    assert found(split(tmp_path, [])) == {}
+
+
+def refusal(tmp_path: Path, **changed: Any) -> str:
+    with pytest.raises(HearsightError) as told:
+        split(tmp_path, [record(1, "o1")], SETTINGS.model_copy(update=changed))
+    assert "\n" not in str(told.value)
+    return str(told.value)
+
+
+def test_other_settings_than_the_sides_were_drawn_with_are_refused_with_how_to_mend(tmp_path: Path) -> None:
+    split(tmp_path, [record(1, "o1")])
+    path = tmp_path / "data/store/sides/ours.jsonl"
+    was = path.read_bytes()
+    assert "drawn with seed 1 and test 0.2, train 0.6, validation 0.2, not with seed 2" in refusal(tmp_path, seed=2)
+    assert "give split.sides a new name" in refusal(tmp_path, validation=0.1)
+    assert path.read_bytes() == was
+    assert found(split(tmp_path, [record(1, "o1")], SETTINGS.model_copy(update={"seed": 2, "sides": "others"})))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda data: data[:-5], "is cut off"),
+        (lambda data: data.replace(b'"side":"train"', b'"side":"attic"'), "line 2 is not of a file of sides"),
+        (lambda data: data.replace(b'"salt"', b'"pepper"'), "line 1 is not of a file of sides"),
+        (lambda data: data + data.splitlines()[1].replace(b"train", b"test") + b"\n", "line 3 is not"),
+        (lambda data: b"", "is empty"),
+        (lambda data: b"\xff\xfe\n", "line 1 is not"),
+    ],
+)
+def test_a_damaged_file_of_sides_stops_the_run_and_stays_as_it_is(tmp_path: Path, spoil: Any, said: str) -> None:
+    split(tmp_path, [record(1, "o1")])
+    path = tmp_path / "data/store/sides/ours.jsonl"
+    path.write_bytes(spoil(path.read_bytes()))
+    was = path.read_bytes()
+    assert said in refusal(tmp_path) and path.read_bytes() == was
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"by": "hand"}, "'hand' is nothing to split by"),
+        ({"sides": ""}, "name the file that remembers them"),
+        ({"by": "group"}, "only owners' sides are remembered"),
+        ({"sides": "../else"}, "names no file of sides"),
+        ({"sides": "index"}, "names no file of sides"),
+        ({"test": 0.9}, "leave nothing to train on"),
+    ],
+)
+def test_settings_that_do_not_fit_are_one_line(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
+    assert said in refusal(tmp_path, **changed)
+
+
+def test_a_side_is_held_by_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("components.execution.process.LOCK_PATIENCE", 0.2)
+    with (
+        opened(tmp_path, "ours", 1, SHARES),
+        pytest.raises(HearsightError, match="the sides 'ours' is being written"),
+        opened(tmp_path, "ours", 1, SHARES),
+    ):
+        pass
+
+
+def test_a_run_killed_after_it_remembered_ends_as_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [record(n, f"owner{n % 7}") for n in range(50)]
+    whole = split(tmp_path / "whole", rows)
+
+    def die(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("components.execution.stage.Stage.write_shard", die)
+        source = Boundary(tmp_path / "whole/data/posts/dedup")
+        with pytest.raises(KeyboardInterrupt):
+            run(make_stage(tmp_path / "killed", "split", "posts", SETTINGS, {"input": source}))
+    assert (tmp_path / "killed/data/store/sides/ours.jsonl").exists()
+    assert Boundary(split(tmp_path / "killed", rows).out).digest == Boundary(whole.out).digest
+
+
+def test_the_check_refuses_an_owner_on_two_sides_and_says_nothing_of_pages(tmp_path: Path) -> None:
+    (tmp_path / "expectations").mkdir()
+    (tmp_path / "expectations/split.json").write_bytes((Path(__file__).parents[2] / "expectations/split.json").read_bytes())
+    make(tmp_path, "split")
+    check(tmp_path, "english", "split")
+    make(tmp_path, "split", lambda rows, ledger: [r.update(owner="ana") for r in rows])
+    with pytest.raises(HearsightError, match="all posts of an account"):
+        check(tmp_path, "english", "split")

@@ -1,0 +1,127 @@
+"""By published lists: a picture is where its list says; what the lists do not fit is told, and nothing is on two sides."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.stages.split import Params, run
+from components.stages.split.published import Lists
+from tests.support import make_boundary, make_stage, row
+
+LISTS = Lists(train="train.txt", validation="dev.txt", test="test.txt")
+SETTINGS = Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=LISTS)
+
+
+@pytest.fixture
+def split(tmp_path):
+    """Splits pictures, given as (name, sha256), by lists given as text."""
+
+    def go(pictures, train="a.jpg\n", dev="b.jpg\n", test="c.jpg\n", params=SETTINGS, boundary="crawl"):
+        for name, text in (("train", train), ("dev", dev), ("test", test)):
+            if text is not None:
+                (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        rows = [
+            row(
+                boundary,
+                key=f"{n:04d}",
+                image_url=f"file:some/{name}",
+                image_sha256=sha,
+                alt="x",
+                **({"group": sha} if boundary == "dedup" else {}),
+            )
+            for n, (name, sha) in enumerate(pictures)
+        ]
+        source = make_boundary(tmp_path, boundary, [rows[:2], rows[2:]])
+        stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
+        run(stage)
+        stage.finish()
+        return Boundary(stage.out)
+
+    return go
+
+
+def sides(boundary):
+    return {r["key"]: r["split"] for r in boundary.table().to_pylist()}
+
+
+def rules(boundary):
+    return {r["key"]: (r["kind"], r["rule"]) for r in boundary.ledger().to_pylist() if r["rule"]}
+
+
+def test_names_decide_and_what_fits_no_list_or_no_record_is_told(split):
+    pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3"), ("c.jpg", "3"), ("d.jpg", "4")]
+    boundary = split(pictures, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
+    assert sides(boundary) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
+    assert rules(boundary) == {"0004": ("record", "unlisted"), "lost.jpg": ("image", "no_record")}
+
+
+def test_names_with_escapes_and_folders_are_known(split):
+    assert sides(split([("a%20b.jpg", "1")], train="images/a b.jpg\n")) == {"0000": "train"}
+
+
+@pytest.mark.parametrize("boundary", ["crawl", "dedup"])
+def test_one_picture_under_two_names_stays_where_it_is_tested(split, boundary):
+    found = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], boundary=boundary)
+    assert sides(found) == {"0002": "test", "0003": "train"}
+    assert set(rules(found).values()) == {("record", "duplicate_across_sides")}
+
+
+def test_a_picture_in_two_lists_is_one_clear_error(split):
+    with pytest.raises(HearsightError, match=r"dev\.txt: name 2: names c\.jpg, which is in the list of test too"):
+        split([("a.jpg", "1")], dev="b.jpg\nc.jpg\n")
+
+
+def test_a_set_that_is_only_tested_on_needs_no_other_lists(split):
+    pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3")]
+    alone = SETTINGS.model_copy(update={"lists": Lists(train="", validation="", test="test.txt")})
+    found = split(pictures, params=alone)
+    assert sides(found) == {"0002": "test"} and rules(found) == dict.fromkeys(("0000", "0001"), ("record", "unlisted"))
+    every = SETTINGS.model_copy(update={"lists": Lists(train="", validation="dev.txt", test="*")})
+    assert sides(split(pictures, params=every)) == {"0000": "test", "0001": "validation", "0002": "test"}
+
+
+@pytest.mark.parametrize("train, test, message", [("", "", "are all empty"), ("*", "*", "stands for two sides")])
+def test_lists_that_say_nothing_or_all_twice_are_one_clear_error(split, train, test, message):
+    with pytest.raises(HearsightError, match=message):
+        split([("a.jpg", "1")], params=SETTINGS.model_copy(update={"lists": Lists(train=train, validation="", test=test)}))
+
+
+def test_a_file_of_karpathys_is_a_list_for_each_side(split, tmp_path):
+    told = (("train", "a.jpg"), ("restval", "b.jpg"), ("val", "c.jpg"), ("test", "d.jpg"))
+    images = [{"filename": name, "filepath": "val2014", "split": part, "sentences": []} for part, name in told]
+    (tmp_path / "dataset_coco.json").write_text(json.dumps({"images": images}))
+    lists = Lists(train="dataset_coco.json", validation="dataset_coco.json", test="dataset_coco.json")
+    params = SETTINGS.model_copy(update={"lists": lists})
+    found = split([(name, name) for _, name in told], params=params)
+    assert sides(found) == {"0000": "train", "0001": "train", "0002": "validation", "0003": "test"}
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"images": [{"filename": "a.jpg"}]}', '{"images": 3}'])
+def test_a_json_that_is_no_list_is_one_clear_error(split, tmp_path, text):
+    (tmp_path / "names.json").write_text(text)
+    params = SETTINGS.model_copy(update={"lists": Lists(train="names.json", validation="", test="")})
+    with pytest.raises(HearsightError, match=r"names\.json: is no list of Karpathy's"):
+        split([("a.jpg", "1")], params=params)
+
+
+@pytest.mark.parametrize("text, message", [("\n \n", r"test\.txt: names no picture"), (None, r"test\.txt: cannot be read")])
+def test_a_list_that_is_not_there_or_empty_is_one_clear_error(split, text, message):
+    with pytest.raises(HearsightError, match=message):
+        split([("a.jpg", "1")], test=text)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"lists": None}, r"english\.split\.lists: is missing"),
+        ({"by": "text"}, "is set, but by: text reads none"),
+        ({"test": 0.2}, "lists tell the sides, not shares"),
+    ],
+)
+def test_settings_that_would_be_set_in_vain_are_refused(split, changes, message):
+    with pytest.raises(HearsightError, match=message):
+        split([("a.jpg", "1")], params=SETTINGS.model_copy(update=changes))

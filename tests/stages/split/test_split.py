@@ -1,0 +1,54 @@
+"""A split is a function of the group and the seed alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.stages.split import Params, run, split_of
+from tests.support import make_boundary, make_stage, row
+
+SETTINGS = Params(by="group", seed=1, validation=0.2, test=0.3, sides="")
+
+
+def split(tmp_path, shards, params=SETTINGS):
+    source = make_boundary(tmp_path, "dedup", shards)
+    stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
+    run(stage)
+    stage.finish()
+    return {r["key"]: r["split"] for r in Boundary(stage.out).table().to_pylist()}
+
+
+def records(groups):
+    return [row("dedup", key=f"{n:04d}", group=group) for n, group in enumerate(groups)]
+
+
+@given(st.text(min_size=1, max_size=16), st.integers(0, 9))
+def test_a_group_has_one_split(group, seed):
+    assert split_of(group, seed, 0.2, 0.3) == split_of(group, seed, 0.2, 0.3)
+
+
+def test_shares_are_close_to_what_was_asked_for():
+    names = [split_of(f"g{n}", 7, 0.2, 0.3) for n in range(4000)]
+    assert abs(names.count("test") / 4000 - 0.3) < 0.03
+    assert abs(names.count("validation") / 4000 - 0.2) < 0.03
+
+
+def test_near_duplicates_never_part(tmp_path):
+    groups = [f"g{n % 7}" for n in range(60)]
+    found = split(tmp_path, [records(groups)])
+    assert all(len({found[f"{n:04d}"] for n in range(60) if groups[n] == g}) == 1 for g in set(groups))
+
+
+def test_new_records_move_no_old_one(tmp_path):
+    before = split(tmp_path / "a", [records([f"g{n}" for n in range(40)])])
+    after = split(tmp_path / "b", [records([f"g{n}" for n in range(60)])])
+    assert {key: after[key] for key in before} == before
+
+
+def test_shares_that_leave_no_training_set_are_refused(tmp_path):
+    with pytest.raises(HearsightError, match="leave nothing to train on"):
+        split(tmp_path, [records(["g"])], Params(by="group", seed=1, validation=0.5, test=0.5, sides=""))

@@ -1,0 +1,100 @@
+"""By text: what says the same, or shows the same picture, is never parted; shares are close though components are unequal."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.caption_normalization import normalised
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.stages.split import Params, run
+from components.stages.split.text import Said, components, sides_by_text
+from tests.support import make_boundary, make_stage, row
+
+SHARES = {"train": 0.55, "validation": 0.15, "test": 0.3}
+SETTINGS = Params(by="text", seed=1, validation=0.15, test=0.3, sides="")
+RECORDS = st.lists(
+    st.tuples(st.sampled_from(["a", "A.", "b", " b!", "c", "?", "!", ""]), st.integers(0, 9), st.integers(0, 9)), max_size=40
+).map(lambda rows: [Said(f"{n:03d}", text, f"p{picture}", f"g{group}") for n, (text, picture, group) in enumerate(rows)])
+
+
+@given(RECORDS)
+def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(records):
+    found = components(records)
+
+    def touch(one: Said, other: Said) -> bool:
+        same = normalised(one.caption) == normalised(other.caption)
+        return same or one.picture == other.picture or one.group == other.group
+
+    for first in records:  # a component is what can be reached from its smallest key
+        reached = {first.key}
+        while more := {o.key for o in records for r in records if r.key in reached and touch(r, o)} - reached:
+            reached |= more
+        assert found[first.key] == min(reached) and {key for key in found if found[key] == found[first.key]} == reached
+
+
+@given(RECORDS, st.randoms(use_true_random=False))
+def test_sides_do_not_depend_on_the_order_of_the_records(records, chance):
+    shuffled = records[:]
+    chance.shuffle(shuffled)
+    assert sides_by_text(records, SHARES, 3) == sides_by_text(shuffled, SHARES, 3)
+
+
+def test_shares_are_close_though_components_are_unequal():
+    chance = random.Random(5)
+    for _ in range(20):
+        texts = [f"text {n}" for n in range(120) for _ in range(min(int(chance.paretovariate(1.2)), 12))]
+        records = [Said(f"{n:05d}", text, f"p{n}", f"g{n}") for n, text in enumerate(texts)]
+        sides = list(sides_by_text(records, SHARES, 1)[0].values())
+        assert all(abs(sides.count(side) / len(sides) - share) < 0.01 for side, share in SHARES.items())
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [("Une pomme rouge.", "une  pomme ROUGE !"), ("Straße", "STRASSE"), ("É", "E\u0301"), ("ﬁn", "fin"), ("l'eau", "L’eau")],
+)
+def test_captions_that_differ_in_spelling_alone_are_one_text(one, other):
+    assert normalised(one) == normalised(other)
+
+
+def test_accents_tell_texts_apart_and_symbols_alone_stay_themselves():
+    assert normalised("el papa") != normalised("el papá")
+    assert (normalised("?"), normalised("!!"), normalised("")) == ("?", "!!", "")
+    assert normalised("हिन्दी") != normalised("हन्द")
+
+
+def go(tmp_path, boundary, rows, params=SETTINGS):
+    source = make_boundary(tmp_path, boundary, [rows[:3], rows[3:]])
+    stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
+    run(stage)
+    stage.finish()
+    return Boundary(stage.out)
+
+
+def test_candidates_come_through_as_they_stand_and_a_picture_is_a_group(tmp_path):
+    alts = ["A dog?", "un chien", "a DOG", "cat", "un chat"]
+    pictures = ["p0", "p0", "p1", "p2", "p2"]
+    rows = [row("crawl", key=f"{n:04d}", alt=alt, image_sha256=p) for n, (alt, p) in enumerate(zip(alts, pictures, strict=True))]
+    boundary = go(tmp_path, "crawl", rows)
+    found = boundary.table().to_pylist()
+    assert [r["caption"] for r in found] == [r["text"] for r in found] == [r["alt"] for r in found] == alts
+    assert [r["group"] for r in found] == ["0000", "0000", "0002", "0003", "0003"]
+    assert all(r["labels"] == r["steps"] == r["types"] == [] for r in found)
+    assert len({r["split"] for r in found[:3]}) == 1 and boundary.ledger()["detail"].to_pylist()[2].endswith("with 0000")
+
+
+def test_groups_of_dedup_are_kept_whole_and_as_they_are(tmp_path):
+    rows = [row("dedup", key=f"{n:04d}", caption=f"c{n}", image_sha256=f"p{n}", group=f"{n % 3:04d}") for n in range(9)]
+    found = go(tmp_path, "dedup", rows).table().to_pylist()
+    assert [r["group"] for r in found] == [f"{n % 3:04d}" for n in range(9)]
+    assert all(len({r["split"] for r in found if r["group"] == group}) == 1 for group in ("0000", "0001", "0002"))
+
+
+@pytest.mark.parametrize("by, sides", [("group", ""), ("owner", "name")])
+def test_candidates_have_no_groups_to_split_by(tmp_path, by, sides):
+    with pytest.raises(HearsightError, match=f"by: {by} needs groups, and english/crawl has none"):
+        go(tmp_path, "crawl", [row("crawl", key="a")], SETTINGS.model_copy(update={"by": by, "sides": sides}))

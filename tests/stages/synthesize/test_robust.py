@@ -1,0 +1,181 @@
+"""Engines that fail, runs that are killed, disks that are full."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from components.core.errors import HearsightError
+from components.speech.voices.failures import EngineFailure
+from components.speech.voices.speaking import speak
+from components.stages.synthesize import speech
+from tests.stages.synthesize.support import CAPTIONS, VOICES, Asked, asked, records, run_over, split_of
+from tests.support import HANG, PROJECT, until
+
+__all__ = ["asked"]
+KAL, NANO = VOICES
+
+
+def failing(reasons: dict[str, str]) -> Any:
+    """``speak``, but what is said of these voices or texts fails for that reason."""
+
+    def say(text: str, voice: str) -> Any:
+        if reason := reasons.get(text, reasons.get(voice, "")):
+            raise EngineFailure(voice, reason, "it was a dark and stormy night")
+        return speak(text, voice)
+
+    return say
+
+
+def test_a_record_that_no_engine_says_is_dropped_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = dict(zip(CAPTIONS[:4], ("hang", "crash", "error", "silent"), strict=True))
+    monkeypatch.setattr(speech, "speak", failing(broken))
+    found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:5])))
+    ledger = found.ledger().to_pylist()
+    assert [(r["verdict"], r["rule"], r["value"]) for r in ledger] == [
+        *(("dropped", "engine", reason) for reason in broken.values()),
+        ("kept", "", ""),
+    ]
+    assert all(row["threshold"] == "something to hear" and row["value"] in row["detail"] for row in ledger[:4])
+    assert {row["record"] for row in found.table().to_pylist()} == {f"k-{CAPTIONS[4]}"}
+    assert found.manifest.counts["record"] == {"kept": 1, "dropped": {"engine": 4}}
+
+
+def test_a_record_that_one_voice_says_is_kept_and_tells_of_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech, "speak", failing({NANO: "crash"}))
+    found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:3])), utterances=6)
+    assert {row["voice"] for row in found.table().to_pylist()} == {KAL}
+    for row in found.ledger().to_pylist():
+        said, _, rest = row["detail"].partition(" of 6 utterances; ")
+        assert row["verdict"] == "kept" and rest == ", ".join([f"{NANO} crash"] * (6 - int(said)))
+
+
+def test_failures_are_tried_again_by_the_next_run_and_silence_is_not(
+    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    split, out = split_of(tmp_path, records(CAPTIONS[:2]), records(CAPTIONS[2:4])), tmp_path / "out"
+    whole = run_over(tmp_path / "whole", split)
+    asked.lines()
+    quiet = whole.table().num_rows
+
+    monkeypatch.setattr(speech, "speak", failing({CAPTIONS[0]: "crash", CAPTIONS[1]: "hang"}))
+    first = run_over(out, split)
+    assert first.table().num_rows == quiet - 4 and first.digest != whole.digest
+    assert "engines failed on 4 utterances (crash 2, hang 2)" in capfd.readouterr().err
+    assert run_over(out, split).digest == first.digest
+    monkeypatch.setattr(speech, "speak", asked.speak)
+    assert run_over(out, split).digest == whole.digest
+    assert sorted(line.split(": ")[1] for line in asked.lines()) == sorted([*CAPTIONS[:2]] * 2)
+
+    monkeypatch.setattr(speech, "speak", failing({CAPTIONS[0]: "silent"}))
+    silent = run_over(tmp_path / "silent", split)
+    monkeypatch.setattr(speech, "speak", asked.speak)
+    assert run_over(tmp_path / "silent", split).digest == silent.digest != whole.digest
+    assert asked.lines() == []
+
+
+def test_an_engine_that_is_broken_ends_the_run_in_one_line_and_what_was_spoken_is_kept(
+    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = split_of(tmp_path, records(CAPTIONS))
+
+    def broken(text: str, voice: str) -> Any:
+        if text == CAPTIONS[0]:
+            raise HearsightError("the engine does not work", where=f"voice {voice}", mend="mend it")
+        return asked.speak(text, voice)
+
+    monkeypatch.setattr(speech, "speak", broken)
+    with pytest.raises(HearsightError, match=r"voice .*: the engine does not work"):
+        run_over(tmp_path / "out", split)
+    monkeypatch.setattr(speech, "speak", asked.speak)
+    assert run_over(tmp_path / "out", split).table().num_rows == 12
+    # The other worker may have held an utterance when the run ended.
+    assert len(asked.lines()) in (12, 13)
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from tests.support import WORKERS
+from tests.stages.synthesize.support import CAPTIONS, Asked, records, run_over, split_of
+from components.core.stage_output import Boundary
+from components.stages.synthesize import speech
+asked = Asked(Path(sys.argv[1]) / "asked.txt")
+def slowly(text, voice):
+    time.sleep(0.2)
+    return asked.speak(text, voice)
+speech.speak = slowly
+run_over(Path(sys.argv[1]) / "out", Boundary(Path(sys.argv[1]) / "data" / "english" / "split"), WORKERS)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_run_loses_no_more_than_the_utterance_each_worker_held(tmp_path: Path, asked: Asked) -> None:
+    split = split_of(tmp_path, records(f"{number} boats on the sea" for number in range(30)))
+    for _ in range(2):
+        runner = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], cwd=PROJECT)
+        least = len(asked.path.read_text().splitlines()) + 9
+        until(lambda: len(asked.path.read_text().splitlines()) >= least or runner.poll() is not None)  # noqa: B023
+        workers = psutil.Process(runner.pid).children(recursive=True)
+        os.kill(runner.pid, signal.SIGKILL)
+        runner.wait()
+        psutil.wait_procs(workers, timeout=HANG)  # They die with it.
+    assert 18 <= len(asked.path.read_text().splitlines()) < 60
+    found = run_over(tmp_path / "out", split)
+    assert found.table().num_rows == 60
+    spoken = asked.lines()
+    # Two workers, killed twice: at most four utterances were spoken again.
+    assert 60 <= len(spoken) <= 64
+    asked.path.write_text("")
+    assert run_over(tmp_path / "fresh", split).digest == found.digest
+
+
+FULL = """
+import subprocess, sys
+from pathlib import Path
+from components.core.stage_output import Boundary
+from components.core.errors import HearsightError
+from components.stages.synthesize import speech
+from tests.support import WORKERS
+from tests.stages.synthesize.support import Asked, run_over
+split, home, log = Boundary(Path(sys.argv[1])), Path(sys.argv[2]), Asked(Path(sys.argv[3]))
+speech.speak = log.speak
+try:
+    run_over(home, split, WORKERS)
+except HearsightError as error:
+    print(len(log.lines()), str(error))
+subprocess.run(["mount", "-o", "remount,size=64m", str(home)], check=True)
+print(len(log.lines()), run_over(home, split, WORKERS).digest)
+print(len(log.lines()))
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
+@pytest.mark.parametrize("size", ["300k", pytest.param("1400k", marks=pytest.mark.slow)])
+def test_a_full_disk_is_one_line_and_what_was_spoken_is_not_spoken_again(tmp_path: Path, size: str) -> None:
+    home = tmp_path / "full"
+    home.mkdir()
+    split = split_of(tmp_path, records(f"{number} boats on the sea" for number in range(20)))
+    command = f'mount -t tmpfs -o size={size} none {home} && exec "$0" "$@"'
+    script = ["-c", textwrap.dedent(FULL), str(split.path), str(home), str(tmp_path / "log.txt")]
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", command, sys.executable, *script], capture_output=True, text=True, check=False, cwd=PROJECT
+    )
+    if (done.returncode and "unshare" in done.stderr + done.stdout) or "mount:" in done.stderr:
+        pytest.skip("this host lets no user mount a file system of its own")
+    first, second, third = done.stdout.splitlines()
+    spoken, _, message = first.partition(" ")
+    assert ("space" in message or "disk is full" in message) and "free some" in message
+    assert int(spoken) > 0
+    rest, digest = second.split()
+    assert int(spoken) + int(third) <= 40 + 2 and rest == "0"
+    assert digest == run_over(tmp_path / "roomy", split).digest

@@ -1,0 +1,94 @@
+"""One text spoken once: what is kept of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.speech.audio.files import RATE_HZ, as_16_bit, from_flac, to_flac
+from components.speech.audio.measures import measure
+from components.speech.voices.failures import EngineFailure
+from components.speech.voices.speaking import speak
+from components.stages.synthesize.prosody import Manner, utterance_digest
+from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
+from tests.support import PROJECT
+
+MANNER = Manner("nanotts-en-us", 1.1, -1.0, 2.0)
+SAY = """
+import hashlib, sys
+from components.stages.synthesize.prosody import Manner
+from components.stages.synthesize.speech import Speech
+for text in sys.argv[1:]:
+    for name in ("hibari-heart", "nanotts-en-us"):
+        print(text, name, hashlib.sha256(Speech(name).compute((text, Manner(name, 1.1, -1.0, 2.0)))).hexdigest())
+"""
+
+
+def test_the_same_words_give_the_same_bytes_in_any_order_and_process() -> None:
+    texts = ["a red ball", "the moon over 3 mountains", "statue of an elephant"]
+    said = [
+        subprocess.run([sys.executable, "-c", SAY, *order], cwd=PROJECT, capture_output=True, check=True, text=True).stdout
+        for order in (texts, [texts[2], texts[2], texts[0], texts[1]])
+    ]
+    assert len(set(said[0].splitlines())) == 6
+    assert set(said[0].splitlines()) == set(said[1].splitlines())
+
+
+def test_the_measures_kept_are_those_of_the_decoded_file() -> None:
+    clip = unpack(Speech("nanotts-en-us").compute(("a red ball", MANNER)))
+    assert clip is not None
+    assert asdict(clip.measures) == asdict(measure(from_flac(clip.flac)))
+    assert clip.measures.seconds == pytest.approx(len(from_flac(clip.flac)) / RATE_HZ)
+
+
+def test_a_clip_too_loud_is_turned_down_and_its_record_tells() -> None:
+    loud = (0.9 * np.sin(np.arange(16_000) * 0.05)).astype(np.float32)
+    clip = unpack(Speech("nanotts-en-us", lambda text, manner: loud).compute(("hm", Manner("nanotts-en-us", 1.0, 0.0, 4.0))))
+    assert clip is not None and clip.measures.clipped == 0 and clip.measures.peak < -0.3
+    assert clip.turned < 0.0
+
+
+@given(st.integers(0, 10_000), st.floats(1e-3, 1.0))
+@settings(max_examples=20, deadline=None)
+def test_samples_are_measured_as_flac_stores_them(seed: int, loudest: float) -> None:
+    source = np.random.default_rng(seed)
+    samples = (loudest * source.uniform(-1, 1, 800)).astype(np.float32)
+    samples[:3] = (1.0, -1.0, 0.0)
+    np.testing.assert_array_equal(as_16_bit(samples) * np.float32(1 / 32768), from_flac(to_flac(samples)))
+
+
+@given(st.binary(max_size=200))
+def test_a_packed_clip_comes_back_whole(flac: bytes) -> None:
+    clip = Clip(measure(np.ones(800, np.float32)), -0.25, flac)
+    assert unpack(clip.pack()) == clip
+
+
+@pytest.mark.parametrize("samples", [np.zeros(0, np.float32), np.zeros(16_000, np.float32), np.full(800, 5e-4, np.float32)])
+def test_what_cannot_be_heard_gives_no_audio(samples: np.ndarray) -> None:
+    assert Speech("nanotts-en-us", lambda text, manner: samples).compute(("hm", MANNER)) == b""
+
+
+def test_silence_is_a_result_and_every_other_failure_is_none() -> None:
+    def failing(reason: str) -> Speech:
+        def say(text: str, manner: Manner) -> np.ndarray:
+            raise EngineFailure("nanotts-en-us", reason, "no more")
+
+        return Speech("nanotts-en-us", say)
+
+    assert failing("silent").compute(("hm", MANNER)) == b""
+    for reason in ("hang", "crash", "error"):
+        with pytest.raises(Unspoken) as caught:
+            failing(reason).compute(("hm", MANNER))
+        assert (caught.value.digest, caught.value.reason) == (utterance_digest("hm", MANNER), reason)
+
+
+def test_an_unknown_voice_is_named() -> None:
+    with pytest.raises(HearsightError, match="'alto' is not a voice"):
+        speak("hello", "alto")

@@ -1,0 +1,228 @@
+"""The stage's promises: a ledger row a record, and nothing spoken twice."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from components.core.errors import HearsightError
+from components.core.records import UTTERANCE
+from components.core.result_cache import AnnotationStore
+from components.speech.audio.files import RATE_HZ
+from components.speech.audio.shaping import shape
+from components.speech.voices import catalogue
+from components.stages import synthesize
+from components.stages.synthesize import speaking
+from components.stages.synthesize.speaking import cuts
+from components.stages.synthesize.speech import Speech
+from tests.stages.synthesize.support import (
+    CAPTIONS,
+    VOICES,
+    Asked,
+    asked,
+    params,
+    record,
+    records,
+    run_over,
+    split_of,
+    stage_over,
+)
+
+__all__ = ["asked"]
+
+
+def tone(seconds: float = 1.0, hertz: float = 150.0) -> np.ndarray:
+    time = np.arange(int(seconds * RATE_HZ)) / RATE_HZ
+    return (0.1 * sum(np.sin(2 * np.pi * hertz * h * time) / h for h in range(1, 6))).astype(np.float32)
+
+
+def pitch_of(samples: np.ndarray) -> float:
+    import parselmouth
+
+    found = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch(pitch_floor=60).selected_array["frequency"]
+    return float(np.median(found[found > 0]))
+
+
+def test_rate_pitch_and_gain_do_what_they_say() -> None:
+    own = tone()
+    assert len(shape(own, rate=2.0, pitch=0.0, gain=0.0)) == pytest.approx(len(own) / 2, rel=0.05)
+    assert pitch_of(shape(own, rate=1.0, pitch=12.0, gain=0.0)) == pytest.approx(300, rel=0.03)
+    plain, louder = (shape(own, rate=1.0, pitch=0.0, gain=g) for g in (0.0, 6.0))
+    np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-4, atol=1e-6)
+
+
+def test_every_caption_is_spoken_and_the_records_tell_how(tmp_path: Path, asked: Asked) -> None:
+    split = split_of(tmp_path, records(CAPTIONS[:2]))
+    found = run_over(tmp_path / "one", split)
+    rows, ledger = found.table().to_pylist(), found.ledger().to_pylist()
+    assert found.table().schema.names == UTTERANCE.names
+    assert [(r["key"], r["verdict"], r["detail"]) for r in ledger] == [
+        (f"k-{caption}", "kept", "2 utterances") for caption in CAPTIONS[:2]
+    ]
+    assert [r["key"] for r in rows] == [f"k-{caption}.{n}" for caption in CAPTIONS[:2] for n in (0, 1)]
+    for utterance in rows:
+        samples, rate = soundfile.read(io.BytesIO(found.read_media(utterance["media"])))
+        assert rate == 16_000 and samples.ndim == 1
+        assert utterance["seconds"] == pytest.approx(len(samples) / rate, abs=1e-4)
+        assert utterance["seconds_per_character"] == pytest.approx(utterance["seconds"] / len(utterance["spoken"]), rel=1e-5)
+        assert utterance["peak"] == pytest.approx(20 * np.log10(np.abs(samples).max()), abs=1e-3)
+        if utterance["voice"] == "flite-kal16":
+            assert utterance["level"] - utterance["gain"] == pytest.approx(-25, abs=3)
+        assert utterance["clipped"] == 0 and utterance["lead"] < 0.2 and utterance["tail"] < 0.2
+        assert (utterance["origin"], utterance["language"], utterance["voice"] in VOICES) == ("synthetic", "en", True)
+        assert utterance["image_media"] == f"00000/{utterance['record']}.png"
+    assert len(asked.lines()) == 4
+    assert run_over(tmp_path / "two", split).digest == found.digest
+
+
+def test_what_cannot_be_said_leaves_a_ledger_row_that_says_why(tmp_path: Path, asked: Asked) -> None:
+    odd = [
+        record("empty", ""),
+        record("marks", "..."),
+        record("letter", "a"),
+        record("long", "a very long caption " * 250),
+        record("greek", "ένας σκύλος"),
+        record("french", "un chien court", language="fr"),
+        record("good", "a dog runs"),
+    ]
+    found = run_over(tmp_path / "out", split_of(tmp_path, odd))
+    ledger = {row["key"]: row for row in found.ledger().to_pylist()}
+    assert sorted(ledger) == sorted(row["key"] for row in odd)
+    rules = {"empty": "empty", "marks": "no_words", "letter": "too_short", "long": "too_long", "greek": "wrong_script"}
+    assert {key: row["rule"] for key, row in ledger.items()} == {**rules, "french": "no_voice", "good": ""}
+    assert (ledger["french"]["value"], ledger["french"]["threshold"]) == ("fr", "en")
+    assert ledger["long"]["threshold"] == "<= 600 characters"
+    spoken = {row["record"] for row in found.table().to_pylist()}
+    assert spoken == {"good"}
+    assert not [line for line in asked.lines() if "very long" in line or "chien" in line]
+
+
+def test_a_language_is_spoken_by_its_own_voices(
+    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from dataclasses import replace
+
+    heart, nano = (catalogue.VOICES[name] for name in VOICES)
+    monkeypatch.setitem(catalogue.VOICES, "nanotts-en-us", replace(nano, language="fr"))
+    found = run_over(tmp_path / "out", split_of(tmp_path, [record("e", "a dog"), record("f", "un chien", language="fr")]))
+    assert {(r["record"], r["voice"]) for r in found.table().to_pylist()} == {("e", heart.name), ("f", nano.name)}
+
+
+def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from dataclasses import replace
+
+    nano = catalogue.VOICES["nanotts-en-us"]
+    monkeypatch.setitem(catalogue.VOICES, "joe", replace(nano, name="joe", extra=True, install="get joe"))
+    monkeypatch.setattr(catalogue, "installed", lambda voice: voice.name != "joe")
+    split = split_of(tmp_path, records(CAPTIONS[:2]))
+    stage = stage_over(tmp_path / "out", split, voices=["joe", *VOICES])
+    synthesize.run(stage)
+    told = capfd.readouterr().err.splitlines()[0]
+    assert told == "synthesize english: 2 voices: flite-kal16, nanotts-en-us; left out, not installed: joe (`get joe`)"
+    assert {name: value for name, value, _ in stage.metrics} == {"voices": 2, "voices_left_out": 1, "engine_failures": 0}
+    assert [parent["name"] for parent in stage.parents] == ["voices"]
+    manifest = stage.finish()
+    drawn = json.loads((stage.out / "draws.json").read_bytes())
+    assert drawn["voices"] == {"en": VOICES} and drawn["parameters"]["pitch"]["sd"] == 1.0
+    assert [entry.path for entry in manifest.files] == ["draws.json"]
+    with pytest.raises(HearsightError, match=r"none of the voices is installed.*get joe"):
+        run_over(tmp_path / "none", split, voices=["joe"])
+    # A voice that is no extra has to be there.
+    monkeypatch.setattr(catalogue, "installed", lambda voice: voice.name == "joe")
+    with pytest.raises(HearsightError, match=r"'flite-kal16' is not installed.*hearsight data --voices"):
+        run_over(tmp_path / "must", split)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"utterances": 0},
+        {"voices": []},
+        {"voices": ["nanotts-en-us"] * 2},
+        {"max_characters": 0},
+        {"rate_sd": 0.5},
+        {"gain_sd": -1.0},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_in_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
+    with pytest.raises(HearsightError, match=r"params\.yaml: english\.synthesize"):
+        run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])), **changed)
+
+
+def test_only_what_is_new_is_spoken_however_the_split_is_cut(tmp_path: Path, asked: Asked) -> None:
+    out = tmp_path / "out"
+    first = run_over(out, split_of(tmp_path / "a", records(CAPTIONS[:4])))
+    assert len(asked.lines()) == 8
+    before = {row["key"]: row["audio_sha256"] for row in first.table().to_pylist()}
+
+    # Another side, another group and other shards: nothing of it is heard.
+    moved = [{**row, "split": "test", "group": "other"} for row in records(CAPTIONS[:4])]
+    again = run_over(out, split_of(tmp_path / "b", moved[2:], [], moved[:2]))
+    assert asked.lines() == []
+    assert {row["key"]: row["audio_sha256"] for row in again.table().to_pylist()} == before
+    assert {row["split"] for row in again.table().to_pylist()} == {"test"}
+
+    # One record more, one caption changed, one record gone.
+    edited = [*records(CAPTIONS[:2]), record("k-new", "five new ships"), {**records([CAPTIONS[3]])[0], "caption": "a cat"}]
+    last = {row["key"]: row["audio_sha256"] for row in run_over(out, split_of(tmp_path / "c", edited)).table().to_pylist()}
+    assert sorted(line.split(": ")[1] for line in asked.lines()) == ["a cat", "a cat", "five new ships", "five new ships"]
+    assert {key: sha for key, sha in last.items() if before.get(key) == sha} == {
+        f"k-{caption}.{n}": before[f"k-{caption}.{n}"] for caption in CAPTIONS[:2] for n in (0, 1)
+    }
+
+    # One utterance more of each: the first two stay.
+    run_over(out, split_of(tmp_path / "d", records(CAPTIONS[:4])), utterances=3)
+    assert len(asked.lines()) == 4
+    # A wider spread of pitch is heard in all of them.
+    run_over(out, split_of(tmp_path / "d", records(CAPTIONS[:4])), pitch_sd=1.5)
+    assert len(asked.lines()) == 8
+
+
+def test_another_voice_has_only_its_own_utterances_spoken(tmp_path: Path, asked: Asked) -> None:
+    split = split_of(tmp_path, records(CAPTIONS))
+    run_over(tmp_path / "out", split, voices=VOICES[:1])
+    assert len(asked.lines()) == 12
+    found = run_over(tmp_path / "out", split)
+    theirs = [row for row in found.table().to_pylist() if row["voice"] == VOICES[1]]
+    assert 0 < len(theirs) < 12 and len(asked.lines()) == len(theirs)
+
+
+def test_the_output_does_not_depend_on_pieces_workers_or_shards_already_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = split_of(tmp_path, records(CAPTIONS[:1]), records(CAPTIONS[1:]))
+    one = run_over(tmp_path / "one", split)
+    monkeypatch.setattr(speaking, "workers_of", lambda stage: 64)
+    monkeypatch.setattr(speaking, "LARGEST", 2)
+    assert run_over(tmp_path / "two", split).digest == one.digest
+    assert run_over(tmp_path / "one", split).digest == one.digest
+
+
+@pytest.mark.parametrize("total, workers", [(0, 2), (1, 2), (7, 1), (496, 2), (1000, 64), (10_000, 2)])
+def test_pieces_cover_everything_once_and_the_last_are_small(total: int, workers: int) -> None:
+    found = list(cuts(total, workers))
+    assert [number for start, end in found for number in range(start, end)] == list(range(total))
+    sizes = [end - start for start, end in found]
+    assert sizes == sorted(sizes, reverse=True) and all(size <= 64 for size in sizes)
+    assert sizes[-workers:] == [1] * min(total, workers)
+
+
+def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
+    assert run_over(tmp_path / "out", split_of(tmp_path, [])).table().num_rows == 0
+
+
+def test_a_sound_that_is_gone_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AnnotationStore, "recall", lambda self, kept, keys: {})
+    with pytest.raises(HearsightError, match="an utterance that was spoken is gone"):
+        run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])))
+
+
+def test_the_settings_speak_of_voices_that_there_are() -> None:
+    assert [Speech(voice).model for voice in params().voices]

@@ -1,0 +1,132 @@
+"""What a captioner reads of a prepared set: mapped, drawn by record and epoch, encoded, and refused when it is broken."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
+from components.stages.train_captioner.data import build_vocabulary, encode_captions, known_captions, read_split
+from components.stages.train_captioner.items import FeatureItems, PictureItems
+from components.training.members import Members
+from components.vision.training_pictures import crop_of, distorted, open_picture
+from tests.stages.train_captioner.support import features_of, npy, picture_of, prepared
+from tests.support import make_boundary, row
+
+WORDS = st.lists(st.lists(st.text(min_size=1, max_size=4) | st.sampled_from(["a", "dog", *SPECIAL]), max_size=8), max_size=8)
+
+
+@given(WORDS, st.integers(1, 3), st.integers(1, 6))
+@settings(max_examples=60, deadline=None)
+def test_encoded_captions_are_those_of_the_plain_definition(captions: list[list[str]], min_count: int, longest: int) -> None:
+    column = pa.array(captions, pa.list_(pa.string()))
+    vocabulary = build_vocabulary(column, min_count)
+    flat = [word for caption in captions for word in caption if word not in SPECIAL]
+    common = {word for word in flat if flat.count(word) >= min_count}
+    assert vocabulary == [*SPECIAL, *sorted(common, key=lambda word: (-flat.count(word), word))]
+    found = encode_captions(column, vocabulary, longest)
+    assert found.shape == (len(captions), longest + 2)
+    for caption, encoded in zip(captions, found.tolist(), strict=True):
+        numbers = [vocabulary.index(word) if word in common else UNKNOWN for word in caption[:longest]]
+        assert encoded == [START, *numbers, END] + [PAD] * (longest - len(numbers))
+
+
+def test_a_sliced_column_is_encoded_like_a_whole_one() -> None:
+    column = pa.array([["x"], ["a", "b"], [], ["b"]], pa.list_(pa.string())).slice(1)
+    assert build_vocabulary(column, 1)[4:] == ["b", "a"]
+    assert encode_captions(column, build_vocabulary(column, 1), 2).tolist() == [[1, 5, 4, 2], [1, 2, 0, 0], [1, 4, 2, 0]]
+
+
+def items_of(root: Path, **chosen: Any) -> FeatureItems:
+    split = read_split(prepared(root), "train")
+    split, words, _ = known_captions(split, build_vocabulary(split.words, 1), 5, "x")
+    return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
+
+
+def test_views_are_drawn_by_record_and_epoch_and_are_all_met(tmp_path: Path) -> None:
+    items = items_of(tmp_path)
+    epochs = [items.__getitems__([(epoch, item) for item in range(len(items))]).features for epoch in range(30)]
+    wanted = {item: np.round(features_of(item % 4, item)[:, 1:].astype(float), 2) for item in range(len(items))}
+    met: dict[int, set[int]] = {}
+    for features in epochs:
+        for item, found in enumerate(features.float().numpy()):
+            same = [view for view, array in enumerate(wanted[item]) if np.allclose(array, found, atol=0.02)]
+            assert len(same) == 1
+            met.setdefault(item, set()).add(same[0])
+    assert all(views == {0, 1, 2} for views in met.values())
+    # Neither the batch nor its order matters, only the epoch.
+    alone = items.__getitems__([(3, 5)])
+    assert (alone.features[0] == epochs[3][5]).all() and alone.words.shape == (1, 5)
+    held_out = items_of(tmp_path / "other", training=False).__getitems__([(9, 2)]).features[0].numpy()
+    assert (held_out == features_of(2, 2)[0, 1:]).all()
+
+
+def test_the_split_is_the_same_however_it_was_sharded(tmp_path: Path) -> None:
+    def shape(boundary: Any) -> tuple[Any, ...]:
+        split = read_split(boundary, "train")
+        return split.table["key"].to_pylist(), split.picture.tolist(), split.sha256, split.group
+
+    source = prepared(tmp_path)
+    rows = source.table().to_pylist()
+    merged = make_boundary(tmp_path / "one", "extract_features", [rows[::-1]], media=[{"x.npy": b""}])
+    keys = [one["key"] for one in rows if one["split"] == "train"]
+    # The tars are another's: only the table is compared.
+    for number in range(2):
+        (merged.path / "media" / f"0000{number}.tar").write_bytes((source.path / "media" / f"0000{number}.tar").read_bytes())
+    assert shape(merged) == shape(source) and shape(source)[0] == sorted(keys)
+
+
+def test_arrays_are_views_of_the_file_and_broken_ones_are_named(tmp_path: Path) -> None:
+    whole = np.arange(24, dtype=np.float16).reshape(2, 3, 4)
+    broken = {"cut.npy": npy(whole)[:-2], "none.npy": b"", "text.npy": b"no array at all", "f.npy": npy(np.asfortranarray(whole))}
+    source = make_boundary(
+        tmp_path, "extract_features", [[row("extract_features", key="a")]], media=[{"good.npy": npy(whole), **broken}]
+    )
+    members = Members(source, ["00000/good.npy", *(f"00000/{name}" for name in broken)])
+    found = members.array(0)
+    assert (found == whole).all() and not found.flags.owndata and not found.flags.writeable
+    for number in range(1, 5):
+        with pytest.raises(HearsightError, match=r"00000\.tar: has a member \d that is no whole array"):
+            members.array(number)
+    with pytest.raises(HearsightError, match=r"has no member 'other\.npy'"):
+        Members(source, ["00000/other.npy"])
+    tar = source.path / "media" / "00000.tar"
+    tar.write_bytes(tar.read_bytes()[:600])
+    with pytest.raises(HearsightError, match=r"00000\.tar: ends inside a member"):
+        pickle.loads(pickle.dumps(members)).array(0)
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000), st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_a_crop_lies_inside_and_covers_half_to_all(width: int, height: int, seed: int) -> None:
+    left, top, right, bottom = crop_of(width, height, Random(seed))
+    assert 0 <= left < right <= width + 1e-6 and 0 <= top < bottom <= height + 1e-6
+    assert 0.5 - 1e-9 <= (right - left) * (bottom - top) / (width * height) <= 1 + 1e-9
+
+
+def test_pictures_are_cropped_afresh_each_epoch_and_judged_whole(tmp_path: Path) -> None:
+    split = read_split(prepared(tmp_path, pictures=True), "train")
+    given = (split.members, split.picture, None, split.table["key"], 7)
+    training, judging = PictureItems(*given, side=32), PictureItems(*given, side=32, training=False)
+    first, again, later = (training.__getitems__([(epoch, 1), (epoch, 4)]) for epoch in (0, 0, 1))
+    assert first.features.shape == (2, 3, 32, 32) and first.words.shape == (2, 0)
+    assert (first.features == again.features).all() and not (first.features == later.features).all()
+    seen = [judging.__getitems__([(epoch, 1)]).features for epoch in (0, 1)]
+    assert (seen[0] == seen[1]).all()
+
+
+@given(st.binary(max_size=60), st.integers(0, 400))
+@settings(max_examples=60, deadline=None)
+def test_bytes_that_are_no_picture_are_refused_in_one_line(noise: bytes, cut: int) -> None:
+    for data in (noise, picture_of(1, 1)[: min(cut, 60)]):
+        with pytest.raises(HearsightError, match="is no whole picture"):
+            distorted(open_picture(data, 32, "k1"), 32, Random(0))

@@ -1,0 +1,91 @@
+"""A trained captioner's folder comes back as it was, or says in one line what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.models.captioners.interface import CaptionerConfig
+from components.models.image_captioner import ImageCaptioner
+from components.models.trained import CONFIG, WEIGHTS, load_trained, save_trained
+from tests.stages.train_captioner.support import SmallEncoder, SmallNetwork
+
+WORDS = ["<PAD>", "<S>", "</S>", "<UNK>", "a", "dog"]
+SHAPE = CaptionerConfig("t2t8x8", len(WORDS), image_features=6, width=8, heads=2, layers=1)
+
+
+def saved(folder: Path, encoder: Any = None) -> ImageCaptioner:
+    folder.mkdir(exist_ok=True)
+    model = ImageCaptioner(SmallNetwork(SHAPE), encoder)
+    save_trained(folder, model.state_dict(), WORDS, {"network": SHAPE.plain(), "encoder": {"name": "small"}})
+    return model
+
+
+def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
+    model, loaded = saved(tmp_path), load_trained(tmp_path, vocabulary=WORDS, network="t2t8x8")
+    assert all(torch.equal(tensor, loaded.model.state_dict()[name]) for name, tensor in model.state_dict().items())
+    assert loaded.text([4, 5]) == "a dog" and not loaded.model.training
+    own = saved(tmp_path / "own", SmallEncoder())
+    with pytest.raises(ValueError, match="holds a trained encoder"):
+        load_trained(tmp_path / "own")
+    back = load_trained(tmp_path / "own", encoder=lambda encoder: SmallEncoder())
+    picture = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
+    assert torch.equal(back.model.see(picture), own.eval().see(picture))
+    with pytest.raises(ValueError, match="not pictures"):
+        loaded.model.see(picture)
+
+
+def change(folder: Path, **values: Any) -> None:
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps(config | values))
+
+
+def test_a_captioner_of_another_vocabulary_or_network_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    with pytest.raises(ValueError, match=r"another vocabulary: word 5 is 'dog', not 'cat'"):
+        load_trained(tmp_path, vocabulary=[*WORDS[:5], "cat"])
+    with pytest.raises(ValueError, match=r"another vocabulary: 6 words, not 7"):
+        load_trained(tmp_path, vocabulary=[*WORDS, "cat"])
+    with pytest.raises(ValueError, match="of the network t2t8x8, not aoanet"):
+        load_trained(tmp_path, network="aoanet")
+    with pytest.raises(ValueError, match="another vocabulary or size"):
+        change(tmp_path, network=SHAPE.plain() | {"width": 16})
+        load_trained(tmp_path)
+    change(tmp_path, network=SHAPE.plain() | {"vocabulary": 9})
+    with pytest.raises(ValueError, match="has 6 words for a network of 9"):
+        load_trained(tmp_path)
+    change(tmp_path, vocabulary=[*WORDS[:5], "cat"])
+    with pytest.raises(ValueError, match="their digest differs"):
+        load_trained(tmp_path)
+
+
+def test_missing_and_damaged_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"config\.json: is missing"):
+        load_trained(tmp_path)
+    saved(tmp_path)
+    (tmp_path / WEIGHTS).rename(tmp_path / "away")
+    with pytest.raises(ValueError, match=r"weights\.safetensors: is missing"):
+        load_trained(tmp_path)
+    change(tmp_path, kind="dual_encoder")
+    with pytest.raises(ValueError, match="does not describe a captioner"):
+        load_trained(tmp_path)
+    (tmp_path / CONFIG).write_text("{")
+    with pytest.raises(ValueError, match="is not whole JSON"):
+        load_trained(tmp_path)
+
+
+@given(st.integers(0, 2000))
+@settings(max_examples=30, deadline=None)
+def test_weights_cut_anywhere_are_refused(tmp_path_factory: pytest.TempPathFactory, length: int) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    saved(folder)
+    data = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(data[: min(length, len(data) - 1)])
+    with pytest.raises(ValueError, match=r"weights\.safetensors: is not a whole safetensors file"):
+        load_trained(folder)

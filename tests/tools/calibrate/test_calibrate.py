@@ -1,0 +1,253 @@
+"""A sweep counts what the rules themselves would keep, at every threshold, whatever the texts are and however they come."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.stages.filter.boilerplate import load_boilerplate
+from components.stages.filter.cascade import TEXT_GROUPS, failures, subject_of
+from components.stages.filter.rules import groups
+from components.tools.calibrate import measured
+from components.tools.calibrate.page import html, rates_tsv
+from components.tools.calibrate.sweep import SAMPLES, Sweep
+from components.tools.calibrate.swept import SWEPT, chosen
+from components.tools.calibrate.values import line_shards, measured_schema, number
+from components.tools.trial.texts import learn
+from tests import command
+from tests.stages.filter.subjects import PAPER
+from tests.support import PROJECT, make_boundary, make_stage, row
+
+ALTS = [
+    "A dog runs on the beach.",
+    "A dog runs on the beach - Stock Photo",
+    "Dog Dog Dog Dog",
+    "The Red Kite Over The Water Of The Bay",
+    "A wonderful, lovely, superb and happy day on the best beach in the world",
+    "A terrible murder of the horrible and evil war in the city",
+    "A xylqzzt on the table of a house",
+    "",
+    "!!!",
+    "Un chien sur la plage de la mer",
+    "Table chair lamp house on the floor",
+    "<script>alert(1)</script> A dog & a cat on the \u201cbeach\u201d",
+]
+
+
+def measure(root: Path, alts: list[str]) -> list[pa.Table]:
+    half = len(alts) // 2
+    shards = [
+        [row("crawl", key=f"{at:016d}", alt=alt, language="en") for at, alt in enumerate(alts)][part]
+        for part in (slice(half), slice(half, None))
+    ]
+    source = make_boundary(root, "crawl", shards)
+    job = make_stage(root, "calibrate", params=PAPER, inputs={"input": source})
+    return list(measured(job, source.shards))
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> list[pa.Table]:
+    return measure(tmp_path_factory.mktemp("measured"), ALTS)
+
+
+def swept(tables: list[pa.Table], **params: float) -> Sweep:
+    made = Sweep(PAPER.model_copy(update=params), list(SWEPT))
+    for table in tables:
+        made.add(table)
+    return made
+
+
+def test_each_swept_rule_and_its_setting_exist() -> None:
+    rules = {rule.name for group in TEXT_GROUPS for rule in groups()[group]}
+    assert {each.rule for each in SWEPT} <= rules
+    assert {each.setting for each in SWEPT} == {
+        "max_noun_ratio", "max_repetition", "max_capital_ratio", "min_polarity", "max_polarity",
+        "min_zipf_unlisted", "min_unique_ratio",
+        "profanity_from", "min_language",
+    }  # fmt: skip
+    assert all(isinstance(getattr(PAPER, each.setting), float) for each in SWEPT)
+
+
+@pytest.mark.parametrize("each", SWEPT, ids=lambda each: each.rule)
+def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.Table], each: Any) -> None:
+    lists = load_boilerplate("en")
+    subjects = {str(at): subject_of(alt, lists, PAPER.max_characters) for at, alt in enumerate(ALTS)}
+    for subject in subjects.values():
+        subject.language = "en"
+    for group in TEXT_GROUPS:
+        learn(group, subjects)
+    (test,) = [rule.test for rules in groups().values() for rule in rules if rule.name == each.rule]
+    (curve,) = [curve for curve in swept(tables).curves if curve.swept is each]
+    for threshold in [t for t in curve.grid if t in curve.inside or round(t * 20) == t * 20]:
+        params = PAPER.model_copy(update={each.setting: threshold})
+        alone = [key for key, subject in subjects.items() if test(subject, params).passed]
+        left = subjects.keys() - failures(subjects, learn, params, TEXT_GROUPS).keys()
+        assert curve.at(threshold) == (len(alone), len(left)), threshold
+
+
+def test_samples_lie_on_their_side_and_are_nearest_first(tables: list[pa.Table]) -> None:
+    for curve in swept(tables).curves:
+        for threshold, side in curve.inside.items():
+            other = curve.outside[threshold]
+            assert len(side) <= SAMPLES and len(other) <= SAMPLES
+            assert all(curve.swept.allows(np.array([s.value]), threshold)[0] for s in side)
+            assert not any(curve.swept.allows(np.array([s.value]), threshold)[0] for s in other)
+            for some in (side, other):
+                assert [(s.dropped, s.distance) for s in some] == sorted((s.dropped, s.distance) for s in some)
+                assert len({s.text for s in some}) == len(some)
+
+
+VALUES = st.lists(
+    st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 1), st.lists(st.sampled_from(["noun_ratio", "min_words"]), unique=True)),
+    max_size=25,
+)
+
+
+def table_of(rows: list[tuple[str, float, list[str]]]) -> pa.Table:
+    made = [{"text": text, "failing": names, **{each.rule: value for each in SWEPT}} for text, value, names in rows]
+    return pa.Table.from_pylist(made, schema=measured_schema())
+
+
+@given(VALUES, st.integers(0, 25))
+def test_how_candidates_are_cut_into_shards_changes_nothing(rows: list[Any], cut: int) -> None:
+    whole, parts = swept([table_of(rows)]), swept([table_of(rows[:cut]), table_of(rows[cut:])])
+    assert rates_tsv(whole) == rates_tsv(parts)
+    for one, two in zip(whole.curves, parts.curves, strict=True):
+        assert one.inside == two.inside and one.outside == two.outside and (one.bins == two.bins).all()
+
+
+@given(VALUES)
+def test_a_looser_threshold_never_keeps_less(rows: list[Any]) -> None:
+    for curve in swept([table_of(rows)]).curves:
+        for counts in (curve.alone, curve.left):
+            steps = np.diff(counts if curve.swept.sign != ">=" else counts[::-1])
+            assert (steps >= 0).all()
+        assert int(curve.left.max(initial=0)) <= curve.eligible <= len(rows)
+
+
+class Page(HTMLParser):
+    """What a page asks for, and the tags it holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_the_page_needs_no_other_file_and_shows_texts_as_text(tables: list[pa.Table]) -> None:
+    text = html(swept(tables), "12 lines")
+    page = Page(text)
+    assert "script" not in page.tags and "alert(1)" in text
+    assert all(source.startswith(("data:image/png;base64,", "#")) for source in page.sources)
+    assert sum(source.startswith("data:") for source in page.sources) == len(SWEPT)
+    assert text == html(swept(tables), "12 lines")
+
+
+def test_every_parse_is_kept_and_a_second_measuring_computes_nothing(tmp_path: Path) -> None:
+    source = make_boundary(tmp_path, "crawl", [[row("crawl", key="0" * 16, alt=ALTS[0], language="en")]])
+    for expected in ("0 of 1", "1 of 1"):
+        job = make_stage(tmp_path, "calibrate", params=PAPER, inputs={"input": source})
+        assert next(iter(measured(job, source.shards))).num_rows == 1
+        assert job.from_cache() == {"values": expected}
+
+
+def test_numbers_behind_words_are_read() -> None:
+    assert (number(0.5), number("baguette (3.21)"), number("(x) (-1.5)"), number(""), number("word")) == (
+        0.5,
+        3.21,
+        -1.5,
+        None,
+        None,
+    )
+
+
+@given(st.lists(st.binary(max_size=30)))
+def test_lines_of_any_bytes_become_shards(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
+    stream = io.BytesIO(b"\n".join(lines))
+    shards = line_shards(stream, tmp_path_factory.mktemp("lines"))
+    texts = [text for shard in shards for text in shard.read().column("alt").to_pylist()]
+    assert all(text and text == " ".join(text.split()) for text in texts)
+    assert len(texts) <= b"\n".join(lines).count(b"\n") + 1
+
+
+def test_a_rule_that_cannot_be_swept_is_one_clear_line() -> None:
+    assert [each.rule for each in chosen(["noun_ratio", "polarity_low"])] == ["polarity_low", "noun_ratio"]
+    with pytest.raises(HearsightError, match="did you mean 'noun_ratio'"):
+        chosen(["noun_ration"])
+    with pytest.raises(HearsightError, match="these can: capital_ratio"):
+        chosen(["image_side"])
+
+
+def project(root: Path) -> dict[str, str]:
+    """Make a project of the test's own, with the project's code and settings; the environment of its commands."""
+    root.mkdir()
+    for name in ("dvc.yaml", "params.yaml", "components"):
+        (root / name).symlink_to(PROJECT / name)
+    return {"HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": str(root)}
+
+
+def hearsight(root: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The installed command in a project of the test's own."""
+    started = [str(Path(sys.executable).with_name("hearsight")), "calibrate", *words]
+    environment = os.environ | project(root)
+    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
+
+
+def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None:
+    lines, out = "\n".join(ALTS).encode(), str(tmp_path / "out")
+    done = hearsight(tmp_path / "p", "--alts", "-", "--rule", "noun_ratio", "--out", out, stdin=lines)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["candidates"] == len(ALTS) - 1  # the empty line is none
+    rows = list(csv.DictReader((tmp_path / "out" / "rates.tsv").open(), delimiter="\t"))
+    assert {each["rule"] for each in rows} == {"noun_ratio"}
+    assert [each["value"] for each in rows if each["present"] == "yes"] == ["0.75"]
+    assert [each["passed"] for each in rows if each["value"] == "1"] == [str(len(ALTS) - 1)]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", "rates.tsv"]
+
+
+@pytest.mark.parametrize("words", [("--alts", "no/such/file"), ("--alts", "-"), ("--rule", "nonsense"), ("--dataset", "nobody")])
+def test_what_cannot_be_swept_is_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...]) -> None:
+    environment = project(tmp_path / "p")
+    done = command.hearsight("calibrate", *words, "--out", str(tmp_path / "out"), **environment)
+    assert done.returncode == 2 and done.stdout == b"" and done.stderr.strip().splitlines()[-1].startswith(b"hearsight: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_tracker_holds_the_study_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[pa.Table]) -> None:
+    from components.tracking.recorder import record_study
+    from components.tracking.runs import connect
+
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv("HEARSIGHT_TRACKING", raising=False)
+    sweep = swept(tables)
+    (tmp_path / "rates.tsv").write_text(rates_tsv(sweep))
+    told = [
+        record_study(tmp_path, "english", "calibrate", PAPER.plain(), sweep.numbers(), [tmp_path / "rates.tsv"]) for _ in range(2)
+    ]
+    assert told[0] is not None and told[0] == told[1]
+    client = connect(tmp_path)
+    run = client.get_run(told[0])
+    assert run.data.metrics["candidates"] == len(ALTS) and run.data.params["max_noun_ratio"] == "0.75"
+    curve = client.get_metric_history(told[0], "curve.noun_ratio")
+    assert {point.step for point in curve} >= {0, 750, 1000}
+    assert [item.path for item in client.list_artifacts(told[0], "files")] == ["files/rates.tsv"]

@@ -1,0 +1,103 @@
+"""What is written inside a picture's file goes, what draws it stays, and what cannot be taken apart is said to be so."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageOps, PngImagePlugin
+
+from components.tools.release.pictures import Unreadable, without_metadata
+from tests.tools.release.posts_project import picture
+
+NAME = b"Maria Silva"
+
+
+def exif(orientation: int = 0) -> Image.Exif:
+    found = Image.Exif()
+    found[0x013B] = NAME.decode()
+    if orientation:
+        found[0x0112] = orientation
+    return found
+
+
+def text() -> PngImagePlugin.PngInfo:
+    found = PngImagePlugin.PngInfo()
+    found.add_text("Author", NAME.decode())
+    found.add_itxt("Comment", NAME.decode())
+    return found
+
+
+def frames(kind: str, **info: Any) -> bytes:
+    out = io.BytesIO()
+    images = [Image.open(io.BytesIO(picture(n, "PNG"))) for n in range(3)]
+    images[0].save(out, kind, save_all=True, append_images=images[1:], loop=0, **info)
+    return out.getvalue()
+
+
+SIGNED = {
+    "JPEG": picture(1, exif=exif(), comment=NAME, xmp=NAME),
+    "JPEG progressive": picture(1, exif=exif(), comment=NAME, progressive=True),
+    "JPEG with restarts": picture(1, comment=NAME, restart_marker_blocks=1),
+    "PNG": picture(1, "PNG", pnginfo=text(), exif=exif()),
+    "PNG animated": frames("PNG", pnginfo=text()),
+    "WEBP": picture(1, "WEBP", exif=exif(), xmp=NAME),
+    "WEBP animated": frames("WEBP", exif=exif()),
+    "GIF": frames("GIF", comment=NAME),
+}
+
+
+def pixels(data: bytes) -> list[bytes]:
+    with Image.open(io.BytesIO(data)) as image:
+        found = []
+        for number in range(getattr(image, "n_frames", 1)):
+            image.seek(number)
+            found.append(image.convert("RGBA").tobytes())
+        return found
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_the_name_goes_and_every_pixel_and_frame_stays(name: str) -> None:
+    was, kind = SIGNED[name], name.split()[0]
+    assert NAME in was, "the fixture is signed"
+    now = without_metadata(was, kind)
+    assert NAME not in now and pixels(now) == pixels(was)
+    assert without_metadata(now, kind) == now
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_that_lies_on_its_side_still_stands_up(orientation: int) -> None:
+    was = picture(1, exif=exif(orientation))
+    now = without_metadata(was, "JPEG")
+    assert NAME not in now
+    with Image.open(io.BytesIO(was)) as one, Image.open(io.BytesIO(now)) as two:
+        assert ImageOps.exif_transpose(one).tobytes() == ImageOps.exif_transpose(two).tobytes()
+
+
+def test_colour_profiles_stay_and_what_follows_the_picture_goes() -> None:
+    from PIL import ImageCms
+
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    for kind in ("JPEG", "PNG", "WEBP"):
+        was = picture(2, kind, icc_profile=profile)
+        now = without_metadata(was + (NAME if kind != "WEBP" else b""), kind)
+        with Image.open(io.BytesIO(now)) as image:
+            assert image.info["icc_profile"] == profile
+        assert NAME not in now
+
+
+@pytest.mark.parametrize("name", SIGNED)
+@given(data=st.data())
+def test_a_damaged_file_is_unreadable_or_clean_and_never_a_crash(name: str, data: st.DataObject) -> None:
+    whole, kind = SIGNED[name], name.split()[0]
+    cut = data.draw(st.integers(0, len(whole) - 1))
+    swapped = bytearray(whole)
+    swapped[cut] ^= data.draw(st.integers(1, 255))
+    for spoiled in (whole[:cut], bytes(swapped)):
+        try:
+            without_metadata(spoiled, kind)
+        except Unreadable:
+            pass

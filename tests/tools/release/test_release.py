@@ -1,0 +1,282 @@
+"""A release: the published layout, read back by our own table source; equal bytes each time; whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.ledger import kept, ledger_table
+from components.core.records import BOUNDARIES
+from components.core.stage_output import Boundary
+from components.execution.stage import write_lineage
+from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.tokens import tokenize
+from components.stages.crawl import run as run_crawl
+from components.stages.crawl.sources.layouts import layout_named
+from components.tools.release import release
+from components.tools.release.files import Facts, label_cells
+from components.tools.release.publish import publish_folder
+from components.web.html.page import fold
+from tests.command import hearsight
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.fixture_web import build_fixture_web
+from tests.support import PROJECT, make_stage, row
+
+WEB = "http://meadow.sample/pictures"
+LIST = "concept\tcaptions\tverdict\tmembers\nkite\t200\tkept\t\nbridle\t7\tdropped\t\n"
+LABELS = [{"label": "kite", "confidence": 0.9428}, {"label": "sea lion, brown", "confidence": 1.0}]
+ROWS = [
+    ("a red kite over the water", f"{WEB}/0000.jpg", "train", LABELS),
+    ("the car in the sand", f"{WEB}/0002.jpg", "train", []),
+    ("a cup on the table", f"{WEB}/0004.jpg", "validation", LABELS),
+    ("a star in the dog's snow", f"{WEB}/0006.jpg", "test", LABELS),
+]
+CHAIN = ("filter", "hypernymize", "dedup", "split")
+
+
+def project(root: Path, rows: list[tuple[str, str, str, Any]] = ROWS, extra: str = "") -> Path:
+    """A project whose last four stages are finished, two shards each, with lineages that follow each other."""
+    root.mkdir(parents=True, exist_ok=True)
+    shutil.copy(PROJECT / "dvc.yaml", root / "dvc.yaml")
+    shutil.copy(PROJECT / "params.yaml", root / "params.yaml")
+    before: Boundary | None = None
+    for stage in CHAIN:
+        job = make_stage(root, stage, inputs={"input": before} if before else {})
+        half = (len(rows) + 1) // 2
+        for number, part in enumerate((rows[:half], rows[half:])):
+            records = [
+                row(stage, **{
+                    name: value
+                    for name, value in {
+                        "key": f"{number}{at:015d}", "image_url": url, "caption": caption, "split": split,
+                        "labels": [{"identifier": "", **label} for label in labels],
+                        "alt": caption + extra,
+                    }.items()
+                    if name in BOUNDARIES[stage][1].names
+                })
+                for at, (caption, url, split, labels) in enumerate(part)
+            ]  # fmt: skip
+            table = pa.Table.from_pylist(records, schema=BOUNDARIES[stage][1])
+            job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in records))
+        if stage == "hypernymize":
+            job.write_file("concepts.tsv", LIST.encode())
+        write_lineage(job, {"seed": 1}, "")
+        job.finish()
+        before = Boundary(job.out)
+    return root
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def read(path: Path, layout: str) -> list[tuple[str, str, str]]:
+    return [(each.caption, each.url, each.rule) for each in layout_named(layout).rows(path, path.name)]
+
+
+def test_the_files_have_the_published_layout(tmp_path: Path) -> None:
+    done = release(project(tmp_path / "p"), "english", tmp_path / "out", "CC BY 4.0")
+    assert {name: done[name] for name in ("train", "validation", "test", "labelled", "left_out", "written")} == {
+        "train": 2, "validation": 1, "test": 1, "labelled": 1, "left_out": 0, "written": "yes",
+    }  # fmt: skip
+    made = files(tmp_path / "out")
+    assert made["Train/english-training.tsv"].decode() == (
+        f"a red kite over the water\t{WEB}/0000.jpg\nthe car in the sand\t{WEB}/0002.jpg\n"
+    )
+    assert made["Image_Labels_Subset_Train_english-Labels-training.tsv"].decode() == (
+        f"a red kite over the water\t{WEB}/0000.jpg\tkite,sea lion brown\t/label/kite,/label/sea_lion_brown\t0.9428,1\n"
+    )
+    assert made["statistics.tsv"].decode().splitlines()[1:] == [
+        "train\t2\t9\t5.5\t0.5\t5.5", "validation\t1\t5\t5.0\t0.0\t5.0", "test\t1\t7\t7.0\t0.0\t7.0",
+    ]  # fmt: skip
+    assert made["concepts.tsv"].decode() == LIST
+    readme = made["README.md"].decode()
+    assert "CC BY 4.0" in readme and "Sharma" in readme and "1 kept, 1 dropped" in readme
+    assert str(tmp_path) not in "".join(data.decode() for data in made.values())
+    checked = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path / "out", capture_output=True, text=True)
+    assert checked.returncode == 0 and checked.stdout.count(": OK") == len(made) - 1
+
+
+def test_what_is_written_is_crawled_again_by_the_table_source(tmp_path: Path) -> None:
+    release(project(tmp_path / "p"), "english", tmp_path / "out")
+    build_fixture_web(tmp_path / "web", pages=8)
+    crawled: dict[str, list[tuple[str, str]]] = {}
+    for layout, name in (
+        ("cc3m", "out/Train/english-training.tsv"),
+        ("cc3m_labels", "out/Image_Labels_Subset_Train_english-Labels-training.tsv"),
+    ):
+        values = {"source": "table", "seeds": [], "hosts": [], "layout": layout, "inputs": [name], "language": "en"}
+        job = make_stage(tmp_path, "crawl", layout, fixture_params(snapshot=layout, **values))
+        run_crawl(job)
+        job.finish()
+        crawled[layout] = [(each["alt"], each["image_url"]) for each in Boundary(job.out).table().to_pylist()]
+    assert crawled == {"cc3m": [each[:2] for each in ROWS[:2]], "cc3m_labels": [ROWS[0][:2]]}
+
+
+CAPTIONS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)
+NAMES = st.lists(
+    st.fixed_dictionaries(
+        {"label": st.text(st.characters(exclude_categories=("Cs",)), max_size=12), "confidence": st.floats(-0.5, 1.5, width=32)},
+        optional={"identifier": st.sampled_from(["", "/m/02_41", "n01514668", None, "a,b"])},
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(CAPTIONS.filter(lambda text: text.strip("\ufeff\x00 ").split()), st.booleans()), min_size=1, max_size=6)
+)
+def test_any_caption_comes_back_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, captions: list[tuple[str, bool]]
+) -> None:
+    root = tmp_path_factory.mktemp("any")
+    rows = [(text, f"{WEB}/{at}.jpg", "train", LABELS if some else []) for at, (text, some) in enumerate(captions)]
+    release(project(root / "p", rows), "english", root / "out")
+    back = read(root / "out/Train/english-training.tsv", "cc3m")
+    assert [rule for *_, rule in back] == [""] * len(rows) and [url for _, url, _ in back] == [url for _, url, *_ in rows]
+    for (text, *_), (caption, *_) in zip(rows, back, strict=True):
+        assert caption == " ".join(text.replace("\ufeff", "").replace("\x00", "").split())
+        if fold(text) == text and "\ufeff" not in text:  # as the crawl, and so every stage, gives it
+            assert caption == text
+    if any(some for _, some in captions):
+        labelled = read(root / "out/Image_Labels_Subset_Train_english-Labels-training.tsv", "cc3m_labels")
+        assert labelled == [each for each, (*_, labels) in zip(back, rows, strict=True) if labels]
+
+
+@given(NAMES)
+def test_any_labels_fit_their_layout(labels: list[dict[str, Any]]) -> None:
+    facts = Facts()
+    cells = label_cells(labels, facts)
+    read_back = layout_named("cc3m_labels").row(1, f"a dog\t{WEB}/0.jpg\t{cells}")  # type: ignore[attr-defined]
+    assert read_back.rule == "" and [len(cell.split(",")) for cell in cells.split("\t")] == [len(labels)] * 3
+    assert facts.named + facts.unnamed == len(labels)
+    assert facts.named == sum(bool(label.get("identifier")) for label in labels)
+
+
+def test_equal_data_give_equal_bytes_and_a_second_release_changes_nothing(tmp_path: Path) -> None:
+    first, second = project(tmp_path / "a"), project(tmp_path / "b")
+    release(first, "english", tmp_path / "one")
+    release(second, "english", tmp_path / "two")
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "one").rglob("*")}
+    assert release(first, "english", tmp_path / "one")["written"].startswith("no")
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "one").rglob("*")}
+
+
+def changed(out: Path) -> None:
+    (out / "Train" / "english-training.tsv").write_text("a hand was here\thttp://a.sample/b.jpg\n")
+
+
+def added(out: Path) -> None:
+    (out / "notes.txt").write_text("mine")
+
+
+def other(out: Path) -> None:
+    shutil.rmtree(out)
+    out.mkdir()
+    (out / "thesis.tex").write_text("years of work")
+
+
+@pytest.mark.parametrize("spoil", [changed, added, other])
+def test_what_is_there_is_never_overwritten(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+    root, out = project(tmp_path / "p"), tmp_path / "out"
+    release(root, "english", out)
+    spoil(out)
+    before = files(out)
+    with pytest.raises(HearsightError, match=r"holds another release|is no release"):
+        release(root, "english", out)
+    assert files(out) == before and sorted(path.name for path in tmp_path.iterdir()) == ["out", "p"]
+
+
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(HearsightError, match="is no release"):
+        release(project(tmp_path / "p"), "english", tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "a file"
+
+
+def test_a_failure_half_way_leaves_nothing_and_the_killed_are_swept_up(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        (folder / "half").write_text("half")
+        raise HearsightError("no")
+
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    (tmp_path / f".out.{dead.pid}.tmp").mkdir()
+    with pytest.raises(HearsightError, match="no"):
+        publish_folder(tmp_path / "out", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_of_a_folder_are_left_out_and_told(tmp_path: Path) -> None:
+    root = project(tmp_path / "p", [*ROWS, ("a dog", "file:a.jpg", "train", [])])
+    assert release(root, "english", tmp_path / "out")["left_out"] == 1
+    assert "1 records of the dataset are left out" in (tmp_path / "out" / "README.md").read_text()
+    with pytest.raises(HearsightError, match="no record whose picture is on the web"):
+        release(project(tmp_path / "q", [("a dog", "file:a.jpg", "train", [])]), "english", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    newer = project(tmp_path / "q", extra=" more")
+    shutil.rmtree(root / "data/english/hypernymize")
+    shutil.copytree(newer / "data/english/hypernymize", root / "data/english/hypernymize")
+    with pytest.raises(HearsightError, match=r"is not the output that english/dedup was made from.*dvc repro split@english"):
+        release(root, "english", tmp_path / "out")
+
+
+def test_an_unfinished_dataset_and_one_without_a_split_are_one_line(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    (root / "data/english/split/manifest.json").unlink()
+    with pytest.raises(HearsightError, match="no finished output"):
+        release(root, "english", tmp_path / "out")
+    with pytest.raises(HearsightError, match="does not take the stage 'split'"):
+        release(root, "paper", tmp_path / "out")
+
+
+@given(st.lists(st.text(st.sampled_from("ab c'."), max_size=12), min_size=1, max_size=20))
+def test_statistics_are_those_of_the_standard_library(captions: list[str]) -> None:
+    import statistics
+
+    found = CaptionStatistics()
+    for caption in captions:
+        found.add(caption)
+    lengths = [len(tokenize(caption)) for caption in captions]
+    assert found.examples == len(captions) and found.median == statistics.median(lengths)
+    assert found.mean == pytest.approx(statistics.mean(lengths)) and found.deviation == pytest.approx(statistics.pstdev(lengths))
+    assert found.unique == len({token for caption in captions for token in tokenize(caption)})
+
+
+def test_settings_that_made_it_come_with_it(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    release(root, "english", tmp_path / "out")
+    told = yaml.safe_load((tmp_path / "out/settings.json").read_text())
+    assert list(told["settings"]) == [f"english/{stage}" for stage in CHAIN]
+    assert told["split_manifest_sha256"] == Boundary(root / "data/english/split").digest
+
+
+def test_the_command_tells_what_it_wrote_and_refuses_in_one_line(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+
+    def call(*words: str) -> subprocess.CompletedProcess[bytes]:
+        return hearsight("release", "--out", str(tmp_path / "out"), *words, HEARSIGHT_ROOT=str(root))
+
+    first = call()
+    assert first.returncode == 0 and json.loads(first.stdout)["train"] == 2
+    again = call("--licence", "another")
+    assert again.returncode == 2 and again.stdout == b"" and b"README.md would differ" in again.stderr.splitlines()[-1]
+    assert call("--dataset", "nobody").stderr.count(b"\n") == 1

@@ -1,0 +1,69 @@
+"""What a paid voice answered for a removed caption is found among the annotations, and nothing else is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from components.core.records import UTTERANCE
+from components.core.result_cache import AnnotationStore
+from components.google.client import Asking, GoogleClient
+from components.speech.voices.google_speech import GoogleSpeech, raw_key
+from components.speech.voices.paid import keys_of, wish
+from components.tools.takedown.caches import annotated, forget_annotations
+from components.tools.takedown.evidence import Content, gather
+from components.tools.takedown.file_search import Seeker
+from components.tools.takedown.matcher import Wanted
+from components.web.takedown_list import read_takedown
+from tests.support import row
+
+MANNER = {"rate": 1.0735, "pitch": -0.9114, "gain": 3.1001}
+SPEECH = GoogleSpeech(GoogleClient(Asking(at_once=1, timeout=1.0, retries=0, backoff=0.0)))
+
+
+def utterance(record: str, spoken: str, voice: str) -> dict[str, object]:
+    return row("synthesize", key=f"{record}.0", record=record, spoken=spoken, voice=voice, audio_sha256=record, **MANNER)
+
+
+@pytest.mark.parametrize("shaped_there", [False, True])
+def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path, shaped_there: bool) -> None:
+    rows = [
+        utterance("gone", "a dog", "google-wavenet-a"),
+        utterance("kept", "a cat", "google-wavenet-a"),
+        utterance("free", "a dog", "hibari-heart"),
+    ]
+    buffer = io.BytesIO()
+    # As a shard has them: in single precision.
+    pq.write_table(pa.Table.from_pylist(rows, schema=UTTERANCE), buffer)
+    bought = {
+        name: raw_key(wish(text, "google-wavenet-a", **MANNER, shaped_there=shaped_there))
+        for name, text in (("gone", "a dog"), ("kept", "a cat"))
+    }
+    AnnotationStore(tmp_path / "annotations").keep(SPEECH, {key: name.encode() for name, key in bought.items()})
+    (tmp_path / "takedown.jsonl").write_text("")
+    wanted = Wanted(read_takedown(tmp_path / "takedown.jsonl"))
+    removed = gather([lambda: io.BytesIO(buffer.getvalue())], wanted, Content(keys={"gone", "free"}))
+    assert bought["gone"] in removed.digests and bought["kept"] not in removed.digests
+    seeker = Seeker(Wanted(read_takedown(tmp_path / "takedown.jsonl"), digests=removed.digests))
+    ((path, keys),) = annotated(tmp_path, seeker)
+    assert keys == [bought["gone"]]
+    forget_annotations(path, keys)
+    assert list(AnnotationStore(tmp_path / "annotations").known(SPEECH, list(bought.values())).values()) == [b"kept"]
+
+
+def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> None:
+    removed, current = Content(), Content()
+    for content in (removed, current):
+        content.rows([utterance("any", "a dog", "google-wavenet-a")])
+    assert len(removed.bought) == 2
+    removed -= current
+    assert removed.bought == set()
+
+
+def test_other_voices_people_and_older_shards_have_nothing_bought() -> None:
+    assert keys_of(utterance("r", "a dog", "hibari-heart")) == set() == keys_of({"key": "k", "voice": "google-wavenet-a"})
+    assert keys_of({**utterance("r", "un chien", "speaker 3"), "rate": None}) == set()

@@ -1,0 +1,106 @@
+"""The takedown list: what it covers, what it says, what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.tools.takedown.listing import add, named_in_params
+from components.tools.takedown.matcher import Wanted
+from components.web.takedown_list import NAME, NOTHING, Takedown, read_takedown
+
+HOST = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]([a-z0-9-]{0,8}[a-z0-9])?){1,3}", fullmatch=True)
+
+
+def listed(root, **what: str) -> Takedown:
+    for kind, value in what.items():
+        add(root, kind, value)
+    return read_takedown(root / NAME)
+
+
+def test_a_missing_and_an_empty_list_list_nothing(tmp_path):
+    assert not read_takedown(tmp_path / NAME)
+    (tmp_path / NAME).write_text("")
+    assert not read_takedown(tmp_path / NAME) and not NOTHING.url("http://a.sample/")
+
+
+def test_a_host_covers_its_pages_ports_and_subdomains_and_no_other_host(tmp_path):
+    taken = listed(tmp_path, host="Gimp.Sample.")
+    for url in ("http://gimp.sample/", "https://GIMP.sample:8080/a?b", "http://www.deep.gimp.sample/x", "//gimp.sample/a"):
+        assert taken.url(url), url
+    for url in (
+        "http://sample/",
+        "http://notgimp.sample/",
+        "http://gimp.sample.org/",
+        "http://a.b/?u=http://gimp.sample/",
+        "gimp",
+    ):
+        assert not taken.url(url), url
+
+
+def test_a_bare_top_level_name_takes_down_no_host_below_it(tmp_path):
+    taken = listed(tmp_path, host="sample")
+    assert taken.url("http://sample/a") and not taken.url("http://gimp.sample/")
+
+
+def test_a_url_covers_its_spellings_and_no_other_page(tmp_path):
+    taken = listed(tmp_path, url="http://A.sample/ü b/../c?x=1#top")
+    assert taken.url("https://a.sample/c?x=1") and taken.url("http://a.sample:80/c?x=1#else")
+    assert not taken.url("http://a.sample/c") and not taken.url("http://a.sample/c?x=1&y") and not taken.owner("c")
+
+
+def test_an_owner_is_found_whatever_its_case_or_mark(tmp_path):
+    taken = listed(tmp_path, owner="@Some.Body")
+    assert taken.owner("some.body ") and not taken.owner("somebody") and not taken.url("http://some.body/")
+
+
+def test_the_list_names_nothing_in_plain_and_a_thing_once(tmp_path):
+    first, new = add(tmp_path, "host", "gimp.sample", "asked by mail")
+    again, second = add(tmp_path, "host", "GIMP.sample")
+    assert new and not second and again == first
+    add(tmp_path, "owner", "ann")
+    text = (tmp_path / NAME).read_text()
+    assert len(text.splitlines()) == 2 and "gimp" not in text and "ann" not in text
+    assert len({entry.salt for entry in read_takedown(tmp_path / NAME).entries}) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("host", "http://a.b/"), ("host", "a b"), ("host", ""), ("url", "gimp.sample"), ("url", "ftp://a/b"), ("owner", " @ ")],
+)
+def test_what_is_none_of_its_kind_is_one_line_and_writes_nothing(tmp_path, kind, value):
+    with pytest.raises(HearsightError, match=f"is no {kind}"):
+        add(tmp_path, kind, value)
+    assert not (tmp_path / NAME).exists()
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"kind": "page", "salt": "", "sha256": "", "date": ""}'])
+def test_a_damaged_list_stops_and_says_where(tmp_path, line):
+    (tmp_path / NAME).write_text("\n" + line + "\n")
+    with pytest.raises(HearsightError, match="line 2 is no takedown entry"):
+        read_takedown(tmp_path / NAME)
+
+
+@given(host=HOST, other=st.text(max_size=40))
+def test_any_text_can_be_asked_about(tmp_path_factory, host, other):
+    taken = listed(tmp_path_factory.mktemp("list"), host=host)
+    assert taken.url(f"http://{host}/{other}")
+    for url in (other, f"http://{other}", f"//{other}/", f"http://x{other}.{host}"):
+        assert isinstance(taken.url(url), str)
+    assert taken.mask(f"http://{host}/{other}").startswith("takedown:")
+
+
+def test_parameters_that_name_something_listed_are_told(tmp_path):
+    taken = listed(tmp_path, host="a.sample")
+    params = {"english": {"crawl": {"seeds": ["http://a.sample/", "http://b.sample/"], "hosts": ["b.sample"], "depth": 3}}}
+    assert list(named_in_params(params, taken)) == ["english.crawl.seeds"]
+
+
+def test_a_picture_of_a_folder_is_listed_as_records_name_it(tmp_path):
+    taken = listed(tmp_path, url="file:animals/a yak.png")
+    assert taken.url("file:animals/a%20yak.png") and not taken.url("file:animals/a%20yak.png.bak")
+    assert Wanted(taken).in_bytes(b'{"image_url":"file:animals/a%20yak.png"}') == {"file:animals/a%20yak.png"}
+    for other in ("file:///animals/yak.png", "file:", "http://file/animals/a%20yak.png"):
+        assert not taken.url(other)

@@ -1,0 +1,104 @@
+"""A purge that would take an older output for the current one, or that has nothing to go by, is refused in one line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from components.core.errors import HearsightError
+from components.core.stage_output import Boundary
+from components.tools.takedown.listing import add
+from components.tools.takedown.purge import purge
+from components.tools.takedown.scan import scan
+from components.web.erase import erase
+from components.web.store import FetchStore
+from components.web.takedown_list import NAME, read_takedown
+from components.web.warc import Entry
+from tests.support import PROJECT, row
+from tests.tools.takedown.lying import unpacked
+from tests.tracking.conftest import finish
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    finish(tmp_path, "crawl", {}, [row("crawl", key="a", page_url="http://stays.sample/", host="stays.sample")])
+    finish(tmp_path, "filter", {"input": "english/crawl"}, [row("filter", key="a", page_url="http://stays.sample/")])
+    return tmp_path
+
+
+def test_an_empty_list_is_no_reason_to_purge_or_scan(root: Path) -> None:
+    for call in (lambda: purge(root, apply=True), lambda: scan(root)):
+        with pytest.raises(HearsightError, match="lists nothing"):
+            call()
+
+
+def test_an_output_of_an_older_input_is_refused(root: Path) -> None:
+    add(root, "host", "gone.sample")
+    assert purge(root, apply=True).items == []
+    finish(root, "crawl", {}, [row("crawl", key="b", page_url="http://stays.sample/", host="stays.sample")])
+    with pytest.raises(HearsightError, match=r"made from an older english/crawl.*dvc repro"):
+        purge(root, apply=True)
+
+
+def test_an_output_that_names_what_is_listed_is_refused_and_nothing_is_touched(root: Path) -> None:
+    add(root, "url", "http://stays.sample/")
+    before = Boundary(root / "data/english/crawl").digest
+    with pytest.raises(HearsightError, match="still holds what is listed"):
+        purge(root, apply=True)
+    assert Boundary(root / "data/english/crawl").digest == before
+    left = scan(root).left
+    assert {item["where"] for item in left} >= {f"data/english/{stage}/shards/00000.parquet" for stage in ("crawl", "filter")}
+
+
+def test_a_purge_clears_the_snapshots_that_no_run_reads_any_more(root: Path) -> None:
+    current = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]["snapshot"]
+    picture = ("http://media.sample/1.jpg", b"\xff\xd8 a picture that only the host's page showed")
+    others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
+    for name in (current, "of-last-year"):
+        with FetchStore(root / "data/store" / name, writer=True) as store:
+            for url, body in (("http://gone.sample/", b"<p>"), picture, others):
+                store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
+            store.finish({"web": "open", "seeds": ["http://gone.sample/"]})
+    add(root, "host", "gone.sample")
+    # The next run: the picture's own address is on no list.
+    erase(root / "data/store" / current, read_takedown(root / NAME), [picture[0]])
+    plan = purge(root, apply=True)
+    assert {(item.where, item.what) for item in plan.items} == {("data/store/of-last-year", "2 answers")}
+    for name in (current, "of-last-year"):
+        left = unpacked(root / "data/store" / name)
+        assert picture[1] not in left and b"gone.sample" not in left and others[1] in left
+    assert scan(root).left == [] and purge(root, apply=True).items == []
+
+
+def test_a_damaged_annotation_store_is_one_line(root: Path) -> None:
+    add(root, "host", "gone.sample")
+    folder = root / ".hearsight" / "annotations"
+    folder.mkdir(parents=True)
+    (folder / "image.look-v1-x.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(HearsightError, match="the annotation cache failed"):
+        purge(root, apply=True)
+
+
+def test_a_copied_project_touches_no_file_of_the_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from components.tracking.recorder import record_run
+
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, first / name)
+    params = {"seeds": ["http://gone.sample/"]}
+    assert record_run(finish(first, "crawl", {}, [row("crawl", key="a", page_url="http://stays.sample/")], params=params))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")  # MLflow sets it to what it was connected to
+    shutil.copytree(first, second)  # its database still names the artefacts of the first by absolute addresses
+    shutil.rmtree(second / "data")
+    before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
+    add(second, "host", "gone.sample")
+    plan = purge(second, apply=True)
+    assert any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.yours)
+    assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before

@@ -1,0 +1,243 @@
+"""A search index in MLflow goes with its files, its version and its LoggedModel when it was made of what was taken down."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.digests import sha256_bytes, sha256_file
+from components.core.stage_output import Boundary
+from components.execution.runner import StageResult
+from components.tools.takedown.listing import add
+from components.tools.takedown.purge import purge
+from components.tools.takedown.scan import scan
+from components.tracking.recorder import record_run
+from components.tracking.runs import connect
+from tests.stages.build_search_index import world
+from tests.support import PROJECT, row
+from tests.tools.takedown.test_versions import dvc
+
+GONE, STAYS = "gone.sample", "stays.sample"
+PICTURES = 8
+"""The last of them is of the host that goes."""
+PARENTS = {
+    "crawl": {},
+    "import_recordings": {"input": "crawl"},
+    "extract_features": {"input": "crawl"},
+    "finetune_retrieval": {"speech": "import_recordings"},
+}
+
+
+def lineage_of(root: Path, stage: str) -> dict[str, Any]:
+    """The stage's lineage, with the parents that the small set's own files leave out."""
+    path = root / "data" / "stamps" / stage / "lineage.json"
+    told: dict[str, Any] = json.loads(path.read_text())
+    told["parents"] = told["parents"] or [
+        {
+            "name": name,
+            "boundary": f"stamps/{parent}",
+            "manifest_sha256": sha256_file(path.parent.parent / parent / "manifest.json"),
+        }
+        for name, parent in PARENTS[stage].items()
+    ]
+    path.write_text(json.dumps(told))
+    return told
+
+
+def make_index(root: Path, pictures: int) -> dict[str, bytes]:
+    """The set from the crawl to the index, told to MLflow and kept by DVC; returns the index's files."""
+    for folder in ("data/stamps", "made"):
+        shutil.rmtree(root / folder, ignore_errors=True)
+    rows = []
+    for place in range(pictures):
+        host = GONE if place == PICTURES - 1 else STAYS
+        where = {"host": host, "page_url": f"http://{host}/{place}", "image_url": f"http://{host}/{place}.png"}
+        sha256 = sha256_bytes(world.picture(place))
+        rows += [row("crawl", key=f"{place:02d}{language}", image_sha256=sha256, **where) for language in ("es", "fr")]
+    world.boundary(root, "crawl", rows, {}, {})
+    made = world.spoken_set(root, pictures) | {"input": world.models(root)}
+    for stage in PARENTS:
+        tell(root, stage, Boundary(root / "data/stamps" / stage).manifest)
+    index = world.run(root, made)
+    tell(root, "build_search_index", index.manifest)
+    dvc(root, "add", "-q", *(f"data/stamps/{stage}" for stage in (*PARENTS, "build_search_index")))
+    return {path.relative_to(index.out).as_posix(): path.read_bytes() for path in index.out.rglob("*") if path.is_file()}
+
+
+def tell(root: Path, stage: str, manifest: Any) -> None:
+    out = root / "data" / "stamps" / stage
+    assert record_run(StageResult(root, "stamps", stage, out, manifest, lineage_of(root, stage), [], {}))
+
+
+@dataclass
+class Made:
+    root: Path
+    old: dict[str, bytes]
+    new: dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    """Two versions of an index: with the last picture, and without it; the host listed."""
+    patch = pytest.MonkeyPatch()
+    for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
+        patch.delenv(name, raising=False)
+    patch.setenv("HEARSIGHT_TRACKING", "now")
+    root = tmp_path_factory.mktemp("served") / "project"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    dvc(root, "init", "-q")
+    old, new = make_index(root, PICTURES), make_index(root, PICTURES - 1)
+    for path in (root / "data" / "stamps").glob("*.dvc"):
+        path.unlink()  # the project's dvc.yaml names the same outputs
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, root / name)
+    add(root, "host", GONE)
+    yield Made(root, old, new)
+    patch.undo()
+
+
+@pytest.fixture
+def made(built: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Made]:
+    """The project as built, whatever the test does to it: addresses in MLflow are absolute, so it is put back in place.
+
+    MLflow keeps its database open, so that file is written over and not replaced.
+    """
+    kept = tmp_path / "kept"
+    shutil.copytree(built.root, kept, symlinks=True)
+    yield built
+    for path in built.root.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+    shutil.copytree(kept, built.root, symlinks=True, dirs_exist_ok=True, ignore=lambda folder, _: ["mlflow.db", "components"])
+    with closing(sqlite3.connect(kept / "mlflow.db")) as before, closing(sqlite3.connect(built.root / "mlflow.db")) as now:
+        before.backup(now)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def places(root: Path) -> list[str]:
+    return [item["where"] for item in scan(root).left]
+
+
+def models(root: Path) -> list[str]:
+    return [place for place in places(root) if "search model" in place]
+
+
+def test_an_older_index_leaves_mlflow_and_dvc_and_the_newer_one_still_answers(made: Made) -> None:
+    import mlflow
+
+    root, client = made.root, connect(made.root)
+    gone = sha256_bytes(world.picture(PICTURES - 1))
+    only = {data for path, data in made.old.items() if gone in path or path.startswith(("neighbours", "search/index/items"))}
+    only -= set(made.new.values())
+    assert f"search/pictures/{gone}.jpg" in made.old and f"search/pictures/{gone}.jpg" not in made.new and len(only) >= 2
+    first = client.get_model_version("stamps-search", "1")
+    assert only & set(everything(root / "mlartifacts").values()) and only & set(everything(root / ".dvc/cache").values())
+
+    (place,) = models(root)
+    assert place.startswith("mlflow search model stamps-search/1 (m-")
+    before = everything(root / "mlartifacts")
+    dry = purge(root, apply=False)
+    assert [item.where for item in dry.items if "search model" in item.where] == [place]
+    assert everything(root / "mlartifacts") == before and client.get_model_version("stamps-search", "1")
+
+    done = purge(root, apply=True)
+    assert [item.where for item in done.items] == [item.where for item in dry.items]
+    assert scan(root).left == [] and purge(root, apply=False).items == []
+    assert [int(version.version) for version in client.search_model_versions("name = 'stamps-search'")] == [2]
+    with pytest.raises(mlflow.exceptions.MlflowException):
+        client.get_logged_model(first.source.removeprefix("models:/"))
+    with pytest.raises(mlflow.exceptions.MlflowException):
+        mlflow.artifacts.download_artifacts(artifact_uri="models:/stamps-search/1")
+    for folder in ("mlartifacts", ".dvc/cache"):
+        left = everything(root / folder)
+        assert not only & set(left.values()) and not [name for name in left if gone in name], folder
+
+    # The newer one is whole, and models without pictures stay.
+    served = Path(mlflow.artifacts.download_artifacts(artifact_uri="models:/stamps-search@best"))
+    (about,) = served.rglob("search.json")
+    kept = {f"search/{path}": data for path, data in everything(about.parent).items()}
+    assert kept == {path: data for path, data in made.new.items() if path.startswith("search/")}
+    assert len(client.search_model_versions("name = 'stamps-dual_encoder'")) == 2
+
+
+@pytest.mark.parametrize("left", ["picture", "items.parquet"])
+def test_a_file_that_is_left_is_found(made: Made, left: str) -> None:
+    root = made.root
+    purge(root, apply=True)
+    gone = sha256_bytes(world.picture(PICTURES - 1))
+    name = next(path for path in made.old if (gone in path if left == "picture" else path.endswith(".parquet")))
+    place = root / "mlartifacts/stamps/models/m-0/artifacts" / Path(name).name
+    place.parent.mkdir(parents=True)
+    place.write_bytes(made.old[name])
+    assert set(places(root)) == {place.relative_to(root).as_posix()}
+
+
+def test_an_original_picture_or_sound_by_itself_is_known_by_its_bytes(made: Made) -> None:
+    root = made.root
+    purge(root, apply=True)
+    stray = root / "data/stamps/build_search_index/audio/unnamed.png"
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(world.picture(PICTURES - 1))
+    assert places(root) == ["data/stamps/build_search_index/audio/unnamed.png"]
+
+
+@pytest.mark.parametrize("step", ["files", *(pytest.param(step, marks=pytest.mark.slow) for step in ("version", "model"))])
+def test_a_purge_cut_off_at_any_step_is_ended_by_the_next(made: Made, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    from mlflow import MlflowClient
+    from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    owner, name = {
+        "files": (LocalArtifactRepository, "delete_artifacts"),
+        "version": (MlflowClient, "delete_model_version"),
+        "model": (MlflowClient, "delete_logged_model"),
+    }[step]
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(owner, name, killed)
+        purge(made.root, apply=True)
+    assert len(models(made.root)) == 1
+    purge(made.root, apply=True)
+    assert places(made.root) == []
+
+
+def test_what_somebody_deleted_in_mlflow_goes_too(made: Made) -> None:
+    client = connect(made.root)
+    first = client.get_model_version("stamps-search", "1")
+    model_id = first.source.removeprefix("models:/")
+    folder = made.root / "mlartifacts/stamps/models" / model_id
+    client.delete_logged_model(model_id)
+    client.delete_model_version("stamps-search", "1")
+    assert any(folder.rglob("*.jpg"))
+    assert models(made.root) == [f"mlflow search model not registered ({model_id})"]
+    purge(made.root, apply=True)
+    assert places(made.root) == [] and not any(folder.rglob("*.jpg"))
+
+
+def test_an_index_in_a_copied_project_is_left_to_a_purge_of_the_original(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "copy"
+    shutil.copytree(made.root, copied, symlinks=True)
+    before = everything(made.root / "mlartifacts")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)  # MLflow sets it to what it was last given
+    plan = purge(copied, apply=True)
+    assert not plan.searches and any("lies outside of this project" in line for line in plan.yours)
+    assert everything(made.root / "mlartifacts") == before

@@ -1,0 +1,120 @@
+"""Older versions leave DVC's stores, a local folder and S3 alike, and no other object does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.execution.stage import write_lineage
+from components.tools.takedown.file_search import Look, Seeker
+from components.tools.takedown.listing import add
+from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.versions import current_objects, find, stores
+from components.web.takedown_list import NAME, read_takedown
+from tests.support import make_stage, row
+
+GONE, STAYS = "gone.sample", "stays.sample"
+DVC = [sys.executable, "-m", "dvc"]
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[dict[str, str]]:
+    """A real S3 server on loopback."""
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    named = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "eu-central-1"}
+    patch = pytest.MonkeyPatch()
+    for name, value in named.items():
+        patch.setenv(name, value)
+    url = f"http://{host}:{port}"
+    place = {"LocationConstraint": "eu-central-1"}
+    boto3.client("s3", endpoint_url=url).create_bucket(Bucket="kept", CreateBucketConfiguration=place)
+    yield {"url": "s3://kept/dvc", "endpointurl": url}
+    server.stop()
+    patch.undo()
+
+
+def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figure: bytes) -> str:
+    """A finished output with a picture no rule can read, its parent named by digest; returns its own."""
+    import pyarrow as pa
+
+    from components.core.ledger import kept, ledger_table
+    from components.core.records import BOUNDARIES
+
+    shutil.rmtree(root / "data" / "english" / stage, ignore_errors=True)
+    job = make_stage(root, stage)
+    job.write_shard("00000", pa.Table.from_pylist(rows, schema=BOUNDARIES[stage][1]), ledger_table(kept(r["key"]) for r in rows))
+    job.write_shard("00001", pa.Table.from_pylist([], schema=BOUNDARIES[stage][1]), ledger_table([]))
+    job.write_file("figure.png", figure)
+    if parent:
+        job.note_parent("input", parent)
+    write_lineage(job, {}, "")
+    return job.finish().digest
+
+
+def dvc(root: Path, *words: str) -> None:
+    done = subprocess.run([*DVC, *words], cwd=root, env={**os.environ, "DVC_NO_ANALYTICS": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def versions(root: Path) -> dict[str, str]:
+    """Two versions of crawl and of report: with the host, and without it; returns the digests of the first."""
+    digests = {}
+    both = [row("crawl", key=f"{n:016x}", page_url=f"http://{h}/{n}", host=h) for n, h in enumerate((GONE, STAYS))]
+    for name, rows in (("old", both), ("new", both[1:])):
+        digests[f"{name} crawl"] = output(root, "crawl", "", rows, b"same")
+        digests[f"{name} report"] = output(root, "report", digests[f"{name} crawl"], [], name.encode())
+        dvc(root, "add", "-q", "data/english/crawl", "data/english/report")
+    return digests
+
+
+@pytest.mark.parametrize("kind", ["folder", "s3"])
+def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, request: Any) -> None:
+    from dvc.repo import Repo
+
+    remote = request.getfixturevalue("s3") if kind == "s3" else {"url": str(tmp_path / "remote")}
+    root = tmp_path / "project"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    dvc(root, "init", "-q")
+    lines = "".join(f"    {name} = {value}\n" for name, value in remote.items())
+    (root / ".dvc" / "config").write_text(f"[core]\n    remote = store\n['remote \"store\"']\n{lines}")
+    digests = versions(root)
+    add(root, "host", GONE)
+    seeker = Seeker(Wanted(read_takedown(root / NAME)))
+    with Repo(str(root)) as repo:
+        cache, far = stores(repo)
+        everything = set(cache.ids())
+        new = {
+            v.oid for v in find(cache, seeker, set(), {}).versions if v.digest in (digests["new crawl"], digests["new report"])
+        }
+        current = new | {oid for v in find(cache, seeker, set(), {}).versions if v.oid in new for oid in v.files.values()}
+        for oid in everything:  # as `dvc push` of both versions leaves it
+            far.odb.add(cache.path(oid), cache.odb.fs, oid)
+        with pytest.raises(HearsightError, match="refers to an output that holds what is listed"):
+            find(cache, seeker, everything, {})
+        known: dict[str, Look] = {}
+        for objects in (cache, far):
+            stored = find(objects, seeker, current, known)
+            assert stored.held == {digests["old crawl"]}
+            for path in stored.gone:
+                objects.remove(path)
+            assert set(objects.ids()) == current, objects.name
+        assert not any(find(far, seeker, current, {}).gone)
+        # What both versions share stays: the picture "same" and the empty shard; the old report's own figure is gone.
+        left = {sha256_bytes(far.read(oid)) for oid in far.ids()}
+        assert sha256_bytes(b"same") in left and sha256_bytes(b"new") in left and sha256_bytes(b"old") not in left
+        assert current_objects(root, cache) == set()  # no dvc.lock here: nothing is taken for current by itself

@@ -1,0 +1,117 @@
+"""``hearsight try``: a verdict for whatever stands on a line, by the stages' own functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.tools.trial.texts import Trial, read_lines, text_of
+from tests import command
+from tests.support import PROJECT
+
+KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold"}
+
+
+EXTRACT = PROJECT / "tests" / "providers" / "wordnet"
+
+
+@pytest.fixture(scope="module")
+def trial() -> Iterator[Trial]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
+        yield Trial(PROJECT, "paper")
+
+
+def test_each_line_gives_one_json_object_in_order() -> None:
+    done = command.hearsight(
+        "try",
+        HEARSIGHT_WORDNET=str(EXTRACT),
+        stdin=b"A dog runs on the beach.\n\ncat\r\nClick to enlarge picture: A dog on the grass",
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and [set(line) for line in lines] == [KEYS] * 4
+    assert [line["alt"] for line in lines] == [
+        "A dog runs on the beach.", "", "cat", "Click to enlarge picture: A dog on the grass",
+    ]  # fmt: skip
+    assert [(line["verdict"], line["rule"]) for line in lines] == [
+        ("kept", None), ("dropped", "min_words"), ("dropped", "min_words"), ("kept", None),
+    ]  # fmt: skip
+    assert lines[0]["caption"] == "a dog runs on the beach." and lines[3]["caption"] == "a dog on the grass"
+    assert set(lines[3]["steps"][0]) == {"step", "before", "after", "reason"}
+
+
+def test_no_lines_give_no_lines() -> None:
+    done = command.hearsight("try", stdin=b"", HEARSIGHT_WORDNET=str(EXTRACT))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_an_unknown_dataset_is_one_line() -> None:
+    done = command.hearsight("try", "--dataset", "nonsense", stdin=b"A dog\n", HEARSIGHT_WORDNET=str(EXTRACT))
+    assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"nonsense" in done.stderr
+
+
+def test_explain_all_tells_every_rule_also_after_a_drop(trial: Trial) -> None:
+    (result,) = trial.of(["dog 4711xyz"], explain_all=True)
+    rules = [rule["rule"] for rule in result["rules"]]
+    assert result["rule"] == "first_capital" and {"boilerplate_pattern", "unknown_token", "profanity", "noun_ratio"} <= set(rules)
+    assert next(rule["rule"] for rule in result["rules"] if not rule["passed"]) == "first_capital"
+    assert "first_capital" in text_of(result)
+
+
+def test_the_size_of_a_chunk_changes_no_answer(trial: Trial) -> None:
+    alts = ["A dog runs on the beach.", "Two men in Paris on Monday", "", "A red car of the company"] * 3
+    assert list(trial.of(alts, at_a_time=1)) == list(trial.of(alts, at_a_time=5))
+
+
+HOSTILE = [
+    "\U0001f600 A man \u202ewith\u202c a dog on the beach \U0001f3d6\ufe0f",
+    "رجل يركب حصانا في الصحراء",
+    "A\u200b man\u200d with\ufeff a dog on the beach",
+    "A man &amp;amp; a dog &lt;on&gt; the beach &#x1F600;",
+    "A dog on the beach " * 600,
+    "A DOG ON THE BEACH WITH A MAN",
+    "!!! ... --- ???",
+    "Conor O'Brien and Vincent van der Berg-d'Arc at the O’Reilly’s pub in the city",
+    "a\x00b\x07\x1b[31m A man in the house",
+    "A" * 10_000,
+    "(((((((((((((((((((((((((( A man in the house",
+    "“ ‘ A “man‘ in the “house",
+    "1 2 3 4 5 of the 6",
+    "the of and in",
+]
+
+
+@pytest.mark.parametrize("alt", HOSTILE)
+def test_hostile_alt_texts_get_a_verdict(trial: Trial, alt: str) -> None:
+    (result,) = trial.of([alt])
+    assert set(result) == KEYS and result["alt"] == alt and result["verdict"] in ("kept", "dropped")
+    assert (result["caption"] is None) == (result["verdict"] == "dropped") == (result["rule"] is not None)
+    json.dumps(result)
+
+
+_WORDS = """
+    A The a an the man men dog Anna O'Neil Paris Paris, UK - | , . ' " “ ” ( ) 's of in at on by and or 5 km 2017 two May
+    Monday Museum British Airways A319 is are runs riding “Waves” £20 @x #y &amp; \u200b \U0001f600 ; : – was who which
+"""
+WORDS = st.sampled_from(_WORDS.split())
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)))
+def test_any_text_gets_a_verdict_and_its_steps_chain(trial: Trial, alt: str) -> None:
+    (result,) = trial.of([alt])
+    assert result["verdict"] in ("kept", "dropped")
+    for before, after in zip(result["steps"], result["steps"][1:], strict=False):
+        assert before["after"] == after["before"]
+    if result["verdict"] == "kept" and result["steps"]:
+        assert result["steps"][-1]["after"] == result["caption"]
+
+
+@given(st.lists(st.binary(max_size=20)))
+def test_bytes_that_are_no_text_are_lines_all_the_same(lines: list[bytes]) -> None:
+    lines = [line.replace(b"\n", b"") for line in lines]
+    assert len(list(read_lines(line + b"\n" for line in lines))) == len(lines)

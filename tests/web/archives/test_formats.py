@@ -1,0 +1,359 @@
+"""The same records give the same pages as plain WARC, gzip, zstd with and without a dictionary, and WACZ."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import brotli
+import pytest
+from backports import zstd
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.web.archives import opening as opened
+from components.web.archives import read_archive, read_stream
+from components.web.archives.any_input import pairs_in
+from components.web.archives.encodings import CODINGS
+from components.web.archives.responses import BadResponse, parse_response
+from components.web.archives.zstd_members import frame_size
+from tests.web.archived import skippable, wacz, zstd_frames
+from tests.web.archives.test_archives import OK, PAGE, read, record, urls, warc
+
+FORMS = ["plain", "gzip", "one gzip member", "zstd", "zstd, dictionary", "zstd, packed dictionary", "one zstd frame", "wacz"]
+FORMS += ["deflated wacz", "wacz of zstd"]
+
+
+def members(records, form):
+    """The records in that form: of compressed ones, the members."""
+    if form == "gzip":
+        return [gzip.compress(one) for one in records]
+    if form == "one gzip member":
+        return [gzip.compress(b"".join(records))]
+    if form.startswith("zstd"):
+        return zstd_frames(records, {"zstd": "", "zstd, dictionary": "plain"}.get(form, "packed"))
+    if form == "one zstd frame":
+        return [zstd.compress(b"".join(records))]
+    if form == "wacz":
+        return [wacz({"data.warc.gz": b"".join(members(records, "gzip"))})]
+    if form == "deflated wacz":
+        return [wacz({"data.warc": b"".join(records)}, zipfile.ZIP_DEFLATED)]
+    if form == "wacz of zstd":
+        return [wacz({"data.warc.zst": b"".join(zstd_frames(records))})]
+    return list(records)
+
+
+def same(pages):
+    """Pages without their places."""
+    return [replace(page, archive="", inner="", offset=0) for page in pages]
+
+
+BODY = st.one_of(
+    st.binary(max_size=300), st.just(PAGE), st.text(max_size=50).map(lambda alt: f"<img src=a alt='{alt}'>".encode())
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(BODY, min_size=1, max_size=4))
+@example([PAGE + b"<p>" + b"long " * 400_000 + b"<img src=z alt=last>", PAGE])
+def test_the_same_records_give_the_same_pages_in_every_form(bodies):
+    records = [record(f"http://a.sample/{at}", body=body, gzipped=False) for at, body in enumerate(bodies)]
+    expected = same(read(b"".join(records)))
+    assert len(expected) == len(bodies)
+    for form in FORMS:
+        assert same(read(b"".join(members(records, form)))) == expected, form
+
+
+@pytest.mark.parametrize("form", ["zstd", "zstd, dictionary", "zstd, packed dictionary"])
+def test_a_page_in_a_frame_has_the_offset_of_its_frame(form):
+    parts = members(warc(3, gzipped=False), form)
+    places = [sum(map(len, parts[:at])) for at in range(len(parts))]
+    assert [page.offset for page in read(b"".join(parts))] == places[-3:]
+
+
+def test_other_skippable_frames_are_passed_over_and_a_second_dictionary_replaces_the_first():
+    first, second = (members(warc(2, gzipped=False), "zstd, dictionary") for _ in range(2))
+    data = b"".join([skippable(b"x" * 1000, 0x50), *first, skippable(b"", 0x5E), *second, skippable(b"y", 0x51)])
+    assert urls(read(data)) == ["http://a.sample/0/p", "http://a.sample/1/p"] * 2
+
+
+def test_a_torn_or_broken_frame_costs_itself_alone():
+    parts = members(warc(4, gzipped=False, body=PAGE + bytes(range(256)) * 8), "zstd, dictionary")
+    flipped = bytearray(parts[2])
+    flipped[len(flipped) // 2] ^= 0xFF
+    for middle in (
+        parts[2][: len(parts[2]) // 2],
+        parts[2][:-3],
+        bytes(flipped),
+        b"rubbish between",
+        bytes(600),
+        skippable(b"x" * 99)[:20],
+    ):
+        found = urls(read(b"".join([*parts[:2], middle, *parts[3:]])))
+        assert found[0] == "http://a.sample/0/p" and found[-2:] == ["http://a.sample/2/p", "http://a.sample/3/p"], middle
+        assert set(found[1:-2]) <= {"bad_zstd", "not_zstd", "truncated", "wrong_length", "bad_record"} and len(found) > 3
+    assert urls(read(b"".join(parts)[:-4])) == [f"http://a.sample/{at}/p" for at in range(3)] + ["truncated"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no dictionary at all", b"\x37\xa4\x30\xec", zstd.compress(b"no dictionary")[:-2]])
+def test_a_broken_dictionary_is_named_and_frames_without_one_are_read(content):
+    found = urls(read(skippable(content) + b"".join(members(warc(2, gzipped=False), "zstd"))))
+    assert found == ["bad_zstd", "http://a.sample/0/p", "http://a.sample/1/p"]
+
+
+def test_frames_whose_dictionary_is_missing_are_named():
+    parts = members(warc(3, gzipped=False), "zstd, dictionary")
+    assert set(urls(read(b"".join(parts[1:])))) == {"bad_zstd"}
+
+
+FOUR = {form: members(warc(4, gzipped=False), form) for form in ("zstd", "zstd, dictionary")}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from(list(FOUR)))
+def test_whatever_is_done_to_a_frame_the_rest_is_found(data, form):
+    parts = FOUR[form]
+    whole = bytearray(b"".join(parts))
+    begin = len(b"".join(parts[:-3]))
+    end = begin + len(parts[-3])
+    at = data.draw(st.integers(begin + 1, end - 1))
+    cut = data.draw(st.integers(0, end - at))
+    whole[at : at + cut] = data.draw(st.binary(max_size=40))
+    found = urls(read(bytes(whole)))
+    assert found[0] == "http://a.sample/0/p"
+    assert found[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in found
+
+
+HEADS = [b"", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x50\x2a\x4d\x18\x03\0\0\0", zstd.compress(PAGE)[:20], b"PK\x03\x04"]
+HEADS += [b"PK\x05\x06" + bytes(18), wacz({"a": PAGE})[:90]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400), st.sampled_from(HEADS))
+def test_no_bytes_of_a_frame_or_a_zip_file_raise_anything_but_one_line(data, start):
+    try:
+        for page in read(start + data):
+            assert page.failure
+    except HearsightError as error:
+        assert "\n" not in str(error)
+
+
+# WACZ
+
+
+def test_pages_of_a_wacz_tell_the_file_inside_and_the_offset_in_it():
+    one, two = warc(2), warc(3)
+    pages = read(wacz({"one.warc.gz": b"".join(one), "two.warc.gz": b"".join(two)}))
+    assert [(page.archive, page.inner, page.offset) for page in pages[::2]] == [
+        ("x.warc.gz/archive/one.warc.gz", "archive/one.warc.gz", 0),
+        ("x.warc.gz/archive/two.warc.gz", "archive/two.warc.gz", 0),
+        ("x.warc.gz/archive/two.warc.gz", "archive/two.warc.gz", len(two[0] + two[1])),
+    ]
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_wacz_is_read_from_a_file_a_pipe_and_s3(compression, tmp_path, bucket, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    data = wacz({"a.warc": b"".join(warc(300, gzipped=False)), "b.warc.gz": b"".join(warc(2))}, compression)
+    path = tmp_path / "no-name-of-a.warc"
+    path.write_bytes(data)
+    bucket.put_object(Bucket="archive", Key="set.wacz", Body=data, ACL="public-read")
+    expected = same(read_archive(str(path)))
+    assert len(expected) == 302
+    assert same(read_archive("s3://archive/set.wacz")) == expected
+    command = [sys.executable, "-m", "components.cli.main", "pairs", "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out, err = process.communicate(data)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert err == b"" and len(lines) == 302 and lines[-1]["archive"] == "-/archive/b.warc.gz"
+
+
+def test_a_wacz_in_s3_is_not_read_beyond_what_is_asked_of_it(bucket, monkeypatch):
+    from components.web.archives import s3_stream
+
+    monkeypatch.setattr(s3_stream, "RANGE", 1 << 14)
+    data = wacz({"a.warc.gz": b"".join(warc(5))})
+    bucket.put_object(Bucket="archive", Key="set.wacz", Body=data, ACL="public-read")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
+    assert len(list(read_archive("s3://archive/set.wacz"))) == 5
+
+
+def test_a_wacz_too_large_to_copy_is_one_line(monkeypatch):
+    class Pipe(io.BytesIO):
+        def seekable(self):
+            return False
+
+    monkeypatch.setattr(opened, "SPOOL_LIMIT", 1000)
+    with pytest.raises(HearsightError, match="more than 1000 bytes"):
+        list(read_stream(Pipe(wacz({"a.warc.gz": b"".join(warc(5))})), "-"))
+
+
+def overlapping():
+    """Two entries of a ZIP file that share one file's bytes."""
+    data = bytearray(wacz({"a.warc.gz": b"".join(warc(2)), "b.warc.gz": b"".join(warc(2))}))
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
+        first, second = (archive.getinfo(f"archive/{name}.warc.gz").header_offset for name in "ab")
+        directory = archive.start_dir
+    data[directory:] = data[directory:].replace(second.to_bytes(4, "little"), first.to_bytes(4, "little"))
+    return bytes(data)
+
+
+def with_password():
+    data = bytearray(wacz({"a.warc.gz": b"".join(warc(2))}))
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
+        directory = archive.start_dir
+    for at in range(directory, len(data)):
+        if data[at : at + 4] == b"PK\x01\x02":
+            data[at + 8] |= 1
+    return bytes(data)
+
+
+def broken_checksum():
+    archived = b"".join(warc(2))
+    data = wacz({"a.warc.gz": archived, "b.warc.gz": archived})
+    at = data.index(archived)
+    return data[: at + len(archived) // 4] + b"\xff\x00" + data[at + len(archived) // 4 + 2 :]
+
+
+@pytest.mark.parametrize("data", [overlapping(), with_password(), wacz({"a": bytes(70_000_000)}, zipfile.ZIP_DEFLATED)])
+def test_a_file_in_a_wacz_that_is_not_read_is_named(data):
+    assert {page.failure for page in read(data)} == {"bad_zip"}
+
+
+def test_a_broken_file_in_a_wacz_costs_itself_alone():
+    pages = read(broken_checksum())
+    assert "bad_zip" in urls(pages[:-2]) and urls(pages)[-2:] == ["http://a.sample/0/p", "http://a.sample/1/p"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"PK\x03\x04 and no more",
+        b"PK\x05\x06" + bytes(18),
+        wacz({"a.warc.gz": b"".join(warc(2))})[:-30],
+        wacz({})[:200] + wacz({}),
+        b"PK\x03\x04" + b"PK\x05\x06" + b"\0" * 8 + b"\xff\xff\xff\x7f" + b"\0\0\0\0\0\0",
+    ],
+)
+def test_what_is_no_wacz_is_one_line(data):
+    with pytest.raises(HearsightError, match="ZIP file"):
+        read(data)
+
+
+def test_a_directory_of_a_zip_file_larger_than_any_is_not_read(tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for at in range(80_000):
+            archive.writestr(zipfile.ZipInfo(f"archive/{at:06d}.warc.gz"), b"")
+    with pytest.raises(HearsightError, match="directory"):
+        read(out.getvalue())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_whatever_is_done_to_a_wacz_there_are_pages_and_faults_or_one_line(data):
+    whole = bytearray(WACZ)
+    at = data.draw(st.integers(0, len(whole) - 1))
+    whole[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    try:
+        for page in read(bytes(whole)):
+            assert page.failure or page.url.startswith("http://a.sample/")
+    except HearsightError as error:
+        assert "\n" not in str(error) and len(str(error)) < 1000
+
+
+WACZ = wacz({"a.warc.gz": b"".join(warc(2)), "b.warc": b"".join(warc(2, gzipped=False))}, zipfile.ZIP_DEFLATED)
+
+
+# content encodings
+
+
+def zipped(coding, data):
+    if coding == "br":
+        return brotli.compress(data)
+    return zstd.compress(data) if coding == "zstd" else gzip.compress(data, mtime=0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(["br", "zstd", "gzip", "identity"]), min_size=1, max_size=CODINGS), st.booleans(), st.binary())
+def test_chains_of_encodings_are_undone(codings, chunked, filling):
+    body = PAGE + filling
+    for coding in codings:
+        body = zipped(coding, body) if coding != "identity" else body
+    head = [*OK[1], ("Content-Encoding", ", ".join(codings))]
+    if chunked:
+        head.append(("Transfer-Encoding", "chunked"))
+        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    assert read(record(body=body, status=("200 OK", head)))[0].candidates[0].alt == "A red kite"
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("zstd", zstd.compress(PAGE[:9]) + skippable(b"x", 0x50) + zstd.compress(PAGE[9:])),
+        ("zstd", PAGE),  # decoded by the crawler, and the header left
+        ("br", b" \n" + PAGE),
+    ],
+)
+def test_bodies_in_several_frames_or_decoded_already_are_read(coding, body):
+    assert read(record(body=body, status=("200 OK", [*OK[1], ("Content-Encoding", coding)])))[0].candidates[0].alt == "A red kite"
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("zstd", zstd.compress(PAGE * 9)[:-4]),
+        ("zstd", zstd.compress(b"")[:4] + b"\xff" * 30),
+        ("zstd", skippable(b"x" * 99, 0x50)[:30]),
+        ("br", brotli.compress(PAGE * 9)[:-4]),
+        ("br", b"\xff" * 30),
+        ("dcz", b"\x5e\x2a\x4d\x18"),
+        (", ".join(["gzip"] * (CODINGS + 1)), zipped("gzip", PAGE)),
+    ],
+)
+def test_broken_or_unknown_encodings_are_named(coding, body):
+    status = ("200 OK", [*OK[1], ("Content-Encoding", coding)])
+    assert urls(read(record(body=body, status=status) + record())) == ["bad_encoding", "http://a.sample/p"]
+
+
+@given(
+    st.binary(max_size=300),
+    st.lists(st.sampled_from([b"br", b"zstd", b"gzip", b"deflate", b"x"]), max_size=7),
+    st.binary(max_size=9),
+)
+def test_no_encoding_raises_anything_but_its_failure(body, codings, start):
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + b",".join(codings) + b"\r\n\r\n"
+    try:
+        parse_response(head + start + body).body(1000)
+    except BadResponse as bad:
+        assert bad.failure in ("bad_encoding", "too_large", "bad_record")
+
+
+def test_pairs_tells_what_a_file_is_by_its_bytes(tmp_path):
+    path = tmp_path / "x.html"
+    plain = warc(3, gzipped=False)
+    for form in FORMS:
+        path.write_bytes(b"".join(members(plain, form)))
+        assert len(list(pairs_in(str(path)))) == 3, form
+    for page in (PAGE, gzip.compress(PAGE), zstd.compress(PAGE)):
+        path.write_bytes(page)
+        assert [candidate.alt for found in pairs_in(str(path)) for candidate in found.candidates] == ["A red kite"]
+    path.write_bytes(zstd.compress(PAGE * 90)[:-9])
+    assert [found.failure for found in pairs_in(str(path))] == ["truncated"]
+
+
+@given(st.binary(max_size=300), st.booleans(), st.booleans(), st.integers(0, 40), st.binary(max_size=20))
+def test_the_size_and_end_of_a_frame_are_read_from_its_head_and_blocks(content, counted, checked, cut, rest):
+    options = {zstd.CompressionParameter.content_size_flag: counted, zstd.CompressionParameter.checksum_flag: checked}
+    frame = zstd.compress(content * 7, options=options)
+    size, end = frame_size(memoryview(b"before" + frame + rest + bytes(20)), 6)
+    assert end == 6 + len(frame) and size in ({len(content) * 7} if counted else {0, len(content) * 7})
+    assert frame_size(memoryview(frame[: len(frame) - cut]), 0)[1] in (0, len(frame))

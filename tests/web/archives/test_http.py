@@ -1,0 +1,142 @@
+"""Reading an http(s) address ends, whatever the server does, with the pages so far and one line."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.web.archives import http_stream, opening, read_archive
+from components.web.archives.any_input import pairs_in
+from tests.web.archived import wacz
+from tests.web.archives.test_archives import PAGE, warc
+from tests.web.raw_web import RawWeb, head, plain
+
+ARCHIVE = b"".join(warc(3))
+released = threading.Event()
+
+
+def trickle(first):
+    """An answer that begins so and then gives a byte now and then, without end."""
+
+    def script(_):
+        yield first
+        while not released.wait(0.02):
+            yield b"a"
+
+    return script
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """A second in all: far less than each of these answers takes."""
+    released.clear()
+    monkeypatch.setattr(http_stream, "SECONDS", 1.0)
+    yield
+    released.set()
+
+
+def one_line(url, match):
+    with pytest.raises(HearsightError, match=match) as caught:
+        list(pairs_in(url))
+    assert "\n" not in str(caught.value) and str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\nX: ",
+        head(200, "text/html", None) + PAGE,
+        head(200, "application/warc", 10**9) + ARCHIVE,
+        head(200, "text/html", None, "Transfer-Encoding: chunked") + b"2\r\n<p\r\n",
+        head(302, "text/html", None, "Location: /next") + b"x",
+    ],
+)
+def test_a_server_that_trickles_is_left(first, short):
+    with RawWeb({"/a": trickle(first), "/next": trickle(b"")}) as web:
+        one_line(web.url("/a"), "in all")
+
+
+def test_what_came_before_the_end_of_the_time_is_given(short):
+    big = b"".join(warc(5, body=PAGE + b"".join(b"%d " % (number * number) for number in range(60_000))))
+    with RawWeb({"/a": trickle(head(200, "application/warc", None) + big)}) as web:
+        found = []
+        with pytest.raises(HearsightError, match="in all"):
+            for page in pairs_in(web.url("/a")):
+                found.append(page.url)
+        assert found
+
+
+def test_time_that_is_not_spent_waiting_does_not_count(short, monkeypatch):
+    monkeypatch.setattr(http_stream.time, "monotonic", iter(range(10**6)).__next__)  # every look at the clock: a second
+    monkeypatch.setattr(http_stream, "SECONDS", 10_000.0)
+    with RawWeb({"/a": plain(ARCHIVE, "application/warc")}) as web:
+        assert len(list(read_archive(web.url("/a")))) == 3
+
+
+def test_redirects_are_followed_but_not_in_circles_nor_to_other_kinds_of_address():
+    def to(where):
+        return lambda _: [head(302, "text/html", 0, f"Location: {where}")]
+
+    paths = {"/one": to("/two"), "/two": to("/a"), "/a": plain(ARCHIVE, "x/y"), "/circle": to("/circle"), "/none": to("")}
+    paths |= {f"/{kind}": to(f"{kind}:///etc/passwd") for kind in ("file", "ftp", "data")}
+    paths |= {f"/r{at}": to(f"/r{at + 1}") for at in range(20)}
+    with RawWeb(paths) as web:
+        assert len(list(pairs_in(web.url("/one")))) == 3
+        for name in ("/circle", "/file", "/ftp", "/data", "/r0", "/none"):
+            one_line(web.url(name), "no answer")
+
+
+def test_the_body_of_a_redirect_is_not_read():
+    def endless(_):
+        yield head(302, "text/html", None, "Location: /a")
+        while True:
+            yield b"x" * 65_536
+
+    with RawWeb({"/r": endless, "/a": plain(ARCHIVE, "x/y")}) as web:
+        assert len(list(pairs_in(web.url("/r")))) == 3
+        assert web.sent["/r"] < 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("sent", "match"),
+    [
+        ([None], "no answer"),
+        ([b""], "no answer"),
+        ([b"\xff\xfe\x9b31m no HTTP\r\n\r\n"], "no answer"),
+        ([b"HTTP/1.1 404 caf\xe9 \x9b31m\r\n\r\n"], "no answer"),
+        ([b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 70_000 + b"\r\n\r\n"], "no answer"),
+        ([b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n"], "no answer"),
+        ([head(200, "text/html", 1000), PAGE], "did not come"),
+        ([head(200, "text/html", 1000), PAGE, None], "broke off|did not come"),
+        ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"ffff\r\n<p>"], "broke off"),
+        ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"zz\r\n<p>"], "broke off"),
+    ],
+)
+def test_broken_answers_are_one_line(sent, match):
+    with RawWeb({"/a": lambda _: sent}) as web:
+        one_line(web.url("/a"), match)
+
+
+def test_header_bytes_of_any_kind_are_no_hindrance():
+    more = b'Content-Disposition: attachment; filename="caf\xe9.warc"\r\nX: \xff\x9b\r\nContent-Length: %d\r\n\r\n' % len(PAGE)
+    sent = b"HTTP/1.1 200 caf\xe9\r\nContent-Type: text/html; charset=\xff\xe9\r\n" + more + PAGE
+    with RawWeb({"/a": lambda _: [sent]}) as web:
+        assert [page.candidates[0].alt for page in pairs_in(web.url("/a"))] == ["A red kite"]
+
+
+def test_addresses_that_are_none_are_one_line():
+    for url in ("http://", "http://[", "http://a b/", "http://127.0.0.1:99999999/", "http://127.0.0.1:x/", "http://a\n.b/"):
+        one_line(url, "no answer")
+
+
+def test_a_wacz_behind_an_address_is_read_and_one_too_large_is_one_line(monkeypatch):
+    data = wacz({"a.warc.gz": ARCHIVE, "b.warc": gzip.decompress(ARCHIVE)})
+    with RawWeb({"/set": plain(data, "application/wacz")}) as web:
+        pages = list(read_archive(web.url("/set")))
+        assert len(pages) == 6 and pages[0].archive == web.url("/set/archive/a.warc.gz")
+        monkeypatch.setattr(opening, "SPOOL_LIMIT", len(data) - 1)
+        one_line(web.url("/set"), "more than")

@@ -1,0 +1,229 @@
+"""Pages are read as browsers read them, and never bring the reader down."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.web.html.page import decode, fold, image_candidates, links, parse_srcset, read_page
+from components.web.urls import absolute, is_private, normalise
+
+PAGE = "http://a.sample/folder/page.html"
+
+
+def one(html: str | bytes, hint: str | None = None):
+    (candidate,) = image_candidates(html, PAGE, hint)
+    return candidate
+
+
+@given(
+    st.one_of(st.binary(max_size=400), st.text(max_size=400)),
+    st.sampled_from([None, "utf-8", "idna", "rot13", "nonsense", "utf-16"]),
+)
+def test_nothing_a_page_holds_raises(html, hint):
+    page = read_page(html, PAGE, hint)
+    assert [c.position for c in page.candidates] == list(range(len(page.candidates)))
+
+
+PIECES = st.sampled_from(
+    [
+        "<img",
+        "<picture>",
+        "<source srcset=",
+        "alt=",
+        "src=",
+        "srcset=",
+        '"',
+        "'",
+        ">",
+        "</",
+        "&",
+        "&#",
+        ";",
+        "&amp",
+        " 2x,",
+        "300w",
+        ",",
+        " ",
+        "\0",
+        "\ud800",
+        "http://",
+        "//[",
+        "]:99999/",
+        "data:,",
+        "<base href=",
+        "<a href=",
+        "é",
+        "%zz",
+        "<svg>",
+        "<template>",
+        "<!--",
+        "<meta charset=",
+        "robots",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_nothing_that_looks_like_html_raises(html):
+    for candidate in image_candidates(html, PAGE):
+        assert candidate.image_url is None or normalise(candidate.image_url) == candidate.image_url
+        assert candidate.alt == " ".join(candidate.alt.split())
+    assert all(normalise(link) == link for link in links(html, PAGE))
+
+
+@given(st.text(max_size=80), st.text(max_size=40))
+def test_joining_addresses_never_raises_and_is_stable(reference, base):
+    url = absolute(reference, base)
+    assert url is None or absolute(url, "http://other.sample/") == url
+    joined = absolute(reference, PAGE)
+    assert joined is None or normalise(joined) == joined
+
+
+def test_broken_entities_are_decoded_as_browsers_do():
+    assert (
+        one('<img src=a alt="Salt &amp pepper &bogus; caf&eacute &#8212 &#xZZ; &">').alt
+        == "Salt & pepper &bogus; café — &#xZZ; &"
+    )
+
+
+def test_entities_escaped_twice_are_decoded_and_white_space_folded():
+    assert one('<img src=a alt=" A &amp;quot;red&amp;quot;\n\t kite&nbsp;&#160; ">').alt == 'A "red" kite'
+
+
+def test_relative_addresses_go_by_the_base():
+    assert one("<img src='../b c.png#x' alt=x>").image_url == "http://a.sample/b%20c.png"
+    assert one("<base href='//cdn.sample/x/'><img src=b.png alt=x>").image_url == "http://cdn.sample/x/b.png"
+    assert one("<base href='/y/'><img src=b.png alt=x>").image_url == "http://a.sample/y/b.png"
+
+
+def test_srcset_gives_the_largest():
+    assert (
+        one('<img src="s.png" srcset="m.png 300w, l.png 900w, broken.png 9q" alt=x>').image_url == "http://a.sample/folder/l.png"
+    )
+    assert one('<img src="s.png" srcset="m.png 1.5x,l.png 3x" alt=x>').image_url == "http://a.sample/folder/l.png"
+
+
+def test_picture_gives_its_largest_decodable_source():
+    sources = '<source type="image/avif" srcset="a.avif 900w"><source srcset="b.png 400w, c.png 200w">'
+    html = f'<picture>{sources}<img src="d.png" alt=x></picture>'
+    assert one(html).image_url == "http://a.sample/folder/b.png"
+
+
+def test_srcset_with_commas_inside_addresses():
+    assert parse_srcset("data:image/png;base64,AAA= 1x, /i,1.png 2x") == [
+        (0, 1.0, "data:image/png;base64,AAA="),
+        (0, 2.0, "/i,1.png"),
+    ]
+    assert parse_srcset("a.png, b.png 2x") == [(0, 1.0, "a.png"), (0, 2.0, "b.png")]
+
+
+def test_an_inline_image_is_told_as_such_unless_it_is_a_placeholder():
+    assert one('<img src="data:image/gif;base64,R0" alt=x>').data_uri
+    lazy = one('<img src="data:image/gif;base64,R0" data-src="real.png" alt=x>')
+    assert not lazy.data_uri and lazy.image_url == "http://a.sample/folder/real.png"
+
+
+def test_an_empty_alt_is_not_a_missing_one():
+    first, second = image_candidates("<img src=a alt=''><img src=b>", PAGE)
+    assert (first.alt, first.has_alt, second.alt, second.has_alt) == ("", True, "", False)
+
+
+def test_addresses_that_are_not_http_are_none():
+    assert [one(f'<img src="{src}" alt=x>').image_url for src in ("ftp://h/x", "javascript:1", "http://[", "")] == [None] * 4
+
+
+def test_charsets_by_header_meta_and_guess():
+    assert one("<img src=a alt='café'>".encode("latin-1"), "iso-8859-1").alt == "café"
+    assert one("<meta charset=iso-8859-1><img src=a alt='caf\xe9 \x93q\x94'>".encode("latin-1")).alt == "café “q”"
+    assert one("<img src=a alt='café'>".encode()).alt == "café"
+    assert one("<img src=a alt='caf\xe9'>".encode("latin-1")).alt == "café"
+    assert decode("\ufeffé".encode("utf-16-le")) == "é"
+
+
+def test_links_are_absolute_unique_and_respect_nofollow():
+    html = '<a href="b.html#x">1</a><a href="b.html">2</a><a rel="nofollow ugc" href="c.html">3</a>'
+    html += '<a href="mailto:x@y">4</a><area href="/d">'
+    assert links(html, PAGE) == ["http://a.sample/folder/b.html", "http://a.sample/d"]
+    page = read_page('<meta name="ROBOTS" content="NoIndex, nofollow"><a href=x>1</a>', PAGE)
+    assert page.noindex and page.links == []
+
+
+def test_controls_and_zero_width_characters_are_removed():
+    assert fold("a\x07 red\u200b kite\ufeff") == "a red kite"
+
+
+def test_private_addresses_in_every_spelling():
+    for host in (
+        "127.0.0.1",
+        "10.1.2.3",
+        "169.254.169.254",
+        "[::1]",
+        "::ffff:10.0.0.1",
+        "localhost",
+        "x.localhost",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "0",
+        "fe80::1%eth0",
+        "100.64.0.1",
+        "printer.local",
+        "::10.0.0.1",
+        "::8.8.8.8",
+        "fec0::1",
+        "64:ff9b:1::1",
+        "192.88.99.1",
+        "::ffff:192.88.99.1",
+    ):
+        assert is_private(host), host
+    for host in ("gimp.sample", "8.8.8.8", "2606:4700::1111", "1e100.net"):
+        assert not is_private(host), host
+
+
+MENUS = """7.27. Edit Layer Mask 7. The “ Layer ” Menu 7.27. Edit Layer Mask When you click on the Edit Layer Mask item on the
+Layer Mask submenu, a check is displayed. 7.27.1. Activate the Command"""
+"""A manual's page of headings, which the model alone takes for Finnish."""
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ('<html lang="pt-BR"><body>The cat sat on the mat.</body></html>', "pt"),
+        ("<html><body>The cat sat on the mat, and then it went to sleep in the warm kitchen.</body></html>", "en"),
+        ("<html></html>", "un"),
+        (f"<html><body>{MENUS}</body></html>", "en"),
+        ("<html><body>Die Katze saß auf der Matte und schlief dann in der warmen Küche ein.</body></html>", "de"),
+        ("<html><body>O gato sentou no tapete e depois dormiu na cozinha quente da casa.</body></html>", "pt"),
+    ],
+)
+def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expected):
+    assert read_page(page, "http://a.example/").language == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "figcaptions"),
+    [
+        ("<figure><a><img src=a></a><figcaption>A <b>boat</b>\n at sea</figcaption></figure><img src=b>", ["A boat at sea", ""]),
+        ("<figure><img src=a><figcaption>one<br>H<sub>2</sub>O<script>x</script></figcaption></figure>", ["one H2O"]),
+        ("<figure><figure><img src=a></figure><figcaption>of all</figcaption></figure>", [""]),
+        ("<figure><picture><img src=a></picture><figcaption>one</figcaption><figcaption>two</figcaption></figure>", ["one"]),
+        ("<figcaption>of no figure</figcaption><img src=a>", [""]),
+        ("<figure><figcaption>&amp;amp; <!-- no --><img src=a alt=no></figcaption></figure>", ["&"]),
+        ("<figure><img src=a><figcaption>" + "long " * 1000 + "</figcaption></figure>", [("long " * 400).strip()]),
+    ],
+)
+def test_an_image_has_the_caption_of_the_figure_it_is_in(html, figcaptions):
+    assert [candidate.figcaption for candidate in image_candidates(html, PAGE)] == figcaptions
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("block", ["<figure><figcaption><img src=a>", "<ul><li>", "<DIV\nclass=x>", "</section><div></nav>"])
+def test_a_page_of_nested_blocks_takes_no_hours(block):
+    image_candidates(block * (4_000_000 // len(block)), PAGE)
+
+
+@pytest.mark.parametrize("piece", ["<li>word", "<p>word", "<img src=a>", "<div></div></div>", "<td>"])
+def test_a_long_page_that_is_not_deep_is_read_to_its_end(piece):
+    assert image_candidates(piece * 20_000 + "<img src=b>", PAGE)[-1].image_url == "http://a.sample/folder/b"

@@ -1,0 +1,296 @@
+"""The fast reading of a page gives what the DOM reading gives, whatever the page holds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from components.web.budget import Budget
+from components.web.html import pairs as fast
+from components.web.html.page import fold, image_candidates, read_page
+from components.web.html.page_limits import PageOverBudget
+from components.web.html.pairs import read_fast
+from components.web.html.resolve import Resolver
+from components.web.html.scan import scan
+from components.web.urls import absolute
+
+
+def pairs_of(html, page_url, hint=None):
+    """The fast reading of pairs alone: a page's context would be read from its tree."""
+    return read_fast(html, page_url, hint, context=False).candidates
+
+
+def dom_pairs_of(html, page_url, hint=None):
+    return [replace(candidate, figcaption="") for candidate in image_candidates(html, page_url, hint)]
+
+
+def words(text):
+    return text.split()
+
+
+PAGE = "http://a.sample/folder/page.html?q"
+
+TAGS = words("""img image picture source base script style title textarea iframe xmp
+noembed noframes noscript svg math select option optgroup template plaintext frameset frame html head body table tr td
+th tbody thead tfoot figure figcaption caption colgroup col a b i p div span
+form button input br hr li ul nobr object video meta link pre h1 dd ruby rt font foreignObject desc mi annotation-xml""")
+NAMES = words("src alt srcset data-src data-original data-lazy-src data-srcset href lang name content type class SRC Alt =x")
+VALUES = words("""a.png /b.png ../c.png ./d e%20f //h.sample/x http://h.sample/y.jpg?a=1&amp;b=2 data:image/gif;base64,R0
+&copy=1 &copy; &amp;quot; &#128; &#0; &#x110000; &notit; &not robots noindex image/avif image/webp en-GB <img> > --> </script>
+a.png,b.png&#32;2x""")
+VALUES += ["", "a 300w, b 900w", "c 1.5x,d 2x", "x > y", 'say "hi"', "it's", "caf\xe9\r\nx", " \t", "\u200b", "日本"]
+TEXTS = [
+    "x",
+    " ",
+    "\n",
+    "<",
+    "&amp;",
+    "<!-- c -->",
+    "<!-- <img src=no> -->",
+    "<!-->",
+    "<!--->",
+    "<!--",
+    "--!>",
+    "-->",
+    "<!doctype html>",
+    "<?x <img>>",
+]
+TEXTS += [
+    "</",
+    "</>",
+    "</ <img>>",
+    "<![CDATA[",
+    "]]>",
+    "<script>",
+    "</script>",
+    "<!--<script>",
+    "a < b",
+    "\0",
+    "\ud800",
+    '"',
+    "'",
+    ">",
+    "=",
+    "/>",
+]
+
+
+@st.composite
+def tag(draw):
+    name = draw(st.sampled_from(TAGS[:24] + TAGS))
+    if draw(st.booleans()):
+        name = draw(st.sampled_from((name.upper(), name.title(), name)))
+    if draw(st.integers(0, 2)) == 0:
+        return f"</{name}>"
+    given_ = draw(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES), st.sampled_from('"\'"" ')), max_size=4))
+    words = [name]
+    for key, value, quote in given_:
+        quote = quote.strip()
+        words.append(f"{key}={quote}{value}{quote}" if draw(st.integers(0, 5)) else key)
+    space = draw(st.sampled_from([" ", " ", "\n", "/", ""])) if draw(st.integers(0, 9)) == 0 else " "
+    return "<" + space.join(words) + draw(st.sampled_from([">", ">", ">", " >", "/>", " />", ""]))
+
+
+MARKUP = st.lists(st.one_of(tag(), tag(), tag(), st.sampled_from(TEXTS)), max_size=25).map("".join)
+WELL = st.recursive(
+    st.one_of(
+        st.sampled_from(["x", "<img src=a.png alt='A b'>", "<!-- <td> -->", "<br>", "<svg><title>t</title><path d=x /></svg>"])
+    ),
+    lambda inner: st.tuples(
+        st.sampled_from(words("div p table tr td th b a picture template svg select noscript ul li script style title caption")),
+        st.lists(inner, max_size=4),
+    ).map(lambda part: f"<{part[0]}>{''.join(part[1])}</{part[0]}>"),
+    max_leaves=20,
+)
+
+
+EVERY = settings(max_examples=300, deadline=None)
+
+
+@EVERY
+@given(st.one_of(MARKUP, WELL))
+def test_the_fast_reading_is_the_dom_reading(html):
+    assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
+
+
+@EVERY
+@given(MARKUP)
+def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(html):
+    fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
+    assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
+    if slow.candidates:
+        assert fast.language == slow.language
+    assert read_fast(html, PAGE, context=False).noindex == slow.noindex
+
+
+@pytest.mark.parametrize("name", [" robots", "robots\n", "&#32;robots", "\xa0robots", "HearSight\x1f"])
+def test_white_space_around_a_wish_to_robots_hides_it_from_neither_reading(name):
+    html = f'<img src=a><meta name="{name}" content=noindex>'
+    for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
+        assert read_page(markup, PAGE).noindex
+        assert read_fast(markup, PAGE).noindex and read_fast(markup, PAGE, context=False).noindex
+
+
+REAL = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A "b" page</title><base href="/x/">
+<meta name="robots" content="index"><style>a>b{}</style><script>if (a<b) document.write("<img src='no'>")</script></head>
+<body class='x y'><a href="b.html" title='x "y"'><img src="a.png" alt="A cat &amp; a dog" width=3></a><p>text <b>bold</b></p>
+<picture><source srcset="a.webp 1x, b.webp 2x" type='image/webp'><img src="c.jpg" alt='It is "c"'></picture><!-- <img src=h> -->
+<table><tr><td><img src="d.png" alt="D"></td></tr></table><svg><title>t</title><path d="M0 0"/></svg><noscript><img></noscript>
+<select><option>a<option>b</select><textarea><img></textarea><figure><img src=e.gif alt="e"><figcaption>E</figcaption></figure>
+<template><img src=t></template><iframe src="q"><img></iframe><img data-src="f.png" src="data:," alt="last">
+<meta name="hearsight " content='noindex'></body></html>"""
+PUT = ['"', "'", "<", ">", "=", "/", "</", "<!--", "-->", "&", '<img src=z alt="', "<td>", "</table>", "<svg>", "<title>", " "]
+PUT += ["<script>", "<picture>", "</picture>", '<meta name=" robots" content="noindex', '<base href="', "<!", "\xe9", "\r"]
+CHANGE = st.tuples(st.integers(0, len(REAL)), st.integers(0, 80), st.sampled_from(["cut", "delete", "double", *PUT]))
+
+
+def changed(page, changes):
+    for at, size, what in changes:
+        head, part, tail = page[:at], page[at : at + size], page[at + size :]
+        page = {"cut": head, "delete": head + tail, "double": head + part + part + tail}.get(what, head + what + part + tail)
+    return page
+
+
+@settings(EVERY, max_examples=1500)
+@given(st.lists(CHANGE, max_size=6), st.integers(0, len(REAL)))
+@example([], len(REAL))
+def test_a_page_changed_and_cut_anywhere_reads_alike_from_its_tags_and_its_tree(changes, end):
+    html = changed(REAL, changes)[:end]
+    for markup in (html, html.encode()):
+        tags, tree = read_fast(markup, PAGE, context=False), read_page(markup, PAGE)
+        assert [replace(c, figcaption="") for c in tags.candidates] == [replace(c, figcaption="") for c in tree.candidates]
+        assert tags.noindex == tree.noindex
+
+
+@pytest.mark.parametrize("name", ["figcaption", "FigCaption"])
+def test_a_page_of_stated_language_gives_its_figcaptions(name):
+    html = f"<html lang=en><figure><img src=a alt=b><{name}>A boat.</{name}></figure>"
+    for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
+        assert [c.figcaption for c in read_fast(markup, PAGE).candidates] == ["A boat."]
+
+
+@EVERY
+@given(
+    st.one_of(st.binary(max_size=300), MARKUP.map(lambda text: text.encode("utf-8", "replace"))),
+    st.sampled_from([None, "utf-8", "latin-1", "shift_jis", "gb2312", "utf-16", "utf-7", "idna", "nonsense"]),
+)
+def test_bytes_of_any_charset_are_read_as_by_the_dom(html, hint):
+    assert pairs_of(html, PAGE, hint) == dom_pairs_of(html, PAGE, hint)
+
+
+REFERENCE = st.one_of(
+    st.text(max_size=30),
+    st.lists(
+        st.sampled_from(
+            [*"ab.1/?#%:;=&@-_~\\ ", "..", "./", "//", "http:", "https://", "%20", "h.sample", ":80", "xn--", "data:"]
+        ),
+        max_size=12,
+    ).map("".join),
+)
+
+
+@settings(EVERY, max_examples=500)
+@given(REFERENCE, st.one_of(st.just(PAGE), st.just("http://a.sample"), st.just("https://a.sample:8443/x/../y/;p/z"), REFERENCE))
+@example("http://h.sample/a/.", PAGE)
+@example("a/..", PAGE)
+def test_references_resolve_as_absolute_does(reference, base):
+    assert Resolver(base)(reference) == absolute(reference, base)
+
+
+@given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
+def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
+    assert not fast.tidy(alt) or fold(alt) == alt
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>An image: <img src=a.png alt='A cat'> in a <table><tr><td><img src=b.png></td></tr></table><img src=c.png>",
+        "<script>if (a < b) document.write('<img src=no>')</script><style>a>b{}</style><title><img></title><img src=a>",
+        "<picture><source srcset='a.webp 2x'><img src=b></picture><svg><title>t</title><path d='x'/></svg><img>",
+        "<html lang=en><base href=/x/><!-- <img> --><template><img></template><select><option>a</select><img src=a>",
+    ],
+)
+def test_ordinary_pages_need_no_tree(html):
+    found = scan(html)
+    assert found is not None
+    assert len(found.images) == len(image_candidates(html, PAGE))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><td><img src=1></td><img src=2></table>",
+        "<svg><image href=a /><img src=b></svg>",
+        "<frameset><img></frameset>",
+        "<script><!--<script></script><img src=1></script><img src=2>",
+        "<picture><div><img src=1></div></picture>",
+    ],
+)
+def test_pages_whose_tree_moves_images_are_left_to_the_tree(html):
+    assert scan(html) is None
+    assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
+
+
+def test_an_image_of_a_picture_does_not_read_its_sources_again():
+    sources = "<source srcset='s.png 9w'>" * 60_000
+    html = f"<picture>{sources}{'<img src=a>' * 60_000}</picture>"  # 3.6 billion offers, were each read for each image
+    assert scan(html) is not None
+    assert [c.image_url for c in pairs_of(html, PAGE)] == ["http://a.sample/folder/s.png"] * 60_000
+
+
+def test_a_page_over_its_budget_is_refused_by_the_fast_reading_too():
+    few = Budget(page_images=3)
+    for html in ("<html lang=en>" + "<img src=a>" * 4, "<picture><p>" + "<img src=a>" * 4, "<img src=a>" * 50_000):
+        with pytest.raises(PageOverBudget) as over:
+            read_fast(html, PAGE, budget=few)
+        assert (over.value.reason, over.value.threshold) == (f"{html.count('<img')} images", "3 images")
+    assert read_fast("<img src=a>" * 3, PAGE, budget=few) == read_fast("<img src=a>" * 3, PAGE)
+
+
+def test_a_page_read_in_a_child_gives_what_it_gives_without_one():
+    html = "<img src=a alt='A cat'><p>The cat sat on the mat and looked at the old, large, well-known garden.</p>" * 9_990
+    assert len(html) > fast.LONG
+    assert read_fast(html, PAGE, budget=Budget()) == read_fast(html, PAGE)
+
+
+@pytest.mark.parametrize("path", ["a/" * 3_000, "a/" * 200_000, "a" * 8_160, "a/" * 99])
+@pytest.mark.parametrize(
+    "reference",
+    ["b.png", "../../b.png", "/b.png", "http://b.sample/" + "b" * 9_000, "b" * 8_000, "b/" * 99, "b/" * 250, "/" + "b/" * 300],
+)
+def test_long_addresses_resolve_as_absolute_does(reference, path):
+    base = f"http://a.sample/{path}"
+    assert Resolver(base)(reference) == absolute(reference, base)
+
+
+def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
+    for piece in (
+        "<",
+        "<img ",
+        "<!--",
+        "<a b=",
+        "<td>",
+        "</table><tr>",
+        "<script>",
+        "<picture>",
+        "<svg>",
+        "&",
+        "<a '",
+        '="',
+        "<title",
+        "<table><td>",
+    ):
+        html = piece * (400_000 // len(piece))
+        assert [c.image_url for c in pairs_of(html, PAGE)] == [c.image_url for c in image_candidates(html, PAGE)], piece
+
+
+def test_the_scanner_knows_every_raw_text_element():
+    for name in re.findall(r"\w+", "script style title textarea iframe xmp noembed noframes"):
+        assert [c.image_url for c in pairs_of(f"<{name}><img src=no></{name}x></{name} ><img src=a>", PAGE)] == [
+            "http://a.sample/folder/a"
+        ]

@@ -1,0 +1,112 @@
+"""The header parser reads what a decoder reads, never past its bytes, and never raises."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from components.web.images.head import Head, read_head
+from components.web.images.kinds import FORMATS
+
+OPTIONS = {
+    "jpeg": ("JPEG", {}),
+    "progressive": ("JPEG", {"progressive": True}),
+    "camera jpeg": ("JPEG", {"exif": b"Exif\0\0" + bytes(40_000), "icc_profile": bytes(90_000), "comment": b"\xff\xc0" * 50}),
+    "png": ("PNG", {}),
+    "gif": ("GIF", {"comment": b"x" * 600}),
+    "webp": ("WEBP", {}),
+    "lossless webp": ("WEBP", {"lossless": True}),
+    "extended webp": ("WEBP", {"exif": b"Exif\0\0" + bytes(30)}),
+}
+
+
+def drawn(kind: str, width: int, height: int) -> bytes:
+    name, options = OPTIONS[kind]
+    buffer = io.BytesIO()
+    Image.effect_noise((width, height), 50).convert("P" if name == "GIF" else "RGB").save(buffer, name, **options)
+    return buffer.getvalue()
+
+
+SAMPLES = {kind: drawn(kind, 37, 21) for kind in OPTIONS}
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(sorted(OPTIONS)), st.integers(1, 400), st.integers(1, 400))
+def test_the_size_is_the_decoders(kind, width, height):
+    assert read_head(drawn(kind, width, height)) == Head(OPTIONS[kind][0], width, height)
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_more_bytes_are_asked_for_until_the_size_is_there_and_nothing_changes_after(kind):
+    """So the verdict cannot depend on the pieces in which a body comes."""
+    data = SAMPLES[kind]
+    said = [read_head(data[:cut]) for cut in range(len(data))]
+    first = next(at for at, head in enumerate(said) if head is not None)
+    assert set(said[:first]) <= {None} and set(said[first:]) == {Head(OPTIONS[kind][0], 37, 21)}
+    assert read_head(data[: first - 1], last=True) in (Head(OPTIONS[kind][0]), Head(""))
+
+
+def test_a_gif_whose_picture_is_larger_than_its_screen_is_as_large_as_the_decoder_makes_it():
+    data = bytearray(drawn("gif", 60, 50))
+    data[6:10] = b"\x01\0\x01\0"
+    with Image.open(io.BytesIO(data)) as image:
+        head = read_head(bytes(data))
+        assert head is not None and (head.width, head.height) == image.size == (60, 50)
+
+
+STARTS = [b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"GIF89a", b"RIFF\0\0\0\0WEBPVP8", b"\xff\xd8\xff\xff\xff\xff"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(STARTS), st.binary(max_size=1500), st.booleans())
+def test_random_bytes_never_raise_and_the_last_ones_decide(start, noise, last):
+    head = read_head(start + noise, last=last)
+    assert head is not None or not last
+    if head is not None:
+        assert (head.width > 0) == (head.height > 0) and (head.width == 0 or head.format in FORMATS)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.sampled_from(sorted(SAMPLES)),
+    st.lists(st.tuples(st.integers(0, 700), st.binary(min_size=1, max_size=4)), max_size=6),
+    st.data(),
+)
+def test_mutated_headers_never_raise_and_keep_the_verdict_once_it_is_given(kind, changes, data):
+    body = bytearray(SAMPLES[kind])
+    for at, new in changes:
+        body[at : at + len(new)] = new
+    cut = data.draw(st.integers(0, len(body)))
+    early, late = read_head(bytes(body[:cut])), read_head(bytes(body), last=True)
+    assert late is not None and (early is None or early == late)
+
+
+def test_a_jpeg_of_nothing_but_fill_bytes_ends():
+    assert read_head(b"\xff\xd8" + b"\xff" * 200_000) is None
+    assert read_head(b"\xff\xd8" + b"\xff" * 200_000, last=True) == Head("JPEG")
+
+
+def test_fill_bytes_before_a_marker_are_stepped_over_however_many_there_are():
+    data = SAMPLES["jpeg"]
+    assert read_head(data[:2] + b"\xff" * 200_000 + data[2:]) == Head("JPEG", 37, 21)
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "step"),
+    [
+        ("jpeg", 2, b"\xff\xd0"),
+        ("jpeg", 2, b"\xff\xfe\0\2"),
+        ("gif", -1, b"\x21\xfe\0"),
+        ("gif", -1, b"\x21\xfe" + b"\1x" * 9 + b"\0"),
+    ],
+)
+def test_a_header_of_endless_small_parts_says_no_size_and_one_of_many_says_it(kind, start, step):
+    data = SAMPLES[kind]
+    start = start if start > 0 else 13 + (3 << (data[10] & 7) + 1)  # behind the screen's palette
+    assert read_head(data[:start] + step * 300 + data[start:]) == Head(OPTIONS[kind][0], 37, 21)
+    endless = data[:start] + step * 200_000 + data[start:]
+    assert read_head(endless) == Head(OPTIONS[kind][0]) == read_head(endless, last=True)

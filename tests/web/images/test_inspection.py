@@ -1,0 +1,170 @@
+"""An image that costs more than its budget is named, whatever it is, and costs no other image anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from dataclasses import asdict
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.result_cache import AnnotationStore
+from components.web.budget import Budget
+from components.web.images import inspection, thumbnail
+from components.web.images.image import look
+from components.web.images.inspection import ImageLook, look_at_all
+from tests.stages.crawl.fixture_web import picture
+from tests.support import PROJECT
+from tests.web.image_bombs import BOMBS, CHANNELS, SIDE, SOUND, chunk, jpeg, png, webp
+
+GOOD = [picture((colour, "house", "on a green field")) for colour in ("red", "blue")]
+MEMORY = 1 << 29
+LOOK_ALL = """
+import json, re, resource, sys
+from pathlib import Path
+from components.web.budget import Budget
+from components.web.images.inspection import ImageLook
+budget = Budget(image_seconds=1.0, image_memory=int(sys.argv[2]))
+facts = ImageLook(budget).compute_many([path.read_bytes() for path in sorted(Path(sys.argv[1]).iterdir())])
+own = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
+print(json.dumps({"facts": facts, "own": own, "children": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10}))
+"""
+
+
+@pytest.mark.parametrize("bombs", [BOMBS, pytest.param(SOUND, marks=pytest.mark.slow)], ids=["quick", "sound"])
+def test_every_bomb_ends_by_its_rule_within_its_memory_and_the_pictures_beside_it_are_seen(bombs, tmp_path):
+    bodies = [data for make, _ in bombs.values() for data in (make(), GOOD[0])]
+    for number, data in enumerate(bodies):
+        (tmp_path / f"{number:03d}").write_bytes(data)
+    command = [sys.executable, "-c", LOOK_ALL, str(tmp_path), str(MEMORY)]
+    said = json.loads(subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout)
+    for (name, (_, (rule, detail))), facts in zip(bombs.items(), said["facts"][::2], strict=True):
+        assert facts["reason"] == rule and facts["detail"].startswith(detail), (name, facts)
+        assert bool(facts["phash"]) is (rule == ""), name
+    assert said["facts"][1::2] == [asdict(look(GOOD[0]))] * len(bombs)
+    # The children hold what the parent held when they were forked, and what their budget allows.
+    assert said["children"] < said["own"] + MEMORY and said["own"] < 1 << 28
+
+
+def test_what_was_over_a_budget_says_what_it_is_and_how_large_the_budget_was():
+    data = png(9000, 9000)  # 324 MB decoded
+    facts = ImageLook(Budget(image_seconds=3.0, image_memory=1 << 24)).compute(data)
+    assert (facts["reason"], facts["detail"], facts["seconds"], facts["memory"]) == ("image_over_budget", "memory", 3.0, 1 << 24)
+    assert (facts["format"], facts["width"], facts["height"], facts["bytes"]) == ("PNG", 9000, 9000, len(data))
+    assert facts["sha256"] == look(data).sha256
+
+
+@pytest.mark.parametrize(
+    "data", [webp(5000, 5000), jpeg(5000, 5000, progressive=True, subsampling=0)], ids=["webp", "progressive jpeg"]
+)
+def test_decoders_that_tell_a_lack_of_memory_as_bad_data_are_not_believed(data):
+    small = Budget(image_memory=60_000_000)
+    assert (ImageLook(small).compute(data)["reason"], look(data).reason) == ("image_over_budget", "")
+    assert ImageLook(small).compute(data[: len(data) // 2])["reason"] in ("truncated_image", "image_over_budget")
+    assert look(data[: len(data) // 2]).reason == "truncated_image"
+
+
+def test_a_crash_is_tried_once_more_and_then_named(monkeypatch, tmp_path):
+    tried = tmp_path / "tried"
+
+    def abort_once(data, budget):
+        if data == GOOD[0] and not tried.exists():
+            tried.touch()
+            os.abort()
+        return look(data, budget)
+
+    def abort(data, budget):
+        return os.abort() if data == GOOD[0] else look(data, budget)
+
+    monkeypatch.setattr(inspection, "look", abort_once)
+    assert ImageLook().compute_many(GOOD) == [asdict(look(data)) for data in GOOD] and tried.exists()
+    monkeypatch.setattr(inspection, "look", abort)
+    first, second = ImageLook().compute_many(GOOD)
+    assert (first["reason"], first["detail"]) == ("image_over_budget", "crash") and second == asdict(look(GOOD[1]))
+
+
+class Unreadable:
+    def read(self):
+        raise HearsightError("is damaged", where="a segment", mend="crawl again")
+
+
+def test_an_image_that_cannot_be_read_is_told_as_the_error_that_it_is():
+    with pytest.raises(HearsightError, match=r"^a segment: is damaged — crawl again$"):
+        ImageLook().compute_many([GOOD[0], Unreadable()])
+
+
+def looked_at(folder, data, **changes):
+    """The reason for ``data`` under a changed budget, and how often it was decoded for that."""
+    decoded = []
+    compute_many = ImageLook.compute_many
+
+    def counting(self, payloads):
+        decoded.extend(payloads)
+        return compute_many(self, payloads)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ImageLook, "compute_many", counting)
+        facts = look_at_all(AnnotationStore(folder), Budget(**changes), {"a": data, "b": GOOD[0]})
+    return facts["a"]["reason"], decoded.count(data)
+
+
+def test_a_larger_budget_asks_again_for_what_a_smaller_one_refused_and_for_nothing_else(tmp_path):
+    data = png(9000, 9000)  # 324 MB decoded
+    small = {"image_memory": 1 << 24, "image_seconds": 2.0}
+    assert looked_at(tmp_path, data, **small) == ("image_over_budget", 1)
+    assert looked_at(tmp_path, data, **small) == ("image_over_budget", 0)
+    assert looked_at(tmp_path, data, **small | {"image_seconds": 3.0}) == ("image_over_budget", 0)  # it was not the time
+    assert looked_at(tmp_path, data, **small | {"image_memory": 1 << 25}) == ("image_over_budget", 1)
+    assert looked_at(tmp_path, data, **small) == ("image_over_budget", 0)
+    assert looked_at(tmp_path, data) == ("", 1)
+    assert looked_at(tmp_path, data) == ("", 0)
+
+
+def test_an_image_refused_for_its_px_is_asked_for_again_when_as_many_may_be_decoded(tmp_path):
+    data = png(300, 200)
+    assert looked_at(tmp_path, data, image_side=299) == ("image_too_large", 1)
+    assert looked_at(tmp_path, data, image_pixels=59_999) == ("image_too_large", 0)
+    assert looked_at(tmp_path, data, image_pixels=60_000, image_side=300) == ("", 1)
+
+
+def test_an_image_of_more_px_than_pillow_opens_is_decoded_when_the_budget_says_so():
+    data = png(14_000, 13_000, 1, 0)
+    assert look(data).reason == "image_too_large"
+    assert ImageLook(Budget(image_pixels=200_000_000)).compute(data)["reason"] == ""
+
+
+def drawn(depth: int, colour: int, extra: bytes) -> bytes:
+    """A PNG whose rows differ, of a width and height that no band or square divides."""
+    width, height = 601, 457
+    row = (width * CHANNELS[colour] * depth + 7) // 8
+    noise = bytes((7 * at * at + 13 * at) % 256 if depth > 1 or colour != 3 else at % 251 for at in range(row + height))
+    pixels = zlib.compress(b"".join(b"\0" + noise[at : at + row] for at in range(height)))
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    parts = chunk(b"IHDR", head) + extra + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+@pytest.mark.parametrize(("depth", "colour"), [(1, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3), (8, 3), (8, 4), (8, 6), (16, 6)])
+@pytest.mark.parametrize("clear", [False, True], ids=["", "see-through"])
+def test_bands_give_the_bits_of_the_whole_picture(depth, colour, clear, monkeypatch):
+    extra = chunk(b"PLTE", bytes(range(256)) * 3) if colour == 3 and depth == 8 else b""
+    extra = chunk(b"PLTE", bytes(range(6))) if colour == 3 and depth == 1 else extra
+    if clear and colour in (0, 2, 3):
+        extra += chunk(b"tRNS", {0: b"\0\1", 2: b"\0\1" * 3, 3: b"\0\x80"}[colour])
+    data = drawn(depth, colour, extra)
+    whole = look(data)
+    monkeypatch.setattr(thumbnail, "_BAND", 5000)
+    assert whole.reason == "" and look(data) == whole
+
+
+def test_the_default_budget_and_the_crawls_suite_agree_and_a_larger_budget_does_not_stop_the_chain():
+    suite = json.loads((PROJECT / "expectations/crawl.json").read_text())["tables"]["shards"]
+    for column in ("width", "height"):
+        (limit,) = [one for one in suite if one.get("column") == column and "max_value" in one]
+        assert (limit["max_value"], limit["severity"]) == (Budget().image_side, "warning")
+    assert SIDE * SIDE <= Budget().image_pixels < (SIDE + 40) * (SIDE + 40)

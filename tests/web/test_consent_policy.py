@@ -1,0 +1,289 @@
+"""Who says no is not taken, who is asked for a yes must give it, and each no has a row that says where it was said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.stage_output import Boundary
+from components.stages.crawl import run
+from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.counting_web import CountingWeb, Thing
+from tests.stages.crawl.fixture_web import picture
+from tests.support import make_stage
+
+A, M = "http://a.sample", "http://media.sample"
+JPEG = picture(("red", "house", "on a green field"))
+
+
+def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
+    return refusal(header_statements(robots, tdm, "hearsight"))
+
+
+@pytest.mark.parametrize(
+    ("robots", "rule"),
+    [
+        ("noai", "noai"),
+        ("NoImageAI", "noimageai"),
+        ("noindex, nofollow", "noindex"),
+        ("none", "noindex"),
+        ("noimageindex", "noimageindex"),
+        ("noindex, noai", "noai"),
+        ("all", None),
+        ("nofollow", None),
+        ("googlebot: noindex", None),
+        ("googlebot: noindex, noai", None),
+        ("googlebot: nofollow, hearsight: noai", "noai"),
+        ("Hearsight: noindex", "noindex"),
+        ("googlebot: none\nnoai", "noai"),
+        ("max-image-preview: large, noindex", "noindex"),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noai", "noai"),
+        ("*: noai", "noai"),
+        ("", None),
+    ],
+)
+def test_x_robots_tag_is_read_for_this_robot(robots, rule):
+    said = header_refusal(robots)
+    assert (said[0] if said else None) == rule
+    assert not said or said[1].startswith("X-Robots-Tag: ")
+
+
+@pytest.mark.parametrize(
+    ("metas", "rule"),
+    [
+        ([("robots", "noai, noimageai")], "noai"),
+        ([("ROBOTS", "NOIMAGEINDEX")], "noimageindex"),
+        ([("hearsight", "none")], "noindex"),
+        ([("googlebot", "noindex")], None),
+        ([("tdm-reservation", "1")], "tdm_reserved"),
+        ([("tdm-reservation", "0")], None),
+        ([("tdm-reservation", "yes")], None),
+        ([("robots", "index, follow")], None),
+    ],
+)
+def test_meta_tags_are_read_for_this_robot(metas, rule):
+    said = refusal(meta_statements(metas, "hearsight"))
+    assert (said[0] if said else None) == rule
+
+
+def test_consent_is_an_express_yes():
+    assert agrees(header_statements("", "0", "hearsight")) and agrees(header_statements("hearsight: all", "", "hearsight"))
+    assert agrees(meta_statements([("hearsight", "index")], "hearsight"))
+    assert not agrees(header_statements("all", "", "hearsight")) and not agrees(
+        meta_statements([("robots", "index")], "hearsight")
+    )
+
+
+@given(st.text(max_size=80), st.text(max_size=8), st.lists(st.tuples(st.text(max_size=12), st.text(max_size=40)), max_size=4))
+def test_nothing_that_is_said_raises(robots, tdm, metas):
+    said = [*header_statements(robots, tdm, "hearsight"), *meta_statements(metas, "hearsight")]
+    no = refusal(said)
+    assert no is None or no[0] in RULES
+    agrees(said)
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=60),
+        st.recursive(st.none() | st.text(max_size=5) | st.integers(), st.lists).map(lambda v: json.dumps(v).encode()),
+    )
+)
+def test_any_bytes_can_be_a_tdmrep_file(body):
+    Reservations.of(body).reserved("http://a.sample/x")
+
+
+@pytest.mark.parametrize(
+    ("rules", "reserved"),
+    [
+        ([("/", 1)], True),
+        ([("/pictures/", 1)], True),
+        ([("/pictures/", 1), ("/pictures/free/", 0)], False),
+        ([("/pictures/free/", 0), ("/pictures/", 1)], False),
+        ([("/*.jpg$", 1)], True),
+        ([("/*.png$", 1)], None),
+        ([("*free*", 1)], True),
+        ([("/pictures/free/a.jpg$", 1)], True),
+        ([("/pictures/free$", 1)], None),
+        ([("pictures", 1)], True),
+        ([("/other/", 1)], None),
+        ([("/", 0), ("/", 1)], True),
+        ([], None),
+    ],
+)
+def test_tdmrep_rules_match_as_robots_rules_do(rules, reserved):
+    body = json.dumps([{"location": where, "tdm-reservation": value} for where, value in rules]).encode()
+    assert Reservations.of(body).reserved("http://a.sample/pictures/free/a.jpg") is reserved
+
+
+@given(st.lists(st.sampled_from(["/", "a", "b", "*", "$", ".jpg"]), max_size=12), st.text("ab/.jpg", max_size=20))
+def test_patterns_mean_what_the_expression_means(pieces, path):
+    import re
+
+    pattern = "/" + "".join(pieces)
+    core = pattern.removesuffix("$")
+    expression = ".*".join(re.escape(part) for part in core.split("*")) + ("$" if pattern.endswith("$") else "")
+    found = Reservations(((pattern, True),)).reserved(f"http://a.sample/{path}")
+    assert (found is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
+
+
+def test_a_pattern_made_to_be_slow_is_not():
+    start = time.process_time()
+    Reservations((("/" + "*a" * 2000 + "$", True),)).reserved("http://a.sample/" + "a" * 4000 + "b")
+    # Tried out in every way it would take longer than the universe has.
+    assert time.process_time() - start < 60.0
+
+
+# -- through the stage ---------------------------------------------------------------------------------------------
+
+
+def html(*images: str, head: str = "") -> bytes:
+    tags = "".join(f'<img src="{url}" alt="A picture at {url}">' for url in images)
+    links = "".join(f'<a href="/p{n}.html">x</a>' for n in range(8))
+    return f"<!doctype html><html lang=en><head>{head}</head><body>{tags}{links}".encode()
+
+
+def jpeg(*headers: tuple[str, str]) -> Thing:
+    return Thing(JPEG, "image/jpeg", headers=list(headers))
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    def go(things: dict[str, Thing], **changes):
+        with CountingWeb(things) as web:
+            values = {
+                "web": "open",
+                "proxy": web.proxy,
+                "contact": "mail@example.org",
+                "seeds": [f"{A}/p0.html"],
+                "hosts": ["a.sample"],
+            }
+            job = make_stage(tmp_path, "crawl", params=fixture_params(**(values | {"snapshot": "s"} | changes)))
+            shutil.rmtree(job.out, ignore_errors=True)
+            job.out.mkdir(parents=True)
+            run(job)
+            job.finish()
+        boundary = Boundary(job.out)
+        rows = boundary.ledger().to_pylist()
+        by_page = {
+            row["key"]: (row["rule"], row["value"]) for row in rows if row["kind"] == "page" and row["rule"] != "http_status"
+        }
+        by_image = {
+            row["detail"].split(" ")[0]: (row["rule"], row["value"], row["threshold"]) for row in rows if row["kind"] == "record"
+        }
+        return by_page, by_image, [asked.url for asked in web.log]
+
+    return go
+
+
+def test_each_no_drops_its_page_and_says_where(crawl):
+    pages, images, _ = crawl(
+        {
+            f"{A}/p0.html": Thing(html(f"{A}/0.jpg")),
+            f"{A}/p1.html": Thing(html(f"{A}/1.jpg", head='<meta name="robots" content="noai">')),
+            f"{A}/p2.html": Thing(
+                html(f"{A}/2.jpg"), headers=[("X-Robots-Tag", "googlebot: noindex"), ("X-Robots-Tag", "noimageai")]
+            ),
+            f"{A}/p3.html": Thing(html(f"{A}/3.jpg", head='<meta name="hearsight" content="noindex">')),
+            f"{A}/p4.html": Thing(html(f"{A}/4.jpg"), headers=[("TDM-Reservation", "1")]),
+            f"{A}/p5.html": Thing(html(f"{A}/5.jpg", head='<meta name="tdm-reservation" content="1">')),
+            f"{A}/p6.html": Thing(html(f"{A}/6.jpg", head='<meta name="otherbot" content="noai">')),
+            f"{A}/0.jpg": jpeg(),
+            f"{A}/6.jpg": Thing(JPEG + b" ", "image/jpeg"),
+        }
+    )
+    assert pages == {
+        f"{A}/p0.html": ("", ""),
+        f"{A}/p1.html": ("noai", "meta robots: noai"),
+        f"{A}/p2.html": ("noimageai", "X-Robots-Tag: noimageai"),
+        f"{A}/p3.html": ("noindex", "meta hearsight: noindex"),
+        f"{A}/p4.html": ("tdm_reserved", "header tdm-reservation: 1"),
+        f"{A}/p5.html": ("tdm_reserved", "meta tdm-reservation: 1"),
+        f"{A}/p6.html": ("", ""),
+    }
+    assert {url: told[0] for url, told in images.items()} == {f"{A}/0.jpg": "", f"{A}/6.jpg": ""}
+
+
+def test_a_pictures_own_answer_counts(crawl):
+    told = {
+        "a": ("X-Robots-Tag", "noai"),
+        "b": ("X-Robots-Tag", "noimageindex"),
+        "c": ("TDM-Reservation", "1"),
+        "d": ("X-Robots-Tag", "x: none"),
+    }
+    things = {f"{M}/{name}.jpg": jpeg(header) for name, header in told.items()}
+    things[f"{M}/far.jpg"] = Thing(b"", status=302, headers=[("Location", "a.jpg")], validator="none")
+    _, images, _ = crawl({f"{A}/p0.html": Thing(html(*things)), **things})
+    assert images == {
+        f"{M}/a.jpg": ("noai", "X-Robots-Tag: noai", f"{M}/a.jpg"),
+        f"{M}/b.jpg": ("noimageindex", "X-Robots-Tag: noimageindex", f"{M}/b.jpg"),
+        f"{M}/c.jpg": ("tdm_reserved", "header tdm-reservation: 1", f"{M}/c.jpg"),
+        f"{M}/d.jpg": ("", "", ""),
+        f"{M}/far.jpg": ("noai", "X-Robots-Tag: noai", f"{M}/a.jpg"),
+    }
+
+
+def test_what_a_host_reserves_is_not_even_asked_for(crawl):
+    reserved = json.dumps([{"location": "/", "tdm-reservation": 1}, {"location": "/free/", "tdm-reservation": 0}]).encode()
+    things = {
+        f"{M}/.well-known/tdmrep.json": Thing(reserved, "application/json"),
+        f"{M}/x.jpg": jpeg(),
+        f"{M}/free/x.jpg": jpeg(),
+        f"{A}/p0.html": Thing(html(f"{M}/x.jpg", f"{M}/free/x.jpg")),
+    }
+    _, images, asked = crawl(things, tdmrep=True)
+    assert images[f"{M}/x.jpg"] == ("tdm_reserved", "tdmrep.json: 1", f"{M}/.well-known/tdmrep.json")
+    assert images[f"{M}/free/x.jpg"][0] == "" and f"{M}/x.jpg" not in asked
+    assert asked.count(f"{M}/.well-known/tdmrep.json") == asked.count(f"{A}/.well-known/tdmrep.json") == 1
+    _, _, asked = crawl(things, snapshot="without")
+    assert not [url for url in asked if "tdmrep" in url]
+
+
+def test_opt_in_takes_only_what_says_yes(crawl):
+    things = {
+        f"{A}/robots.txt": Thing(b"User-agent: *\nAllow: /\n", "text/plain"),
+        f"{A}/p0.html": Thing(html(f"{A}/0.jpg")),
+        f"{A}/p1.html": Thing(html(f"{A}/1.jpg", f"{M}/1.jpg", f"{M}/yes.jpg", head='<meta name="tdm-reservation" content="0">')),
+        f"{A}/p2.html": Thing(html(f"{A}/2.jpg"), headers=[("X-Robots-Tag", "hearsight: all")]),
+        f"{A}/p3.html": Thing(html(f"{A}/3.jpg", head='<meta name="robots" content="index,follow">')),
+        **{f"{A}/{n}.jpg": Thing(JPEG + b" " * n, "image/jpeg") for n in range(4)},
+        f"{M}/1.jpg": jpeg(),
+        f"{M}/yes.jpg": jpeg(("TDM-Reservation", "0")),
+    }
+    pages, images, _ = crawl(things, consent="opt_in")
+    assert {url: told[0] for url, told in pages.items()} == {
+        f"{A}/p0.html": "no_consent", f"{A}/p1.html": "", f"{A}/p2.html": "", f"{A}/p3.html": "no_consent",
+    }  # fmt: skip
+    assert {url: told[0] for url, told in images.items()} == {
+        f"{A}/1.jpg": "", f"{M}/1.jpg": "no_consent", f"{M}/yes.jpg": "", f"{A}/2.jpg": "",
+    }  # fmt: skip
+    pages, images, _ = crawl(things, consent="opt_in", consenting=["A.sample"], snapshot="listed")
+    assert (
+        {told[0] for told in pages.values()} == {""} and images[f"{A}/0.jpg"][0] == "" and images[f"{M}/1.jpg"][0] == "no_consent"
+    )
+    things[f"{A}/robots.txt"] = Thing(b"User-agent: Hearsight\nAllow: /\nDisallow: /p3\n", "text/plain")
+    things[f"{M}/.well-known/tdmrep.json"] = Thing(b'[{"location": "/", "tdm-reservation": 0}]', "application/json")
+    pages, images, _ = crawl(things, consent="opt_in", tdmrep=True, snapshot="by-files")
+    assert {url: told[0] for url, told in pages.items()} == {
+        f"{A}/p0.html": "", f"{A}/p1.html": "", f"{A}/p2.html": "", f"{A}/p3.html": "robots",
+    }  # fmt: skip
+    assert {told[0] for told in images.values()} == {""}
+
+
+def test_a_no_of_the_next_day_counts_though_the_body_did_not_change(crawl):
+    things = {f"{A}/p0.html": Thing(html(f"{A}/0.jpg")), f"{A}/0.jpg": jpeg()}
+    assert crawl(things)[1][f"{A}/0.jpg"][0] == ""
+    things[f"{A}/0.jpg"] = jpeg(("X-Robots-Tag", "noai"))
+    _, images, _ = crawl(things, snapshot="t", base="s")
+    assert images[f"{A}/0.jpg"][0] == "noai"
+
+
+def test_a_picture_that_redirects_into_a_private_network_is_a_row(crawl):
+    away = Thing(b"", status=302, headers=[("Location", "http://[64:ff9b::a00:1]/admin")], validator="none")
+    _, images, asked = crawl({f"{A}/p0.html": Thing(html(f"{M}/x.jpg")), f"{M}/x.jpg": away})
+    assert images[f"{M}/x.jpg"][0] == "private_address" and not any("ff9b" in url for url in asked)
