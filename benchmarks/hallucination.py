@@ -12,8 +12,8 @@ import csv
 import json
 from pathlib import Path
 
-from components.language.caption_parses import parse_captions
 from components.language.metric_lexicon import load_lexicon
+from components.metrics.caption_parses import parse_captions
 from components.metrics.hallucination import hallucinations
 from components.metrics.lexicon import Lexicon
 

@@ -1,7 +1,7 @@
 """The loader's rate beside that of data that costs nothing: ``python -m benchmarks.loader`` (``--device cuda`` on a GPU).
 
 Two sets are made on the disk: features as Inception-ResNet-v2 gives them (3 views × 65 × 1536, float16) and JPEGs of 640 × 480.
-A training step takes batches from ``components.stages.train_captioner``'s loader (views drawn, words padded; pictures decoded, cropped,
+A training step takes batches from the loader of ``train_captioner`` (views drawn, words padded; pictures decoded, cropped,
 distorted, resized to 299 px) in turns with the same step on one batch that lies ready on the device. Features feed a projection
 and one Transformer layer, pictures a stand-in of convolutions, lighter than any encoder one would train, or with ``--encoder
 inception_resnet_v2`` the paper's own. Rates are items a second

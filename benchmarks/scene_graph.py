@@ -16,8 +16,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from components.language.caption_parses import parse_captions
 from components.language.metric_lexicon import load_lexicon
+from components.metrics.caption_parses import parse_captions
 from components.metrics.caption_repetition import repetition
 from components.metrics.hallucination import hallucinations
 from components.metrics.scene_graph import scene_graph_f

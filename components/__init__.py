@@ -1,1 +1,4 @@
-"""The behaviour of Hearsight: one package a stage, and what they share. Importing anything here does no work."""
+"""Describe, speak, de-duplicate and learn from images of the web. Packages import only from those below them
+(``pyproject.toml``, import-linter): cli, tools, tracking, stages, retrieval, sample, speech, providers, knowledge and vision,
+training and search, metrics, language, google and models and web, execution, core.
+"""

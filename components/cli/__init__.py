@@ -1,0 +1,1 @@
+"""The command line ``hearsight``: thin modules, one for each group of commands."""

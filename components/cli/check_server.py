@@ -1,4 +1,4 @@
-"""``python -m components.cli.check_server``: the background process that has imported Great Expectations, for ``hearsight check``.
+"""``python -m components.cli.check_server``: serve ``hearsight check`` from a process that has imported Great Expectations.
 
 Started by the first check of a project and asked by the others; see :mod:`components.execution.warm_client`.
 """

@@ -49,7 +49,7 @@ Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of para
 @app.command()
 def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
     """Run one stage for one dataset (what `dvc repro` calls)."""
-    from components.cli.entry import run as run_one
+    from components.cli.stages import run as run_one
 
     raise typer.Exit(run_one(stage, dataset))
 
@@ -57,7 +57,7 @@ def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], data
 @app.command()
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
     """Check a stage's output against its manifest, its schema and its expectations."""
-    from components.cli.entry import check as check_one
+    from components.cli.stages import check as check_one
 
     raise typer.Exit(check_one(stage, dataset))
 

@@ -1,5 +1,5 @@
-"""What every stage stands on: records, shards, manifest, ledger, caches, parameters, lineage, graph and engine.
+"""What every package builds on: records, stage outputs (shards, ledger, manifest), caches, settings and the graph of stages.
 
-In scope: moving tables between stages so that nothing is lost, repeated or half written.
-Not in scope: what any stage decides about a record (see ``components/<stage>``).
+Here: what lies on disk and how it is named, read, written and digested. Not here: running anything (``execution``), the network,
+models, MLflow.
 """

@@ -1,7 +1,8 @@
 """What an output is called by where it lies, and what DVC calls the stage that makes it.
 
 An output lies in ``data/<dataset>/<stage>``. The cells of a matrix lie deeper, below the matrix's name
-(``data/captioners/cells/english-t2t8x8/train_captioner``), and DVC names their stages by the cell alone (``train_captioner@english-t2t8x8``).
+(``data/captioners/cells/english-t2t8x8/train_captioner``), and DVC names their stages by the cell alone
+(``train_captioner@english-t2t8x8``).
 """
 
 from __future__ import annotations

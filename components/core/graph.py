@@ -27,7 +27,7 @@ CHECK = "check-"
 EVERY_CELL = "every cell"
 """As an input of params.yaml:chain: the matrix of the input's name, cell by cell, and each set that a cell reads."""
 NONE = "none"
-"""As an input of params.yaml:chain: the stage does without it. ``data/none`` stands for it, since DVC has no optional dependencies."""
+"""As an input of params.yaml:chain: the stage does without it. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from components.core.errors import HearsightError
 from components.execution.process import die_with_parent
 
+THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ATTEMPTS = 3
 """How often an item is tried before its worker's death counts as the item's fault."""
 
@@ -154,3 +155,10 @@ def worker_died(index: int, item: Any, times: int, how: str) -> HearsightError:
         where=f"{step}, {name}" if step and name else f"work item {index}",
         mend="look for a lack of memory (dmesg), use fewer workers, and run again",
     )
+
+
+def limit_threads() -> None:
+    """One numeric thread a process: sums come out the same on every machine, and workers do not fight for cores."""
+    for name in THREAD_LIMITS:
+        os.environ[name] = "1"
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

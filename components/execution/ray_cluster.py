@@ -20,6 +20,7 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.shard_cache import machine
 from components.execution import ray_node as node
+from components.execution.engine import THREAD_LIMITS
 from components.execution.writer_lock import Fence
 
 PATIENCE = 60.0
@@ -134,7 +135,6 @@ def fit_nodes(ray: Any, cpus: float, fence: Fence, folders: Sequence[Path]) -> s
 
 def _environment() -> Mapping[str, str]:
     """What workers find in their environment: this code, one numeric thread, and the HEARSIGHT settings of this run."""
-    from components.execution.runner import THREAD_LIMITS
 
     kept = {name: value for name, value in os.environ.items() if name.startswith("HEARSIGHT_")}
     if "site-packages" not in node.PACKAGE.parts:

@@ -7,13 +7,12 @@ experiment tracker told once all is done.
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from components.core.addresses import lock_path
 from components.core.digests import digest_value
@@ -23,11 +22,9 @@ from components.core.graph import Graph, load_graph
 from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import Boundary
-from components.execution.engine import Engine, LocalEngine
+from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.process import sole_writer
 from components.execution.stage import Stage, write_lineage
-
-THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 class LocalSettings(Settings):
@@ -69,6 +66,14 @@ class StageResult:
     """When the stage began, in seconds since the epoch: for the tracker alone."""
 
 
+class Tracker(Protocol):
+    """What records finished and failed stages: ``components.tracking.recorder``, or another experiment tracker."""
+
+    def record_run(self, result: StageResult) -> object: ...
+
+    def record_failure(self, root: Path, dataset: str, stage: str, params: Mapping[str, Any], message: str) -> object: ...
+
+
 def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     """The engine that ``params.yaml:engine`` names; raises HearsightError for one that there is not."""
     block, where = content.get("engine"), f"{params_path}: engine"
@@ -88,8 +93,11 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     return LocalEngine(settings.workers)
 
 
-def run_stage(root: Path, stage: str, dataset: str) -> StageResult:
+def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = None) -> StageResult:
     """Run ``stage`` for ``dataset`` and publish its output.
+
+    Args:
+        tracker: records the run; None records nothing.
 
     Raises:
         HearsightError: parameters do not fit, an input is missing or damaged, somebody else writes this output,
@@ -114,20 +122,15 @@ def run_stage(root: Path, stage: str, dataset: str) -> StageResult:
             with engine.opened(lock, (state, root / "data")):
                 module.run(job)
         except HearsightError as error:
-            tracker().record_failure(root, dataset, stage, params.plain(), str(error))
+            if tracker:
+                tracker.record_failure(root, dataset, stage, params.plain(), str(error))
             raise
         manifest = job.finish()
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
     result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.from_cache(), job.rows, started)
-    tracker().record_run(result)
+    if tracker:
+        tracker.record_run(result)
     return result
-
-
-def limit_threads() -> None:
-    """One numeric thread a process: sums come out the same on every machine, and workers do not fight for cores."""
-    for name in THREAD_LIMITS:
-        os.environ[name] = "1"
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
 def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, Boundary]:
@@ -144,11 +147,6 @@ def clear(out: Path) -> None:
     (out / "manifest.json").unlink(missing_ok=True)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
-
-
-def tracker() -> Any:
-    """The experiment tracker's module, imported only when there is something to tell it."""
-    return importlib.import_module("components.tracking.recorder")
 
 
 def summary(result: StageResult) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Text: parsing, dictionaries, WordNet, language identification, polarity and profanity, by embedded models or by Google."""

@@ -1,0 +1,1 @@
+"""Which provider, embedded or Google, fills each role of text and image analysis, as ``filter.providers`` says."""

@@ -1,0 +1,1 @@
+"""Speech: audio as arrays, text normalisation, voices (text to speech) and recognition (speech to text)."""

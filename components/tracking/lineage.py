@@ -25,7 +25,7 @@ from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.core.params import YAML_LOADER
 from components.tracking.lineage_records import Step, nearest_first, tag, verify_records
-from components.tracking.runs import TAG, connect, dataset_of, run_name
+from components.tracking.record import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
-from components.tracking.runs import TAG, dataset_of
+from components.tracking.record import TAG, dataset_of
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.records import MODEL
 from components.core.shards import read_table
-from components.tracking.runs import DATASET_DIGEST, TAG, Record, dataset_of
+from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from components.core.digests import canonical_json
 from components.core.files import publish_bytes
-from components.tracking.runs import Record, connect, log_record, tracking_uri
+from components.tracking.record import Record, connect, tracking_uri
+from components.tracking.runs import log_record
 
 ORPHANED = 24 * 3600.0
 """Seconds after which files that were kept for a record that was never written are removed."""

@@ -25,16 +25,8 @@ from components.core.addresses import LINEAGE, lineage_path
 from components.core.digests import digest_value
 from components.tracking.logger import ensure_logger
 from components.tracking.queue import flush, last_failure, one_line, put, sole_client, waiting
-from components.tracking.runs import (
-    TAG,
-    Record,
-    connect,
-    experiment_id,
-    experiment_name,
-    files_to_log,
-    log_study,
-    run_name,
-)
+from components.tracking.record import TAG, Record, connect, experiment_id, experiment_name, run_name
+from components.tracking.runs import files_to_log, log_study
 
 __all__ = [
     "close_pipeline",

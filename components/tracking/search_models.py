@@ -1,7 +1,7 @@
 """A searchable index in MLflow: a LoggedModel that takes a sound or a picture and answers with pictures and captions.
 
 It holds the folder ``search/`` of the index boundary (embeddings, model, small pictures), byte for byte, loaded by
-:mod:`components.tracking.served`; nothing is pickled. The registry's ``<dataset>-search`` has a version for each different output,
+:mod:`components.tracking.served`; nothing is pickled. The registry's ``<dataset>-search`` has a version for each output,
 and the alias ``best`` is on the last one told of.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.tracking.models import BEST, LOADER, NEEDS, leave_running, registered_name, requirements, version_of
-from components.tracking.runs import TAG, Record
+from components.tracking.record import TAG, Record
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -6,7 +6,6 @@ takes the files (``components.retrieval.search_model``).
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,7 +31,10 @@ class ServedCaptioner:
             features: pictures × (1 + cells) × F, float32, the whole picture's vector first; of a captioner that was trained
                 with its encoder the pictures themselves, × 3 × side × side, uint8.
         """
-        torch, decoding = importlib.import_module("torch"), importlib.import_module("components.models.beam")
+        import torch
+
+        from components.models.beam import generate
+
         beam, network = int((params or {}).get("beam", BEAM)), self.loaded.model.network
         with torch.inference_mode():
             if self.loaded.model.encoder is not None:
@@ -40,7 +42,7 @@ class ServedCaptioner:
             else:
                 vectors = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
                 seen = vectors[:, 1:] if network.config.grid else vectors[:, :1]
-        return [self.loaded.text(found[0].words) for found in decoding.generate(network, seen, beam=beam)]
+        return [self.loaded.text(found[0].words) for found in generate(network, seen, beam=beam)]
 
 
 class ServedDualEncoder:
@@ -56,7 +58,8 @@ class ServedDualEncoder:
             inputs: ``images``: pictures × image features; ``speech``: clips × coefficients × frames, with
                 ``lengths``: the frames of each clip.
         """
-        torch = importlib.import_module("torch")
+        import torch
+
         given = {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in inputs.items()}
         with torch.no_grad():
             made = {}
@@ -69,18 +72,19 @@ class ServedDualEncoder:
 
 def _load_pyfunc(data_path: str) -> Any:
     """MLflow's entry point: the folder that held the weights in the train boundary, or an index and its model."""
-    # Named at run time: every stage depends on the core, and none shall depend on the networks through it.
-    if (Path(data_path) / SEARCH).is_file():
-        return importlib.import_module("components.retrieval.search_model").load(Path(data_path))
-    loading = importlib.import_module("components.models.loading")
-    kind = json.loads((Path(data_path) / loading.CONFIG).read_text(encoding="utf-8"))["kind"]
-    if kind == "captioner":
-        return ServedCaptioner(_captioner(Path(data_path)))
-    opened = importlib.import_module("components.retrieval.loading").open_folder(Path(data_path), data_path)
-    return ServedDualEncoder(opened)
+    from components.models.loading import CONFIG
+    from components.retrieval import search_model
+    from components.retrieval.loading import open_folder
+
+    folder = Path(data_path)
+    if (folder / SEARCH).is_file():
+        return search_model.load(folder)
+    kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
+    return ServedCaptioner(_captioner(folder)) if kind == "captioner" else ServedDualEncoder(open_folder(folder, data_path))
 
 
 def _captioner(folder: Path) -> Any:
-    trained = importlib.import_module("components.models.trained")
-    encoded = importlib.import_module("components.vision.image_encoders")
-    return trained.load_trained(folder, encoder=lambda about: encoded.trainable_encoder(about["name"], side=about["side"]))
+    from components.models.trained import load_trained
+    from components.vision.image_encoders import trainable_encoder
+
+    return load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"]))

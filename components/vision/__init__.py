@@ -1,0 +1,1 @@
+"""Images: labels, pornography scores, features, crops, and the encoders that are chosen by name."""

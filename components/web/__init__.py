@@ -1,1 +1,4 @@
-"""Asking the web and keeping its answers: politeness, robots.txt, retries, and an append-only store of WARC records."""
+"""Fetch politely, keep every answer, and read what was fetched: robots.txt and opt-outs, the WARC store, archives, HTML, images.
+
+Usable on its own: it knows no stage and no dataset. Not here: which pages are wanted, and records (``stages.crawl``).
+"""

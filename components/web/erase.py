@@ -142,8 +142,7 @@ def _write_down(
 
 def _shown(store: FetchStore, gone: Iterable[Entry]) -> tuple[set[str], set[str]]:
     """Of what the pages that go showed, the sha256 of every alt-text (annotations lie under it) and of every image's address."""
-    from components.stages.crawl.walk import charset
-    from components.web.html.page import read_page
+    from components.web.html.page import charset, read_page
 
     texts, images = set[str](), set[str]()
     for entry in gone:

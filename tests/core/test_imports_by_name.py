@@ -120,5 +120,6 @@ def test_no_import_by_name_is_undeclared():
     ],
 )
 def test_what_counts_as_declared(line, declared):
-    source = f"import sys\nfrom components.speech.voices import host\nTABLE = {{'a': 'components.core.caption_normalization'}}\n{line}\n"
+    table = "TABLE = {'a': 'components.core.caption_normalization'}"
+    source = f"import sys\nfrom components.speech.voices import host\n{table}\n{line}\n"
     assert (not list(undeclared(source, set(modules(PROJECT))))) is declared

@@ -89,7 +89,9 @@ TESTED = {
         "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
     ),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_says_what_it_did",
-    r"hearsight retry( .*)?": "tests/stages/crawl/test_retry.py::test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run",
+    r"hearsight retry( .*)?": (
+        "tests/stages/crawl/test_retry.py::test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run"
+    ),
     r"hearsight cost .*--vision google": (
         "tests/stages/filter/test_google_stage.py::test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line"
     ),
@@ -109,10 +111,16 @@ TESTED = {
     r"hearsight release --dataset english.*": (
         "tests/tools/release/test_release.py::test_the_command_tells_what_it_wrote_and_refuses_in_one_line"
     ),
-    r"hearsight release --dataset portuguese.*": "tests/tools/release/test_posts.py::test_the_command_writes_and_refuses_in_one_line",
-    r"hearsight score.*": "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json",
+    r"hearsight release --dataset portuguese.*": (
+        "tests/tools/release/test_posts.py::test_the_command_writes_and_refuses_in_one_line"
+    ),
+    r"hearsight score.*": (
+        "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
+    ),
     r"hearsight submission.*": "tests/tools/score/test_scoring.py::test_a_submission_is_written_a_split_at_a_time_into_one_zip",
-    r"hearsight search.*": "tests/stages/build_search_index/test_search.py::test_a_recording_and_a_picture_find_themselves_and_both_kinds",
+    r"hearsight search.*": (
+        "tests/stages/build_search_index/test_search.py::test_a_recording_and_a_picture_find_themselves_and_both_kinds"
+    ),
     r"hearsight knowledge index.*": "tests/knowledge/test_wikidata_index.py::test_every_form_of_the_dump_makes_the_same_index",
     r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",
     r"hearsight data( .*)?|make data": "tests/sample/test_sample.py::test_a_second_call_fetches_nothing",

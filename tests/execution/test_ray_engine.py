@@ -335,7 +335,8 @@ def test_settings_choose_the_engine():
 
 
 def test_ray_is_imported_only_when_a_run_takes_it():
-    code = "import sys, components.cli.main, components.execution.runner, components.execution.ray_engine; print('ray' in sys.modules)"
+    modules = "components.cli.main, components.execution.runner, components.execution.ray_engine"
+    code = f"import sys, {modules}; print('ray' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True, cwd=PROJECT) == "False\n"
 
 

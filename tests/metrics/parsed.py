@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from components.language.caption_parses import parse_captions
 from components.language.metric_lexicon import WordNetLexicon
+from components.metrics.caption_parses import parse_captions
 from components.metrics.parses import Parses, Sentence
 from tests.knowledge.dictionary import EXTRACT, extract
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.language.caption_parses import parse_captions
+from components.metrics.caption_parses import parse_captions
 from components.metrics.caption_words import ALIKE
 from components.metrics.hallucination import Hallucinations, hallucinations
 from tests.metrics.parsed import lexicon, parses

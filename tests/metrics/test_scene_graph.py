@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.language.caption_parses import parse_captions
+from components.metrics.caption_parses import parse_captions
 from components.metrics.parses import Parses, Sentence
 from components.metrics.scene_graph import compare_graphs, scene_graph_f
 from components.metrics.scene_graph_reading import SceneGraph, scene_graph

@@ -79,7 +79,8 @@ def train_rows(files: dict[str, Path]) -> list[dict[str, Any]]:
             seed = int(name.split("/")[1].split("-")[1])
             rows.append(
                 row(
-                    "pretrain_retrieval", key=f"captioner-{seed}", kind="captioner", seed=seed, weights=name, weights_sha256=sha256_file(path),
+                    "pretrain_retrieval", key=f"captioner-{seed}", kind="captioner", seed=seed, weights=name,
+                    weights_sha256=sha256_file(path),
                     validation=0.1 * (seed + 1),
                 )
             )  # fmt: skip

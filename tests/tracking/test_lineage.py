@@ -19,8 +19,9 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.tracking.lineage import Step, lineage
+from components.tracking.record import connect
 from components.tracking.recorder import close_pipeline, flush, open_pipeline, record_failure, record_run
-from components.tracking.runs import connect, flatten, metric_name
+from components.tracking.runs import flatten, metric_name
 from tests.tracking.conftest import FEATURES, REGIONS, Project, finish, row
 
 BEST = "english-captioner@best"

@@ -20,13 +20,16 @@ from components.retrieval.search_items import IMAGE, Items, Split, thumbnails
 from components.retrieval.search_items import SPEECH as SPOKEN
 from components.retrieval.searcher import ABOUT, INDEX, MODEL, SEARCH, Searcher
 from components.search.index import build_index
-from components.stages.build_search_index import BEST
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
 
 FILES = ("weights.safetensors", "config.json")
+
+
+BEST = "best"
+"""As a setting: the model with the best validation."""
 
 
 @dataclass

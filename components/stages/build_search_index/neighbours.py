@@ -16,6 +16,7 @@ import numpy as np
 
 from components.core.seeded_rng import draw
 from components.retrieval.search_items import IMAGE, SPEECH, Split
+from components.stages.build_search_index.page import neighbours_html, sound_path
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -103,8 +104,6 @@ def gather(built: Built, split: str, seed: int, queries: int, neighbours: int) -
 
 def write_page(stage: Stage, built: Built) -> None:
     """Write ``neighbours.html`` and the sound that it plays; its pictures are those of ``search/``."""
-    from components.stages.build_search_index.page import neighbours_html
-
     params = stage.params.page
     found = gather(built, params.split, params.seed, params.queries, params.neighbours)
     speech = stage.inputs["speech"]
@@ -115,8 +114,3 @@ def write_page(stage: Stage, built: Built) -> None:
     for kind in (IMAGE, SPEECH):
         share = [any(n.match for n in each.near[kind]) for each in found]
         stage.metric(f"neighbours.queries_with_a_matching_{kind}", sum(share))
-
-
-def sound_path(record: dict[str, Any]) -> str:
-    """Where an utterance of the page lies beside it."""
-    return f"audio/{record['key']}.flac"

@@ -47,7 +47,6 @@ class Card:
 def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, split: str, found: Sequence[Neighbourhood]) -> str:
     """Figure 4 as a page; pictures are addressed below ``search/``, sound below ``audio/``."""
     from components.retrieval.searcher import SEARCH
-    from components.stages.build_search_index.neighbours import sound_path
 
     def card(record: dict[str, Any], **told: Any) -> Card:
         picture = f"{SEARCH}/{record['thumbnail']}" if record["thumbnail"] else ""
@@ -95,6 +94,11 @@ def found_html(
     asked = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
     shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
     return _render("found.html", name=name, query=asked, about=searcher.about, shown=shown, notes=query.notes)
+
+
+def sound_path(record: dict[str, Any]) -> str:
+    """Where an utterance of the page lies beside it."""
+    return f"audio/{record['key']}.flac"
 
 
 def score(value: float) -> str:

@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.web.answers import Answers, Outcome
 from components.web.consent_policy import agrees, header_statements, meta_statements, refusal
-from components.web.html.page import Candidate, Page, PageOverBudget
+from components.web.html.page import Candidate, Page, PageOverBudget, charset
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.listed import Listed
 from components.web.takedown_list import taken_row
@@ -286,12 +286,3 @@ def _take(answers: Answers, outcome: Outcome, content: Page, result: Walk, step:
             own = (candidate.image_url for candidate in content.candidates)
             answers.grant([image for image in own if image and host_of(image) == host_of(url)])
     return [] if {statement.word for statement in headers} & {"nofollow", "none"} else content.links
-
-
-def charset(options: str) -> str | None:
-    """The charset that the options of a Content-Type name, or None."""
-    for option in options.split(";"):
-        name, _, value = option.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip("\"'")
-    return None

@@ -187,8 +187,8 @@ def read_besides(meteor: str, spice: str) -> dict[str, str]:
 
 def reading_of(captions: Sequence[str], items: Sequence[Item], task: Task) -> Reading:
     """What scene graphs and things named are read from: every English text parsed once, and the dictionary."""
-    from components.language.caption_parses import parse_captions
     from components.language.metric_lexicon import load_lexicon
+    from components.metrics.caption_parses import parse_captions
 
     texts = [*captions, *(text for item in items for text in item.references)]
     return Reading(parse_captions(texts, "en", task.annotations), load_lexicon())

@@ -1,4 +1,4 @@
-"""What a rule is, and the one list of rules in the order they are asked: cheap ones first.
+"""Define what a rule is: a named test of one value, with a threshold.
 
 A rule measures one thing of a candidate and says whether the value is allowed; the first rule that says no drops the
 candidate, and the ledger gets its name, value and threshold. Rules are grouped by what they must know; the glue
@@ -73,17 +73,3 @@ def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tu
         if not finding.passed:
             return rule.name, finding
     return None
-
-
-def groups() -> dict[str, tuple[Rule, ...]]:
-    """The rules by group, in the order of asking: by what a candidate costs, from microseconds to tens of milliseconds."""
-    from components.stages.filter import image_rules, overlap, parse_rules, text_rules
-
-    return {
-        "record": image_rules.RECORD_RULES,
-        "text": text_rules.TEXT_RULES,
-        "tone": text_rules.TONE_RULES,
-        "parse": parse_rules.PARSE_RULES,
-        "picture": image_rules.PICTURE_RULES,
-        "overlap": overlap.OVERLAP_RULES,
-    }

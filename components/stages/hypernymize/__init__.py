@@ -12,17 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
-from components.execution.stage import ShardOut, Stage, Task
 from components.google.cost import counted
 from components.knowledge.setup import KnowledgeSettings
-from components.providers.registry import parse_role, plan_of
+from components.providers.registry import plan_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from components.knowledge.cascade import Knowledge
+    from components.execution.stage import Stage
 
 
 class Params(Settings):
@@ -44,7 +40,7 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Rewrite, then keep the captions whose every concept is common in the whole corpus."""
-    from components.stages.hypernymize.lookups import prepare_knowledge
+    from components.stages.hypernymize.lookups import prepare_knowledge, rewritten_shard
     from components.stages.hypernymize.rarity import keep_common
 
     params: Params = stage.params
@@ -53,36 +49,6 @@ def run(stage: Stage) -> None:
     plan = plan_of(stage.root, stage.inputs["input"])
     with counted(stage, plan):
         shared = prepare_knowledge(stage, rewriting, plan)
-        captions = stage.map(rewrite_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
+        captions = stage.map(rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
     entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)
     keep_common(stage, captions, entered)
-
-
-def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge | None = None) -> ShardOut:
-    """Rewrite every text of a shard from its cached parse; ``task.shared`` names the sources of knowledge (``asking``)."""
-    import pyarrow as pa
-
-    from components.core.digests import sha256_bytes
-    from components.core.records import CAPTION
-    from components.stages.hypernymize.lookups import knowledge_of
-    from components.stages.hypernymize.rewrite import rewrite
-
-    records = table.to_pylist()
-    digests = [sha256_bytes(record["text"].encode()) for record in records]
-    parser = parse_role(task.shared["providers"], task.work)
-    stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
-    knowledge = (knowledge or knowledge_of(task)) if records else None
-    rows, ledger = [], []
-    for digest, record in zip(digests, records, strict=True):
-        assert knowledge is not None
-        parse = parser.read(stored[digest])
-        result = rewrite(parse, knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
-        if result.shortcoming is not None:
-            rule, value, threshold = result.shortcoming
-            ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
-            continue
-        ledger.append(kept(record["key"], detail="; ".join(step.step for step in result.steps)))
-        rows.append(
-            record | {"caption": result.caption, "steps": [step._asdict() for step in result.steps], "types": result.types}
-        )
-    return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))

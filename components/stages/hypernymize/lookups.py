@@ -84,6 +84,13 @@ def knowledge_of(task: Task) -> Knowledge:
     return Cascade(wordnet, sources)
 
 
+def rewritten_shard(table: pa.Table, task: Task) -> ShardOut:
+    """Rewrite every text of a shard; ``task.shared`` names the sources of knowledge."""
+    from components.stages.hypernymize.shard_rewriting import rewrite_shard
+
+    return rewrite_shard(table, task, knowledge_of(task))
+
+
 def question_shard(table: pa.Table, task: Task) -> ShardOut:
     """The names of a shard that the source ``task.shared["listen"]`` would be asked, with their types, each once, sorted."""
     import pyarrow as pa
@@ -91,7 +98,7 @@ def question_shard(table: pa.Table, task: Task) -> ShardOut:
     from components.core.ledger import ledger_table
     from components.knowledge.setup import listening_cascade
     from components.language.wordnet import load_wordnet
-    from components.stages.hypernymize import rewrite_shard
+    from components.stages.hypernymize.shard_rewriting import rewrite_shard
 
     shared = task.shared
     cascade, ear = listening_cascade(

@@ -26,7 +26,7 @@ class CaptionerRecipe(Recipe):
 
     Args:
         network: the network, with its encoder where that is trained too.
-        settings: :class:`components.stages.train_captioner.settings.CaptionerSettings`, plain; ``epochs``, ``batch`` and ``learning_rate``
+        settings: those of ``CaptionerSettings``, plain; ``epochs``, ``batch`` and ``learning_rate``
             are the phase's.
         vocabulary: words by number.
         validation: pictures to judge by (view 0), and their tokenised references, beside each other.

@@ -1,0 +1,1 @@
+"""Find damaged results in the result caches, and remove them alone."""

@@ -65,7 +65,8 @@ def measured(job: Stage, shards: Sequence[ShardRef]) -> Any:
 def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
     from components.core.graph import load_graph
     from components.core.params import stage_params
-    from components.execution.runner import limit_threads, make_engine, open_inputs
+    from components.execution.engine import limit_threads
+    from components.execution.runner import make_engine, open_inputs
     from components.stages import filter as filtering
 
     limit_threads()

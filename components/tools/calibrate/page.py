@@ -81,7 +81,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _says(rule: str) -> str:
-    from components.stages.filter.rules import groups
+    from components.stages.filter.cascade import GROUPS
 
-    found = next(each.test for rules in groups().values() for each in rules if each.name == rule)
+    found = next(each.test for rules in GROUPS.values() for each in rules if each.name == rule)
     return " ".join((found.__doc__ or "").split())

@@ -1,0 +1,1 @@
+"""Estimate what paid providers would be asked, and for how much, without asking them."""

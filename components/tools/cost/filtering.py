@@ -24,7 +24,8 @@ from components.google.responses import NAMES
 from components.providers.registry import ProviderParams, choose, google_params, plan_for
 from components.stages.filter import Params, subjects_of
 from components.stages.filter.annotation import Learning
-from components.stages.filter.rules import Subject, first_failure, groups
+from components.stages.filter.cascade import GROUPS
+from components.stages.filter.rules import Subject, first_failure
 
 
 @dataclass
@@ -83,7 +84,7 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
 
 def _go_through(learning: Learning, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
     dropped: set[str] = set()
-    for group, rules in groups().items():
+    for group, rules in GROUPS.items():
         alive = {key: subject for key, subject in subjects.items() if key not in dropped}
         known = dict(alive)
         for annotator in learning.needs(group):

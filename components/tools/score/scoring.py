@@ -145,7 +145,7 @@ def _jars(
 def _scene_graph(scores: Scores, captions: Captions, language: str) -> None:
     try:
         graphs = importlib.import_module("components.metrics.scene_graph")
-        parses = importlib.import_module("components.language.caption_parses")
+        parses = importlib.import_module("components.metrics.caption_parses")
         lexicon = importlib.import_module("components.language.metric_lexicon")
     except ImportError as problem:
         scores.left_out["scene_graph_f"] = f"cannot be imported ({problem.name or problem})"

@@ -1,0 +1,1 @@
+"""Prepare the next snapshot of a dataset, and ask again for answers that failed."""

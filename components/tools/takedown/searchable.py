@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 from components.core.errors import HearsightError
 from components.tools.takedown.file_search import Seeker
 from components.tools.takedown.tracked import MAY, SAW, TAINTED, Tracker
-from components.tracking.runs import TAG
+from components.tracking.record import TAG
 from components.tracking.search_models import KIND
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from components.tools.takedown.caches import clean
 from components.tools.takedown.file_search import Seeker, cells
 from components.tracking.lineage import Walk
 from components.tracking.lineage_records import tag
-from components.tracking.runs import TAG, connect, dataset_of, tracking_uri
+from components.tracking.record import TAG, connect, dataset_of, tracking_uri
 from components.tracking.search_models import KIND
 
 if TYPE_CHECKING:

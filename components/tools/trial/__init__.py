@@ -1,0 +1,1 @@
+"""Try single texts: what filter and hypernymize, or extract_descriptions, make of them."""

@@ -249,3 +249,12 @@ def _candidate(node: LexborNode, position: int, base: str, pictures: dict[int, C
         has_alt=alt is not None,
         figcaption=figcaption,
     )
+
+
+def charset(options: str) -> str | None:
+    """The charset that the options of a Content-Type name, or None."""
+    for option in options.split(";"):
+        name, _, value = option.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip("\"'")
+    return None

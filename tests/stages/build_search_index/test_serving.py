@@ -19,8 +19,8 @@ from components.retrieval.search_model import DEFAULTS, load, query_of
 from components.retrieval.searcher import SEARCH
 from components.speech.audio.files import to_flac
 from components.tracking.lineage import lineage
+from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from components.tracking.runs import connect
 from components.tracking.search_models import OUT, PARAMS, log_search
 from tests.stages.build_search_index.world import clip, picture
 from tests.support import PROJECT
@@ -103,7 +103,7 @@ def test_the_model_holds_the_very_files_and_leads_back_to_its_data(told: StageRe
 
 
 def _record(told: StageResult) -> Any:
-    from components.tracking.runs import Record
+    from components.tracking.record import Record
 
     return Record(dataset="stamps", stage="build_search_index", digest=told.manifest.digest)
 

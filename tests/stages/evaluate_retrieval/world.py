@@ -11,7 +11,6 @@ from PIL import Image
 
 import components.retrieval.recipe
 import components.training.fit  # noqa: F401  the workers are forks: what is imported here none of them imports again
-import components.vision.image_encoders
 from components.core.digests import sha256_bytes
 from components.core.stage_output import Boundary
 from components.execution.stage import Stage

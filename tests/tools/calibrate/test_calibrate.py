@@ -234,8 +234,8 @@ def test_what_cannot_be_swept_is_one_line_and_exit_code_2(tmp_path: Path, words:
 
 
 def test_the_tracker_holds_the_study_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[pa.Table]) -> None:
+    from components.tracking.record import connect
     from components.tracking.recorder import record_study
-    from components.tracking.runs import connect
 
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.delenv("HEARSIGHT_TRACKING", raising=False)

@@ -20,8 +20,8 @@ from components.execution.runner import StageResult
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
+from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from components.tracking.runs import connect
 from tests.stages.build_search_index import world
 from tests.support import PROJECT, row
 from tests.tools.takedown.test_versions import dvc

@@ -17,7 +17,6 @@ from components.web.conditional_fetch import moment
 
 if TYPE_CHECKING:
     from components.stages.crawl.posts.calls import Calls
-    from components.stages.crawl.posts.settings import PostsSettings
 
 
 @dataclass
@@ -52,26 +51,6 @@ class Provider(Protocol):
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
         """The second phase: the account's posts, newest first, one listing a tag; its iterators raise NotFetched."""
-
-
-def provider_of(settings: PostsSettings, most: int, *, live: bool) -> Provider:
-    """The provider that the settings name.
-
-    Args:
-        most: pages of one timeline or listing.
-        live: whether it is to be asked; only then a token is looked for.
-
-    Raises:
-        HearsightError: the token's variable is not set.
-    """
-    token = settings.token() if live else ""
-    if settings.provider == "instagram":
-        from components.stages.crawl.posts.instagram import Instagram
-
-        return Instagram(settings, most, token)
-    from components.stages.crawl.posts.mastodon import Mastodon
-
-    return Mastodon(settings, most, token)
 
 
 def host_name(server: str) -> str:

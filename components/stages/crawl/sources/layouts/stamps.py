@@ -2,7 +2,7 @@
 
 ``apple.txt`` holds the English caption on its first line, then ``fr.utf8=Une pomme.`` and the like; ``apple.png`` is the picture.
 A stamp drawn as SVG has no ``.png`` and is a missing file to the crawl. Captions of regions (``pt_BR``, ``ca@valencia``) and
-languages without an ISO 639-1 code are left out. Not in scope: the recordings beside them (``components.stages.import_recordings.corpora``).
+languages without an ISO 639-1 code are left out. Not in scope: the recordings beside them (``import_recordings``).
 """
 
 from __future__ import annotations

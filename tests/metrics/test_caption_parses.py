@@ -8,8 +8,8 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.result_cache import AnnotationStore
-from components.language.caption_parses import parse_captions
 from components.language.metric_lexicon import WordNetLexicon, load_lexicon
+from components.metrics.caption_parses import parse_captions
 from components.metrics.lexicon import FEMALE, MALE, PERSON, Lexicon, same_meaning
 from components.metrics.parses import UNKNOWN
 from tests.knowledge.dictionary import extract

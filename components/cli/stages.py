@@ -1,0 +1,48 @@
+"""``hearsight run`` and ``hearsight check``, which ``dvc repro`` starts a hundred times."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def run(stage: str, dataset: str) -> int:
+    """``hearsight run``; returns the exit code."""
+    from components.execution.process import die_with_ancestor
+
+    die_with_ancestor("dvc")  # before the imports, which take a moment: a dvc killed meanwhile is not seen to be gone
+    from components.core.addresses import find_root
+    from components.core.printing import print_line
+    from components.execution.runner import run_stage, summary
+    from components.tracking import recorder
+
+    print_line(summary(run_stage(find_root(), stage, dataset, recorder)))
+    return 0
+
+
+def check(stage: str, dataset: str) -> int:
+    """``hearsight check``, by the background process where there can be one; returns the exit code."""
+    from components.core.addresses import find_root
+    from components.execution.process import die_with_ancestor
+    from components.execution.warm_client import run_warm
+
+    die_with_ancestor("dvc")
+    root = find_root()
+    # Great Expectations takes seconds to import: a background process has done so once for all checks.
+    code = run_warm(root, "components.cli.check_server", (Path(__file__).with_name("check_server.py"),))
+    return check_here(stage, dataset) if code is None else code
+
+
+def check_here(stage: str, dataset: str) -> int:
+    """``hearsight check`` in this process; returns the exit code."""
+    from components.core.graph import find_root, load_graph
+    from components.core.printing import print_line, visible
+    from components.stages.check import check as check_boundary
+
+    root = find_root()
+    load_graph(root).require(stage, dataset)
+    gate = check_boundary(root, dataset, stage)
+    for line in gate.warning_lines():
+        print(visible(line), file=sys.stderr)
+    print_line(gate.summary())
+    return 0

@@ -1,0 +1,24 @@
+"""Choose the provider of posts that the settings name; exported files have none, since nothing is asked."""
+
+from __future__ import annotations
+
+from components.stages.crawl.posts.instagram import Instagram
+from components.stages.crawl.posts.mastodon import Mastodon
+from components.stages.crawl.posts.provider import Provider
+from components.stages.crawl.posts.settings import PostsSettings
+
+
+def provider_of(settings: PostsSettings, most: int, *, live: bool) -> Provider:
+    """The provider that the settings name.
+
+    Args:
+        most: pages of one timeline or listing.
+        live: whether it is to be asked; only then a token is looked for.
+
+    Raises:
+        HearsightError: the token's variable is not set.
+    """
+    token = settings.token() if live else ""
+    if settings.provider == "instagram":
+        return Instagram(settings, most, token)
+    return Mastodon(settings, most, token)
