@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from components.core.records import BOUNDARIES
+from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, warm
 from tests.stages.check.boundaries import make
 
@@ -29,7 +29,7 @@ def main() -> None:
     """Print a row a stage: records, CPU seconds of the check in a forked child."""
     parser = argparse.ArgumentParser(description="CPU time of a check after the import of Great Expectations.")
     parser.add_argument("--records", type=int, default=40, help="records of each boundary")
-    parser.add_argument("--stage", action="append", choices=list(BOUNDARIES), help="again for another; all without")
+    parser.add_argument("--stage", action="append", choices=list(OUTPUT_SCHEMAS), help="again for another; all without")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -37,7 +37,7 @@ def main() -> None:
         started = cpu()
         warm()
         print(f"import: {cpu() - started:.2f} s\n\n| stage | records | check, CPU s |\n|---|--:|--:|")
-        for stage in chosen.stage or BOUNDARIES:
+        for stage in chosen.stage or OUTPUT_SCHEMAS:
             make(root, stage, records=max(1, chosen.records // 2))
             before = cpu(children=True)
             child = os.fork()

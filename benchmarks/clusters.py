@@ -28,14 +28,14 @@ WIDE = 900
 def features(pictures: Path) -> Any:
     """The global vectors of every PNG below a folder, through the project's annotation store."""
     from components.core.digests import sha256_file
-    from components.core.result_cache import AnnotationStore
+    from components.core.result_cache import ResultCache
     from components.stages.cluster.vectors import read_vectors
     from components.vision.features import ImageFeatures, feature_key
 
     found = {sha256_file(path): path for path in sorted(pictures.rglob("*.png"))}
     if not found:
         raise SystemExit(f"{pictures}: holds no PNG; run `hearsight data`")
-    store = AnnotationStore(ROOT / ".hearsight" / "annotations")
+    store = ResultCache(ROOT / ".hearsight" / "annotations")
     store.annotate(
         ImageFeatures(),
         {feature_key(sha, 0): (lambda sha=sha, path=path: (path.read_bytes(), sha, 0)) for sha, path in found.items()},

@@ -2,7 +2,7 @@
 
 ``same``: small networks in double precision, trained a little on captions drawn by chance and then shaken, so that captions
 have all lengths; every caption of both is compared, with beams of 1 and 4 and four length penalties.
-``speed``: the network of seed 000 (6 + 6 layers, width 512, 25,000 words, 64 cells), beam 4, 15 words, END forbidden on both
+``speed``: the network of CC (6 + 6 layers, width 512, 25,000 words, 64 cells), beam 4, 15 words, END forbidden on both
 sides so that all are written. The peer forbids by its ``final_logits_bias``, at no cost to it. In turns in one process,
 CPU time, after one run that is not counted; a figure is the ratio of medians. Ours lays its weights out within the time. With
 ``--device cuda`` times are by the clock, and the result goes to ``benchmarks/results/`` with the hardware's name.

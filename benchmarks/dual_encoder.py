@@ -1,7 +1,7 @@
 """Training a dual encoder beside the bound that its towers set: ``python -m benchmarks.dual_encoder`` (``--device cuda``).
 
 A set is written through the project's own writers: 16 kHz FLAC of 4 to 8 s in a made language, two utterances a picture; JPEGs of
-640 × 480, or features as EfficientNet-lite0 gives them (3 views × 1280, float16). ``full`` is ``DualEncoderRecipe`` as ``fit``
+640 × 480, or features as EfficientNet-lite0 gives them (3 views × 1280, float16). ``full`` is ``DualEncoderTraining`` as ``fit``
 runs it: reading processes, crops, MFCCs, SpecAugment, both towers there and back, the masked margin softmax, Adam; pairs a
 second by the clock between the steps that follow two of warming up. The bound is 1 / (1 / a + 1 / b) of the rates a and b that
 each tower reaches alone on one synthetic batch of the same shape that lies ready: there, back, Adam. The three take turns;
@@ -37,7 +37,7 @@ from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import Pairs, SpokenSet, read_pairs
-from components.retrieval.recipe import DualEncoderRecipe
+from components.retrieval.recipe import DualEncoderTraining
 from components.speech.audio.files import from_flac, to_flac
 from components.training.fit import fit
 from components.training.settings import REFERENCE, Hardware
@@ -52,7 +52,7 @@ SETTINGS |= {"weight_decay": 4e-5, "clip_gradient": 0.0}
 
 def made_set(root: Path, kind: str) -> Pairs:
     """A spoken set on the disk, as pairs."""
-    from tests.retrieval.world import boundary
+    from tests.retrieval.world import output
 
     language, rows, prepared = Language(0), [], []
     clips: dict[str, bytes] = {}
@@ -75,11 +75,7 @@ def made_set(root: Path, kind: str) -> Pairs:
     encoder = {"name": "efficientnet_lite0", "side": 256, "trained": kind != "features"}
     made = {PREPARED_FILE: json.dumps({"wording": "text", "encoder": encoder}).encode()}
     return read_pairs(
-        [
-            SpokenSet(
-                boundary(root, "synthesize", kind, rows, clips), boundary(root, "extract_features", kind, prepared, files, made)
-            )
-        ],
+        [SpokenSet(output(root, "synthesize", kind, rows, clips), output(root, "extract_features", kind, prepared, files, made))],
         "train",
         ["picture"],
     )
@@ -101,7 +97,7 @@ def _photograph(source: np.random.Generator) -> bytes:
     return target.getvalue()
 
 
-class Timed(DualEncoderRecipe):
+class Timed(DualEncoderTraining):
     """A recipe that notes when each step ends, by the clock and in CPU time of this process."""
 
     marks: list[tuple[float, float]]

@@ -92,12 +92,12 @@ def adding(runs: int, count: int) -> None:
 def pictures() -> None:
     """The table."""
     from benchmarks.duplicates_table import ours, row, write
-    from components.core.result_cache import AnnotationStore
+    from components.core.result_cache import ResultCache
 
     folder = WORK / "pictures"
     count = write(ROOT / "data" / "packages" / "unpacked", folder)
     print(json.dumps({"what": "pictures", "originals": count}), flush=True)
-    found = ours(folder, AnnotationStore(WORK / "annotations"))
+    found = ours(folder, ResultCache(WORK / "annotations"))
     out = WORK / "pairs.json"
     measured(environment("imagededup"), PEERS / "imagededup" / "run.py", "folder", folder, out)
     found["imagededup pHash ≤ 10"] = {tuple(pair) for pair in json.loads(out.read_text())}

@@ -21,11 +21,11 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.duplicates_posts import make_posts
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.execution.stage import Stage
 from components.stages.dedup import Aligned, Params, Posts, run
 from components.vision.features import ImageFeatures, feature_key
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SHARD = 500
 PARAMS = Params(
@@ -46,9 +46,9 @@ def drawn(shows: int, number: int) -> bytes:
     return buffer.getvalue()
 
 
-def inputs(root: Path, count: int, added: int) -> AnnotationStore:
-    """The boundaries before (``old``) and after (``new``), and the features of all."""
-    posts, store = make_posts(count + added), AnnotationStore(root / "features")
+def inputs(root: Path, count: int, added: int) -> ResultCache:
+    """The outputs before (``old``) and after (``new``), and the features of all."""
+    posts, store = make_posts(count + added), ResultCache(root / "features")
     rows: list[list[dict[str, Any]]] = []
     media: list[dict[str, bytes]] = []
     for start in [*range(0, count, SHARD), *range(count, count + added, SHARD)]:
@@ -71,18 +71,18 @@ def inputs(root: Path, count: int, added: int) -> AnnotationStore:
         media.append(pictures)
     old = -(-count // SHARD)
     for name, end in (("old", old), ("new", len(rows))):
-        make_boundary(root / name, "hypernymize", rows[:end])
-        make_boundary(root / name, "crawl", [[] for _ in rows[:end]], media=media[:end])
+        make_output(root / name, "hypernymize", rows[:end])
+        make_output(root / name, "crawl", [[] for _ in rows[:end]], media=media[:end])
     return store
 
 
 def once(root: Path, which: str, state: Path) -> dict[str, Any]:
-    """One run of the stage over the boundaries ``which``."""
-    from components.core.stage_output import Boundary
+    """One run of the stage over the outputs ``which``."""
+    from components.core.stage_output import StageOutput
 
     home = root / which
     shutil.rmtree(home / "data" / "english" / "dedup", ignore_errors=True)
-    found = {name: Boundary(home / "data" / "english" / of) for name, of in (("input", "hypernymize"), ("media", "crawl"))}
+    found = {name: StageOutput(home / "data" / "english" / of) for name, of in (("input", "hypernymize"), ("media", "crawl"))}
     stage: Stage = make_stage(home, "dedup", params=PARAMS, inputs=found)
     stage.state = state
     stage.export = lambda name, data: None  # type: ignore[method-assign]

@@ -1,6 +1,6 @@
 """Posts as people repeat them, in any number: captions of a language's words, picture features with the spread of real ones.
 
-Of all posts 45 % repeat another (seed 002: 44.9 %): most of these the same picture, altered a little or a lot, with the same
+Of all posts 45 % repeat another (PCV: 44.9 %): most of these the same picture, altered a little or a lot, with the same
 caption, one to three words of it changed, or another caption; some say the very same words of another picture, as series do.
 Everything is drawn by the seed.
 """

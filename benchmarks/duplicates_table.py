@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.duplicates_pictures import VARIANTS, flat, originals, variants
 from components.core.digests import sha256_bytes
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.stages.dedup.hamming import near_hashes
 from components.stages.dedup.pictures import verified
 from components.stages.dedup.posts import unit_rows
@@ -65,7 +65,7 @@ def row(name: str, pairs: set[tuple[str, str]], count: int, half: int | None = N
     }
 
 
-def ours(folder: Path, store: AnnotationStore) -> dict[str, set[tuple[str, str]]]:
+def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
     """Pairs of files by our signal, by the cosine alone, and by perceptual hashes with and without turns."""
     files = sorted(folder.iterdir())
     data = {file.name: file.read_bytes() for file in files}

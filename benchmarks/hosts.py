@@ -120,7 +120,7 @@ async def serve(hosts: int, faults: bool) -> None:
 
 def crawl(home: Path, table: Path) -> dict[str, Any]:
     """Run the crawl stage over a table; what it says of itself."""
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.engine import LocalEngine
     from components.execution.stage import Stage
     from components.stages.crawl import run
@@ -153,7 +153,7 @@ def crawl(home: Path, table: Path) -> dict[str, Any]:
     stage.finish()
     seconds = time.monotonic() - start
     rules: dict[str, int] = {}
-    for row in Boundary(out).ledger().to_pylist():
+    for row in StageOutput(out).ledger().to_pylist():
         rules[row["rule"] or "kept"] = rules.get(row["rule"] or "kept", 0) + 1
     return {"seconds": round(seconds, 2), "cpu": round(time.process_time() - used, 2), "rules": dict(sorted(rules.items()))}
 

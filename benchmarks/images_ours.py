@@ -49,7 +49,7 @@ def ours_head(folder: str) -> dict[str, Any]:
 def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     """The whole crawl stage: pages, robots.txt, images, WARC, decoding, shards, ledger, manifest."""
     from components.core.params import parse_settings, read_params_file
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.engine import LocalEngine
     from components.execution.stage import Stage
     from components.stages.crawl import Params, run
@@ -71,7 +71,7 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     processors = sum(one.ru_utime + one.ru_stime for one in used)
     return {
         "seconds": seconds,
-        "kept": Boundary(out).table().num_rows,
+        "kept": StageOutput(out).table().num_rows,
         "processors": processors,
         "own": used[0].ru_utime + used[0].ru_stime,
     }

@@ -1,6 +1,6 @@
 """Whether three of the paper's claims hold on a small made world: ``python -m benchmarks.learnability``.
 
-1. At batch 48 the masked margin softmax finds the right one first 1.5 times as often as the triplet loss (seed 003, table 1).
+1. At batch 48 the masked margin softmax finds the right one first 1.5 times as often as the triplet loss (CSC, table 1).
 2. With the masked margin softmax R@10 rises from batch 12 over 24 to 48 (table 1).
 3. Learning the other kind of the world from few pairs, both towers from a trained model reach at least the R@10 of either one,
    and either one at least that of neither (table 2).
@@ -35,13 +35,13 @@ import torch
 from scipy.stats import t as student
 
 from benchmarks.learnability_world import HUMAN, SIDE, SPLITS, SYNTHETIC, Kind, Pair, pairs_of
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.loading import LoadedDualEncoder, warm_start
 from components.models.mfcc import MFCC, MfccSettings
 from components.retrieval.items import Batch
-from components.retrieval.recipe import DualEncoderRecipe
+from components.retrieval.recipe import DualEncoderTraining
 from components.retrieval.settings import STARTS
 from components.training.fit import fit
 from components.training.recipe import reseed
@@ -103,7 +103,7 @@ class Items(torch.utils.data.Dataset[Any]):
         for place, (epoch, item) in enumerate(pairs):
             clip, left, top = self.clips[item], SHIFT, SHIFT
             if self.training:
-                source = draw(self.seed, epoch, self.keys[item])
+                source = seeded_rng(self.seed, epoch, self.keys[item])
                 clip = clip[:, source.randrange(max(1, clip.shape[1] - FRAMES + 1)) :]
                 left, top = (source.randrange(2 * SHIFT + 1) for _ in range(2))
                 light[place] = source.uniform(0.8, 1.2)
@@ -164,7 +164,7 @@ def train(network: DualEncoder, items: Items, choice: Choice, steps: int, seed: 
     loss = LossSettings(loss=choice.loss, margin_factor=GROWTH, margin_every=steps, triplet_margin=choice.margin)  # type: ignore[arg-type]
     nothing: Any = Items([], seed, training=False)
     training: Any = items
-    recipe = DualEncoderRecipe(network, settings, seed, loss=loss, masks=MASKS, training=training, validation=nothing)
+    recipe = DualEncoderTraining(network, settings, seed, loss=loss, masks=MASKS, training=training, validation=nothing)
     with tempfile.TemporaryDirectory() as folder:
         fit(recipe, items, Path(folder))
     return network

@@ -6,7 +6,7 @@ light, a second, smaller thing, the speaker's pitch, throat and pace, the order 
 ground are left unsaid at times, as people leave things unsaid, so not even a perfect listener finds every picture.
 
 Two kinds of the same world differ as synthetic speech about the web's pictures differs from people who speak of photographs
-(seed 003, section 4.3): other voices, another pace, echo and noise; paler colours, outlines, uneven light, blur. Every
+(CSC, section 4.3): other voices, another pace, echo and noise; paler colours, outlines, uneven light, blur. Every
 combination of what can be named is used for one split alone: test pairs show combinations that no training pair of either kind
 shows.
 """
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 RATE_HZ = 16_000
 SIDE = 32
@@ -39,7 +39,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 UNSAID = {"pattern": 0.15, "ground": 0.15}
 """Share of utterances that leave it out."""
 SPLITS = {"train": 960, "few": 384, "validation": 256, "test": 256}
-"""Pairs of each split; ``few`` are the training pairs of the kind that is learnt from few."""
+"""Pairs of each split; ``few`` are the training pairs of the kind that is learned from few."""
 HUES = {"red": 0.0, "orange": 0.075, "yellow": 0.155, "green": 0.33, "cyan": 0.48, "blue": 0.63, "purple": 0.8}
 GROUNDS = {
     "sky": ((0.45, 0.65, 0.95), (0.8, 0.9, 1.0), "fall"),
@@ -115,7 +115,7 @@ class Language:
     def __init__(self, seed: int) -> None:
         syllables = list(itertools.product(range(len(CONSONANTS)), range(len(VOWELS))))
         names = [name for values in NAMES.values() for name in values]
-        source = draw(seed, "language")
+        source = seeded_rng(seed, "language")
         words = source.sample(list(itertools.product(syllables, syllables)), len(names))
         self.words: dict[str, tuple[tuple[int, int], ...]] = dict(zip(names, words, strict=True))
         self.fillers = [(syllable,) for syllable in source.sample(syllables, 3)]
@@ -124,7 +124,7 @@ class Language:
 def combinations(seed: int) -> dict[str, list[dict[str, str]]]:
     """What the pairs of each split show; no combination stands twice."""
     every = [dict(zip(NAMES, values, strict=True)) for values in itertools.product(*NAMES.values())]
-    draw(seed, "combinations").shuffle(every)
+    seeded_rng(seed, "combinations").shuffle(every)
     ends = list(itertools.accumulate(SPLITS.values()))
     return {split: every[end - count : end] for (split, count), end in zip(SPLITS.items(), ends, strict=True)}
 
@@ -142,7 +142,7 @@ def pairs_of(seed: int, split: str, kind: Kind, limit: int | None = None) -> lis
 
 def source_of(*key: str | int) -> np.random.Generator:
     """Numpy's draws, keyed."""
-    return np.random.default_rng(draw(*key).getrandbits(64))
+    return np.random.default_rng(seeded_rng(*key).getrandbits(64))
 
 
 def speak(

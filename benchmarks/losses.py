@@ -1,4 +1,4 @@
-"""The losses of seed 003: memory, time as a share of a training step, and beside peers: ``python -m benchmarks.losses``.
+"""The losses of CSC: memory, time as a share of a training step, and beside peers: ``python -m benchmarks.losses``.
 
 ``memory``: peak of a forward and backward pass in a process of its own, the embeddings and their gradients within it, beside
 a B × B matrix in single precision. ``time``: forward and backward from embeddings to their gradients, in turns in one process,

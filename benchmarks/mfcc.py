@@ -1,6 +1,6 @@
 """MFCCs beside librosa's, per core: ``python -m benchmarks.mfcc`` (``--gpu`` on a machine with one).
 
-Input: 48 clips of 3.5 s and of 8 s of a voice, the two durations of seed 003, at equal settings (the defaults of
+Input: 48 clips of 3.5 s and of 8 s of a voice, the two durations of CSC, at equal settings (the defaults of
 ``components.models.mfcc``). librosa gets them as one batch, its fastest way, and clip by clip, as it is mostly called; it is
 given single precision, its default (its FFT is double then too). Both in one process and one thread, in turns, CPU time; a
 figure is the ratio of medians. ``--parts`` tells what our time goes to.

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from components.speech.voices.hosts import HUGE_PAGES
 
 if TYPE_CHECKING:
-    from components.stages.synthesize.prosody import Manner
+    from components.stages.synthesize.prosody import Prosody
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS: dict[str, Any] = {"seed": 1, "utterances": 1, "max_characters": 600, "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
@@ -61,21 +61,21 @@ def voices() -> list[str]:
 def make_split(root: Path, count: int) -> None:
     """A finished split of ``count`` captions in shards of 500."""
     from benchmarks.captions import alt_texts
-    from tests.support import make_boundary, row
+    from tests.support import make_output, row
 
     texts = [text for text in dict.fromkeys(alt_texts()) if 5 <= len(text.split()) <= 20 and len(text) < 200][:count]
     rows = [row("split", key=f"{n:016x}", caption=text, language="en", split="train") for n, text in enumerate(texts)]
-    make_boundary(root, "split", [rows[start : start + 500] for start in range(0, len(rows), 500)])
+    make_output(root, "split", [rows[start : start + 500] for start in range(0, len(rows), 500)])
 
 
 def stage_over(root: Path, scratch: Path, workers: int) -> Any:
     """The stage with cold caches under ``scratch``."""
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.engine import LocalEngine
     from components.stages import synthesize
     from tests.support import make_stage
 
-    split = Boundary(root / "data" / "english" / "split")
+    split = StageOutput(root / "data" / "english" / "split")
     params = synthesize.Params(voices=voices(), **SETTINGS)
     stage = make_stage(scratch, "synthesize", params=params, inputs={"input": split})
     stage.engine = LocalEngine(workers)
@@ -84,19 +84,19 @@ def stage_over(root: Path, scratch: Path, workers: int) -> Any:
 
 def run_stage(root: Path, workers: int) -> dict[str, Any]:
     """The stage itself."""
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.stages import synthesize
 
     with tempfile.TemporaryDirectory() as scratch:
         stage = stage_over(root, Path(scratch), workers)
         synthesize.run(stage)
         stage.finish()
-        table = Boundary(stage.out).table(["seconds"])
+        table = StageOutput(stage.out).table(["seconds"])
         flac = sum(path.stat().st_size for path in (stage.out / "media").iterdir())
         return {"utterances": table.num_rows, "hours": sum(table["seconds"].to_pylist()) / 3600, "bytes": flac}
 
 
-def run_engines(root: Path, workers: int, work: Callable[[tuple[str, Manner]], int]) -> dict[str, Any]:
+def run_engines(root: Path, workers: int, work: Callable[[tuple[str, Prosody]], int]) -> dict[str, Any]:
     """The engines alone, or with what is made of their sound, on what the stage would have them say."""
     from components.execution.engine import LocalEngine
     from components.stages.synthesize.prosody import manner_of
@@ -117,14 +117,14 @@ def _engine(name: str) -> Any:
     return ENGINES[name]()
 
 
-def _say(said: tuple[str, Manner]) -> int:
+def _say(said: tuple[str, Prosody]) -> int:
     from components.speech.voices.catalogue import voice_named
 
     who = voice_named(said[1].voice)
     return len(_engine(who.engine).say(said[0], who.speaker)[0])
 
 
-def _sound(said: tuple[str, Manner]) -> int:
+def _sound(said: tuple[str, Prosody]) -> int:
     from components.stages.synthesize.speech import Speech, Unspoken
 
     try:

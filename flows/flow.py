@@ -210,6 +210,6 @@ def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:
         first.result()
     except StageFailed as error:
         raise HearsightError(
-            f"{error}{more}{rest}", mend="mend it and start the flow again: what is done is not done again"
+            f"{error}{more}{rest}", hint="fix it and start the flow again: what is done is not done again"
         ) from None
     raise HearsightError(f"{first.message}{more}{rest}", where="flow")

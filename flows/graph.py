@@ -60,13 +60,13 @@ def read_tasks(root: Path, targets: Iterable[str] = ()) -> list[StageTask]:
             needs = {name: {_address(other, root) for other in graph.successors(stage)} for name, stage in stages.items()}
             tasks = {name: _task(root, name, stage, needs[name]) for name, stage in stages.items() if stage.cmd}
     except DvcException as error:
-        raise HearsightError(" ".join(str(error).split()), where=root / "dvc.yaml", mend="see `dvc dag`") from None
+        raise HearsightError(" ".join(str(error).split()), where=root / "dvc.yaml", hint="see `dvc dag`") from None
     wanted = set(tasks)
     if chosen := [target for target in targets if target]:
         for target in chosen:
             if target not in tasks:
                 raise HearsightError(
-                    f"has no stage '{target}'", where=root / "dvc.yaml", mend=f"known are: {', '.join(sorted(tasks))}"
+                    f"has no stage '{target}'", where=root / "dvc.yaml", hint=f"known are: {', '.join(sorted(tasks))}"
                 )
         wanted = _closure(chosen, needs)
     return _in_order({name: task for name, task in tasks.items() if name in wanted})
@@ -84,10 +84,10 @@ def _task(root: Path, address: str, stage: Any, needs: set[str]) -> StageTask:
     where = f"{root / 'dvc.yaml'}: {address}.meta"
     unknown = sorted(set(meta) - {"pool", "retries", "timeout"})
     if unknown:
-        raise HearsightError(f"'{unknown[0]}' is not known", where=where, mend="use pool, retries, timeout")
+        raise HearsightError(f"'{unknown[0]}' is not known", where=where, hint="use pool, retries, timeout")
     retries = meta.get("retries", 0)
     if not isinstance(retries, int) or retries < 0:
-        raise HearsightError(f"retries is {retries!r}", where=where, mend="give a number of at least 0")
+        raise HearsightError(f"retries is {retries!r}", where=where, hint="give a number of at least 0")
     command = stage.cmd if isinstance(stage.cmd, str) else " && ".join(stage.cmd)
     return StageTask(
         address, command, tuple(sorted(needs)), str(meta.get("pool", "cpu")), retries, seconds(meta.get("timeout", "1h"), where)
@@ -98,7 +98,7 @@ def seconds(text: object, where: str = "") -> float:
     """``90s``, ``30m``, ``2h``, ``1d`` or a plain number of seconds."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)", str(text).strip())
     if not found or float(found[1]) <= 0:
-        raise HearsightError(f"timeout is {text!r}", where=where, mend="write 90s, 30m, 2h or 1d")
+        raise HearsightError(f"timeout is {text!r}", where=where, hint="write 90s, 30m, 2h or 1d")
     return float(found[1]) * UNITS[found[2] or "s"]
 
 

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _pool(text: str) -> tuple[str, int]:
     name, _, size = text.partition("=")
     if not name or not size.isdigit() or int(size) < 1:
-        raise HearsightError(f"'{text}' is no pool size", where="--pool", mend="write NAME=N, e.g. cpu=2")
+        raise HearsightError(f"'{text}' is no pool size", where="--pool", hint="write NAME=N, e.g. cpu=2")
     return name, int(size)
 
 

@@ -48,7 +48,7 @@ def read_schedules(root: Path) -> dict[str, Schedule]:
             CronSchedule(cron=schedule.cron)
         except ValidationError:
             where = f"{path}: schedules.{name}.cron"
-            raise HearsightError(f"{schedule.cron!r} is no cron schedule", where=where, mend='write e.g. "0 3 * * *"') from None
+            raise HearsightError(f"{schedule.cron!r} is no cron schedule", where=where, hint='write e.g. "0 3 * * *"') from None
         found[name] = schedule
     return found
 

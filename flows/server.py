@@ -46,7 +46,7 @@ def served(name: str, command: Sequence[str], health: str, root: Path) -> Iterat
     log = root / ".hearsight" / f"{name}-server.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     if _answers(health):
-        raise HearsightError(f"something already answers at {health}", mend=f"end it, or choose another port for {name}")
+        raise HearsightError(f"something already answers at {health}", hint=f"end it, or choose another port for {name}")
     guarded = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--", *command]
     with log.open("wb") as handle:
         process = subprocess.Popen(guarded, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)
@@ -54,7 +54,7 @@ def served(name: str, command: Sequence[str], health: str, root: Path) -> Iterat
             deadline = time.monotonic() + PATIENCE
             while not _answers(health):
                 if process.poll() is not None or time.monotonic() > deadline:
-                    raise HearsightError(f"the {name} server did not come up", where=log, mend="see that log; is the port taken?")
+                    raise HearsightError(f"the {name} server did not come up", where=log, hint="see that log; is the port taken?")
                 time.sleep(0.5)
             yield
         finally:

@@ -67,7 +67,7 @@ def shown_folders(graph: Graph) -> list[Path]:
 
 
 def index(graph: Graph) -> str:
-    """Return the HTML page that links every stage's page, every page of ``reports``, and every boundary's Data Docs."""
+    """Return the HTML page that links every stage's page, every page of ``reports``, and every output's Data Docs."""
     root = graph.root
     docs = sorted(path for depth in ("*/*", "*/cells/*/*") for path in root.glob(f"reports/data_docs/{depth}/index.html"))
     reports = [path for path in sorted(root.glob("reports/*/index.html")) if path.parent.name != "data_docs"]
@@ -132,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             try:
                 pages = stack.enter_context(ThreadingHTTPServer((LOOPBACK, chosen.pages), partial(Pages, graph=graph)))
             except OSError as error:
-                raise HearsightError(f"port {chosen.pages}: {error.strerror}", mend="choose another with --pages") from None
+                raise HearsightError(f"port {chosen.pages}: {error.strerror}", hint="choose another with --pages") from None
             print(f"experiments and models (MLflow)  {mlflow}", flush=True)
             print(f"flow runs (Prefect)              {api.removesuffix('/api')}", flush=True)
             print(f"reports and checks (Data Docs)   http://{LOOPBACK}:{chosen.pages}", flush=True)

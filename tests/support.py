@@ -1,4 +1,4 @@
-"""What several test areas need: finished boundaries made from rows, without running the stages before."""
+"""What several test areas need: finished outputs made from rows, without running the stages before."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
 from components.core.ledger import kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.execution.engine import Engine, LocalEngine, attempt
 from components.execution.stage import Stage
 
@@ -41,19 +41,19 @@ FILLERS: dict[Any, Any] = {pa.string(): "", pa.int32(): 1, pa.int64(): 1, pa.flo
 
 def row(stage: str, **values: Any) -> dict[str, Any]:
     """A record of the stage's schema; what is not given is filled with something harmless."""
-    schema = BOUNDARIES[stage][1]
+    schema = OUTPUT_SCHEMAS[stage][1]
     unknown = set(values) - set(schema.names)
     assert not unknown, unknown
     return {field.name: values.get(field.name, FILLERS.get(field.type, [])) for field in schema}
 
 
-def leave_warning(boundary: Boundary) -> str:
+def leave_warning(output: StageOutput) -> str:
     """Leave a warning beside an input, as its check would; returns its line."""
-    warning = CheckWarning(boundary.name, "by_voice", "rate", "expect_x", "found <0.7>", "a measured figure")
-    name = Path(boundary.name)
-    path = warnings_path(boundary.path.parents[len(name.parts)], str(name.parent), name.name)
+    warning = CheckWarning(output.name, "by_voice", "rate", "expect_x", "found <0.7>", "a measured figure")
+    name = Path(output.name)
+    path = warnings_path(output.path.parents[len(name.parts)], str(name.parent), name.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(warnings_bytes(boundary.name, [warning]))
+    path.write_bytes(warnings_bytes(output.name, [warning]))
     return warning.text
 
 
@@ -86,7 +86,7 @@ def make_stage(
     stage: str,
     dataset: str = "english",
     params: Any = None,
-    inputs: dict[str, Boundary] | None = None,
+    inputs: dict[str, StageOutput] | None = None,
     engine: Engine | None = None,
 ) -> Stage:
     """A Stage as the runner would hand it over, under a root of the test's own; it runs in this process unless told otherwise."""
@@ -95,17 +95,17 @@ def make_stage(
     return Stage(stage, dataset, params, PROJECT, inputs or {}, out, engine or InlineEngine(), state=root / ".hearsight")
 
 
-def make_boundary(
+def make_output(
     root: Path,
     stage: str,
     shards: Sequence[Sequence[dict[str, Any]]],
     dataset: str = "english",
     media: Sequence[dict[str, bytes]] = (),
-) -> Boundary:
-    """A finished boundary whose shards hold these rows, every one of them kept."""
+) -> StageOutput:
+    """A finished output whose shards hold these rows, every one of them kept."""
     job = make_stage(root, stage, dataset)
     for number, rows in enumerate(shards):
-        table = pa.Table.from_pylist(list(rows), schema=BOUNDARIES[stage][1])
+        table = pa.Table.from_pylist(list(rows), schema=OUTPUT_SCHEMAS[stage][1])
         job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in rows), media[number] if media else None)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)

@@ -148,7 +148,7 @@ def cost(
 
         lines = estimate(find_root(), dataset, language, vision)
     else:
-        raise HearsightError(f"'{stage}' asks no paid provider", where="hearsight cost", mend="take filter or synthesize")
+        raise HearsightError(f"'{stage}' asks no paid provider", where="hearsight cost", hint="take filter or synthesize")
     print_table([line.plain() for line in lines])
 
 
@@ -165,7 +165,7 @@ def explain(
     from components.tracking.explain import explain as explain_record
 
     if bool(what) == bool(rule):
-        raise HearsightError("names no record and no rule, or both", where="hearsight explain", mend="give one of them")
+        raise HearsightError("names no record and no rule, or both", where="hearsight explain", hint="give one of them")
     if rule:
         return print_table(dropped_by(load_graph(find_root()), rule, dataset))
     lives = explain_record(load_graph(find_root()), what)
@@ -195,7 +195,7 @@ def show(dataset: Dataset = "english") -> None:
     """Print the results of a finished run: records kept and dropped, scores, and where its pages are."""
     from components.core.check_warnings import ABOUT, read_warnings, upstream
     from components.core.graph import find_root, load_graph
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.tracking.recorder import flush_or_warn
 
     root = find_root()
@@ -210,7 +210,7 @@ def show(dataset: Dataset = "english") -> None:
     )
     last, page = next((end for end in ends if end[0] in taken), ends[0])
     graph.require(last, dataset)
-    report = Boundary(graph.output(last, dataset))
+    report = StageOutput(graph.output(last, dataset))
     say(report.file("summary.txt").read_text())
     if warnings := read_warnings(root, upstream(graph, dataset)):
         say(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
@@ -329,7 +329,7 @@ def snapshot_next(
     try:
         chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()
     except ValueError:
-        raise HearsightError(f"'{day}' is no day", where="--day", mend="write it as 2026-11-21") from None
+        raise HearsightError(f"'{day}' is no day", where="--day", hint="write it as 2026-11-21") from None
     print_line(next_snapshot(find_root(), dataset, chosen))
 
 
@@ -374,7 +374,7 @@ def tracking_flush() -> None:
     except Exception as error:  # MLflow's and its server's own kinds
         line = " ".join(str(error).split())[:300]
         raise HearsightError(
-            f"cannot be reached ({line})", where="MLflow", mend="start it and run this again: nothing is lost"
+            f"cannot be reached ({line})", where="MLflow", hint="start it and run this again: nothing is lost"
         ) from None
 
 

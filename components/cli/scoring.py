@@ -37,7 +37,7 @@ def score(
     from components.tools.score.scoring import score as score_them
 
     if out is not None and not out.parent.is_dir():
-        raise HearsightError("there is no such folder", where=out.parent, mend="make it, or write elsewhere")
+        raise HearsightError("there is no such folder", where=out.parent, hint="make it, or write elsewhere")
     scores = score_them(
         read_captions(references, candidates, subset=subset), meteor_path=meteor, spice_path=spice, java=java, language=language
     )

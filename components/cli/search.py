@@ -44,7 +44,7 @@ def search(
     from components.retrieval.searcher import KINDS, Searcher
 
     if page is not None and not page.parent.is_dir():
-        raise HearsightError("there is no such folder", where=page.parent, mend="make it, or write elsewhere")
+        raise HearsightError("there is no such folder", where=page.parent, hint="make it, or write elsewhere")
     asked = read_query(query)
     searcher = Searcher.open(folder_of(index), encoder_weights)
     for note in (*asked.notes, searcher.encoder.note(asked)):
@@ -81,17 +81,17 @@ def folder_of(index: str) -> Path:
         if (folder / ABOUT).is_file():
             return folder
     if path.is_dir() and "/" in index:
-        raise HearsightError("is no folder to search in", where=index, mend="name the folder search/ that the stage index wrote")
+        raise HearsightError("is no folder to search in", where=index, hint="name the folder search/ that the stage index wrote")
     graph = load_graph(find_root())
     there = sorted(graph.chain.get("build_search_index", {}))
     if index not in there:
         raise HearsightError(
-            "is no dataset with an index, nor a folder of one", where=index, mend=f"known are {', '.join(there)}"
+            "is no dataset with an index, nor a folder of one", where=index, hint=f"known are {', '.join(there)}"
         )
     folder = graph.output("build_search_index", index)
     if not (folder / "manifest.json").is_file():
         raise HearsightError(
-            "has no finished index", where=index, mend=f"run `dvc repro build_search_index@{index}`, or `dvc pull`"
+            "has no finished index", where=index, hint=f"run `dvc repro build_search_index@{index}`, or `dvc pull`"
         )
     return folder / SEARCH
 
@@ -100,10 +100,10 @@ def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     """What gives the FLAC of a found utterance: from the project's own data, if it is what was indexed; else nothing."""
     from components.core.errors import HearsightError
     from components.core.graph import find_root
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
 
     try:
-        speech = Boundary(find_root() / "data" / searcher.about["speech"]["boundary"])
+        speech = StageOutput(find_root() / "data" / searcher.about["speech"]["boundary"])
         there = speech.digest == searcher.about["speech"]["digest"]
     except (HearsightError, KeyError, TypeError):
         there = False

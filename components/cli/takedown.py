@@ -36,7 +36,7 @@ def add(
 
     root = find_root()
     if not (given := _given(url, host, owner)):
-        raise HearsightError("names nothing", where="takedown add", mend="give --url, --host or --owner")
+        raise HearsightError("names nothing", where="takedown add", hint="give --url, --host or --owner")
     for kind, value in given:
         entry, new = add_to_list(root, kind, value, reason)
         then = "dvc repro, then hearsight takedown purge --yes"
@@ -85,5 +85,5 @@ def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
     print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **seen})
     if report.left:
         raise HearsightError(
-            f"{len(report.left)} places hold what is listed", where="takedown scan", mend="run `hearsight takedown purge --yes`"
+            f"{len(report.left)} places hold what is listed", where="takedown scan", hint="run `hearsight takedown purge --yes`"
         )

@@ -52,25 +52,25 @@ def say(
     from components.speech.text_normalization import Unspeakable, speakable
     from components.speech.voices.catalogue import at_hand, voice_named
     from components.speech.voices.failures import SILENT
-    from components.stages.synthesize.prosody import Manner
+    from components.stages.synthesize.prosody import Prosody
     from components.stages.synthesize.speech import Speech, Unspoken, unpack
 
     _, absent = at_hand([voice])
     if absent:
-        raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", mend=f"run `{absent[0].install}`")
+        raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", hint=f"run `{absent[0].install}`")
     if voice_named(voice).paid:
-        raise HearsightError(f"'{voice}' is paid for, and asked by the stage alone", where="--voice", mend="take another voice")
+        raise HearsightError(f"'{voice}' is paid for, and asked by the stage alone", where="--voice", hint="take another voice")
     if not out.parent.is_dir():
-        raise HearsightError("there is no such folder", where=out.parent, mend="make it, or write elsewhere")
+        raise HearsightError("there is no such folder", where=out.parent, hint="make it, or write elsewhere")
     said = speakable(text, voice_named(voice).language, max_characters=LONGEST)
     if isinstance(said, Unspeakable):
-        raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", mend="change the text")
+        raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", hint="change the text")
     try:
-        clip = unpack(Speech(voice).compute((said.text, Manner(voice, rate, pitch, gain))))
+        clip = unpack(Speech(voice).compute((said.text, Prosody(voice, rate, pitch, gain))))
     except Unspoken as failure:
-        raise HearsightError(f"{voice} cannot say it: {failure.reason}", where="say", mend="take another voice") from None
+        raise HearsightError(f"{voice} cannot say it: {failure.reason}", where="say", hint="take another voice") from None
     if clip is None:
-        raise HearsightError(f"cannot be heard ({SILENT})", where="say", mend="raise --gain, or change the text")
+        raise HearsightError(f"cannot be heard ({SILENT})", where="say", hint="raise --gain, or change the text")
     try:
         publish_bytes(out, clip.flac)
     except OSError as error:

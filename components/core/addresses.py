@@ -20,7 +20,7 @@ CELLS = "cells"
 LINEAGE = "lineage.json"
 """What MLflow calls an output's lineage, beside its ``manifest.json``."""
 PREPARED_FILE = "prepared.json"
-"""In the output of ``prepare``: the wording that is learnt, and the encoder that made the features."""
+"""In the output of ``prepare``: the wording that is learned, and the encoder that made the features."""
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -31,7 +31,7 @@ def find_root(start: Path | None = None) -> Path:
     for folder in (here, *here.parents):
         if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
             return folder
-    raise HearsightError("no dvc.yaml and params.yaml here or above", where=here, mend="run inside a Hearsight project")
+    raise HearsightError("no dvc.yaml and params.yaml here or above", where=here, hint="run inside a Hearsight project")
 
 
 def dataset_and_stage(folder: Path) -> tuple[str, str]:

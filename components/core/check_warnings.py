@@ -16,7 +16,7 @@ from components.core.addresses import check_address, named
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 ABOUT = (
     "These measured figures lie outside the range that was expected. "
@@ -29,7 +29,7 @@ ABOUT = (
 class CheckWarning:
     """One expectation of severity ``warning`` that an output did not meet."""
 
-    boundary: str
+    output: str
     """``<dataset>/<stage>``."""
     table: str
     """The table of the suite: ``shards``, ``by_voice`` ..."""
@@ -44,7 +44,7 @@ class CheckWarning:
     def text(self) -> str:
         """The warning as one line."""
         column = f" '{self.column}'" if self.column else ""
-        return f"{self.boundary}: {self.table}{column} fails {self.expectation}: {self.found} [{self.why.rstrip('.')}]"
+        return f"{self.output}: {self.table}{column} fails {self.expectation}: {self.found} [{self.why.rstrip('.')}]"
 
 
 def warnings_path(root: Path, dataset: str, stage: str) -> Path:
@@ -52,9 +52,9 @@ def warnings_path(root: Path, dataset: str, stage: str) -> Path:
     return root / "reports" / "warnings" / dataset / f"{stage}.json"
 
 
-def warnings_bytes(boundary: str, warnings: Sequence[CheckWarning]) -> bytes:
+def warnings_bytes(output: str, warnings: Sequence[CheckWarning]) -> bytes:
     """Return a warnings file's content; it depends on the output and on its suite alone."""
-    return (canonical_json({"boundary": boundary, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
+    return (canonical_json({"boundary": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
 
 
 def all_warnings(root: Path) -> list[CheckWarning]:
@@ -71,8 +71,8 @@ def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
         HearsightError: a file is not a warnings file.
     """
     found: list[CheckWarning] = []
-    for boundary in boundaries:
-        dataset, stage = named(boundary)
+    for output in boundaries:
+        dataset, stage = named(output)
         path = warnings_path(root, dataset, stage)
         try:
             found += [CheckWarning(**each) for each in json.loads(path.read_bytes())["warnings"]]
@@ -82,15 +82,15 @@ def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
             raise HearsightError(
                 f"is not a file of warnings ({error!r})",
                 where=path,
-                mend=f"run `dvc repro -f -s {check_address(dataset, stage)}`",
+                hint=f"run `dvc repro -f -s {check_address(dataset, stage)}`",
             ) from None
     return found
 
 
-def input_warnings(inputs: Iterable[Boundary]) -> list[str]:
+def input_warnings(inputs: Iterable[StageOutput]) -> list[str]:
     """Return the warnings of a stage's inputs as lines, for its page. dvc.yaml lists their files as the stage's dependencies."""
-    # A boundary lies in <root>/data/<its name>.
-    roots = {boundary.name: boundary.path.parents[boundary.name.count("/") + 1] for boundary in inputs}
+    # An output lies in <root>/data/<its name>.
+    roots = {output.name: output.path.parents[output.name.count("/") + 1] for output in inputs}
     return [warning.text for name, root in roots.items() for warning in read_warnings(root, [name])]
 
 
@@ -109,11 +109,11 @@ def upstream(graph: Graph, dataset: str) -> list[str]:
     found: dict[str, None] = {}
     waiting = [f"{dataset}/{stage}" for stage in graph.stages_of(dataset)]
     while waiting:
-        boundary = waiting.pop(0)
-        if boundary in found:
+        output = waiting.pop(0)
+        if output in found:
             continue
-        found[boundary] = None
-        name, stage = named(boundary)
+        found[output] = None
+        name, stage = named(output)
         wired = graph.chain.get(stage, {}).get(name) or {}
         waiting += wired.values()
     return list(found)

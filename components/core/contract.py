@@ -17,7 +17,7 @@ from components.core.addresses import CELLS, MATRICES, named
 from components.core.code_digest import Code, syntax_tree
 from components.core.graph import CHECK, NONE, Graph, load_graph
 from components.core.params import YAML_LOADER
-from components.core.records import BOUNDARIES
+from components.core.records import OUTPUT_SCHEMAS
 
 SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "report", "posts_report")
 """Stages whose page shows the warnings of its inputs."""
@@ -57,8 +57,8 @@ def _stage_parts(root: Path, graph: Graph) -> Iterator[str]:
             yield f"{name}: does not define {part}"
         if not ast.get_docstring(tree):
             yield f"{name}: has no docstring"
-        if stage not in BOUNDARIES:
-            yield f"components/core/records.py: BOUNDARIES has no schema for '{stage}'"
+        if stage not in OUTPUT_SCHEMAS:
+            yield f"components/core/records.py: OUTPUT_SCHEMAS has no schema for '{stage}'"
         if stage not in graph.chain:
             yield f"params.yaml: chain has no '{stage}', so no dataset takes it"
 

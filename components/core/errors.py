@@ -8,25 +8,25 @@ from components.core.printing import visible
 
 
 class HearsightError(Exception):
-    """Something a person can mend: what is wrong, where, and how to mend it, in one line.
+    """Something a person can fix: what is wrong, where, and how to fix it, in one line.
 
     The command line prints it without a traceback and exits with 2. Anything else that is raised is a defect
     of Hearsight and keeps its traceback. What it quotes may come from the web: no character of it controls a terminal.
     """
 
-    def __init__(self, what: str, *, where: str | Path = "", mend: str = "") -> None:
-        self.what, self.where, self.mend = what, str(where), mend
-        super().__init__(what, str(where), mend)
+    def __init__(self, what: str, *, where: str | Path = "", hint: str = "") -> None:
+        self.what, self.where, self.hint = what, str(where), hint
+        super().__init__(what, str(where), hint)
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        cure = f" — {self.mend}" if self.mend else ""
+        cure = f" — {self.hint}" if self.hint else ""
         return visible(" ".join(f"{place}{self.what}{cure}".split()))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and workers send errors back pickled.
-        return (_rebuild, (self.what, self.where, self.mend))
+        return (_rebuild, (self.what, self.where, self.hint))
 
 
-def _rebuild(what: str, where: str, mend: str) -> HearsightError:
-    return HearsightError(what, where=where, mend=mend)
+def _rebuild(what: str, where: str, hint: str) -> HearsightError:
+    return HearsightError(what, where=where, hint=hint)

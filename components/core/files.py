@@ -80,7 +80,7 @@ _SYSTEM_FAULTS = frozenset(
         errno.ENAMETOOLONG,
     )
 )
-"""What the machine or its owner is to mend: no defect of Hearsight."""
+"""What the machine or its owner is to fix: no defect of Hearsight."""
 
 
 def system_fault(error: OSError) -> HearsightError | None:
@@ -91,7 +91,7 @@ def system_fault(error: OSError) -> HearsightError | None:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_error(error, where)
     return HearsightError(
-        f"cannot be read or written ({error.strerror})", where=where, mend="check its permissions and the disk, and run again"
+        f"cannot be read or written ({error.strerror})", where=where, hint="check its permissions and the disk, and run again"
     )
 
 
@@ -99,8 +99,8 @@ def disk_error(error: OSError, path: Path) -> HearsightError:
     """What to tell a person about a failed write."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return HearsightError(
-            "no space is left on the disk", where=path, mend="free some and run the same command again; finished shards are kept"
+            "no space is left on the disk", where=path, hint="free some and run the same command again; finished shards are kept"
         )
     return HearsightError(
-        f"cannot be written ({error.strerror})", where=path, mend="mend the permissions or the disk and run again"
+        f"cannot be written ({error.strerror})", where=path, hint="fix the permissions or the disk and run again"
     )

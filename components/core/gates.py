@@ -1,4 +1,4 @@
-"""Gates: which output of a boundary its check let pass. The check writes them, whoever reads that output holds it to them."""
+"""Gates: which output of an output its check let pass. The check writes them, whoever reads that output holds it to them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from components.core.addresses import check_address, dataset_and_stage
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 
 def gate_path(root: Path, dataset: str, stage: str) -> Path:
-    """Where the gate of a boundary lies."""
+    """Where the gate of an output lies."""
     return root / "reports" / "gates" / dataset / f"{stage}.json"
 
 
@@ -24,13 +24,13 @@ def gate_bytes(name: str, digest: str) -> bytes:
     return (canonical_json({"boundary": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
 
 
-def require_passed(root: Path, boundary: Boundary) -> None:
+def require_passed(root: Path, output: StageOutput) -> None:
     """Hold an output to its gate, if it has one; DVC sees to it that there is one.
 
     Raises:
         HearsightError: the gate let another output pass: this one was changed by hand, or made anew and not checked.
     """
-    dataset, stage = dataset_and_stage(boundary.path)
+    dataset, stage = dataset_and_stage(output.path)
     path = gate_path(root, dataset, stage)
     if not path.exists():
         return
@@ -38,9 +38,9 @@ def require_passed(root: Path, boundary: Boundary) -> None:
         let_pass = json.loads(path.read_bytes()).get("manifest_sha256")
     except (ValueError, AttributeError):
         let_pass = None
-    if let_pass != boundary.digest:
+    if let_pass != output.digest:
         raise HearsightError(
             f"is not the output that {path.relative_to(root)} let pass: changed by hand, or not checked yet",
-            where=boundary.path / "manifest.json",
-            mend=f"run `dvc repro {check_address(dataset, stage)}`",
+            where=output.path / "manifest.json",
+            hint=f"run `dvc repro {check_address(dataset, stage)}`",
         )

@@ -27,7 +27,7 @@ CHECK = "check-"
 EVERY_CELL = "every cell"
 """As an input of params.yaml:chain: the matrix of the input's name, cell by cell, and each set that a cell reads."""
 NONE = "none"
-"""As an input of params.yaml:chain: the stage does without it. DVC has no optional dependencies, so ``data/none`` stands for it."""
+"""As an input of the chain: the stage does without it. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ class Graph:
         """Raise HearsightError unless ``dataset`` takes ``stage``."""
         if stage not in self.stages:
             raise HearsightError(
-                f"there is no stage '{stage}'", where=self.root / "dvc.yaml", mend=_did_you_mean(stage, self.stages)
+                f"there is no stage '{stage}'", where=self.root / "dvc.yaml", hint=_did_you_mean(stage, self.stages)
             )
         if dataset not in self.chain.get(stage, {}):
             takers = list(self.chain.get(stage, {}))
             raise HearsightError(
                 f"dataset '{dataset}' does not take the stage '{stage}'",
                 where=self.root / "params.yaml",
-                mend=_did_you_mean(dataset, takers),
+                hint=_did_you_mean(dataset, takers),
             )
 
     def inputs(self, stage: str, dataset: str) -> dict[str, Path]:
@@ -137,7 +137,7 @@ class Graph:
             raise HearsightError(
                 f"network '{cell.network}' has no settings",
                 where=f"{where}: {cell.set}.{stage}.networks",
-                mend=f"known are: {known}",
+                hint=f"known are: {known}",
             )
         settings = {name: value for name, value in block.items() if name != "networks"} | {"name": cell.network, "network": own}
         return {cell.set: {stage: settings}}, cell.set
@@ -157,5 +157,5 @@ def load_graph(root: Path) -> Graph:
         pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)
         stages = [name for name in pipeline["stages"] if not name.startswith(CHECK)]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", mend="restore it with git") from None
+        raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", hint="restore it with git") from None
     return Graph(root, stages, read_params_file(root / "params.yaml"))

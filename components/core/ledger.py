@@ -64,8 +64,8 @@ def check_conserved(entered: Iterable[str], table: pa.Table, ledger: pa.Table, w
         raise HearsightError(
             f"the ledger has {len(keys)} rows for {len(entered)} records (lost {lost}, unknown {extra})",
             where=where,
-            mend="this is a defect of the stage: report it with the shard's name",
+            hint="this is a defect of the stage: report it with the shard's name",
         )
     stays = {k for k, verdict in zip(keys, ledger.column("verdict").to_pylist(), strict=True) if verdict == KEPT}
     if "key" in table.column_names and stays != set(table.column("key").to_pylist()):
-        raise HearsightError("the kept rows of the ledger are not the rows of the shard", where=where, mend="report this defect")
+        raise HearsightError("the kept rows of the ledger are not the rows of the shard", where=where, hint="report this defect")

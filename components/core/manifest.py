@@ -87,18 +87,18 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise HearsightError("there is no finished output here", where=folder, mend=again) from None
+        raise HearsightError("there is no finished output here", where=folder, hint=again) from None
     try:
         content = json.loads(raw)
         if content.pop("schema") != SCHEMA:
-            raise HearsightError("was written by another version of Hearsight", where=path, mend=again)
+            raise HearsightError("was written by another version of Hearsight", where=path, hint=again)
         content["shards"] = [ShardEntry(**entry) for entry in content["shards"]]
         content["files"] = [FileEntry(**entry) for entry in content["files"]]
         manifest = Manifest(**content)
     except (ValueError, TypeError, KeyError) as error:
         raise HearsightError(
-            f"is not a manifest ({error})", where=path, mend=f"it was changed by hand: {again} --force"
+            f"is not a manifest ({error})", where=path, hint=f"it was changed by hand: {again} --force"
         ) from None
     if manifest.to_bytes() != raw:
-        raise HearsightError("is not in the form it was written in", where=path, mend=f"it was changed by hand: {again} --force")
+        raise HearsightError("is not in the form it was written in", where=path, hint=f"it was changed by hand: {again} --force")
     return manifest

@@ -39,11 +39,11 @@ def read_params_file(path: Path) -> dict[str, Any]:
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)
     except FileNotFoundError:
-        raise HearsightError("is missing", where=path, mend="run from the project's root, or restore it with git") from None
+        raise HearsightError("is missing", where=path, hint="run from the project's root, or restore it with git") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise HearsightError(f"is not YAML: {' '.join(str(error).split())}", where=path, mend="mend that line") from None
+        raise HearsightError(f"is not YAML: {' '.join(str(error).split())}", where=path, hint="fix that line") from None
     if not isinstance(content, dict):
-        raise HearsightError("does not hold a mapping of datasets", where=path, mend="restore it with git")
+        raise HearsightError("does not hold a mapping of datasets", where=path, hint="restore it with git")
     return content
 
 
@@ -56,14 +56,14 @@ def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: st
     for name, scope, what in ((dataset, content, "dataset"), (stage, content.get(dataset) or {}, "stage")):
         if not isinstance(scope, Mapping) or name not in scope:
             names = list(scope) if isinstance(scope, Mapping) else []
-            raise HearsightError(f"{what} '{name}' has no parameters", where=path, mend=_did_you_mean(name, names))
+            raise HearsightError(f"{what} '{name}' has no parameters", where=path, hint=_did_you_mean(name, names))
     return parse_settings(kind, content[dataset][stage], f"{path}: {dataset}.{stage}")
 
 
 def parse_settings(kind: type[Settings], block: Any, where: str) -> Settings:
     """``block`` as ``kind``; see :func:`stage_params` for the errors."""
     if not isinstance(block, Mapping):
-        raise HearsightError(f"should hold settings, not {block!r}", where=where, mend="write one 'name: value' a line")
+        raise HearsightError(f"should hold settings, not {block!r}", where=where, hint="write one 'name: value' a line")
     try:
         return kind.model_validate(dict(block))
     except ValidationError as error:
@@ -79,15 +79,15 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
     rest = f" (and {more} more)" if more else ""
     if first["type"] == "extra_forbidden":
         return HearsightError(
-            f"is not a setting{rest}", where=place, mend=_did_you_mean(key.split(".")[-1], _names(kind, first["loc"]))
+            f"is not a setting{rest}", where=place, hint=_did_you_mean(key.split(".")[-1], _names(kind, first["loc"]))
         )
     if first["type"] == "missing":
-        return HearsightError(f"is missing{rest}", where=place, mend=_help(kind, first["loc"]))
+        return HearsightError(f"is missing{rest}", where=place, hint=_help(kind, first["loc"]))
     if first["type"] == "finite_number":
         return HearsightError(
-            f"should be a finite number, not {first['input']!r}{rest}", where=place, mend=_help(kind, first["loc"])
+            f"should be a finite number, not {first['input']!r}{rest}", where=place, hint=_help(kind, first["loc"])
         )
-    return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, mend=_help(kind, first["loc"]))
+    return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, hint=_help(kind, first["loc"]))
 
 
 def _names(kind: type[Settings], loc: tuple[int | str, ...]) -> list[str]:

@@ -36,7 +36,7 @@ def set_texts(path: Path, block: Sequence[str], values: Mapping[str, str]) -> No
     for name, value in values.items():
         old = _child(node, name, path, block)
         if not isinstance(old, yaml.ScalarNode):
-            raise HearsightError("is not a plain text", where=f"{path}: {'.'.join(block)}.{name}", mend="write one 'name: value'")
+            raise HearsightError("is not a plain text", where=f"{path}: {'.'.join(block)}.{name}", hint="write one 'name: value'")
         changes.append((old.start_mark.index, old.end_mark.index, _spelled(value)))
         wanted[name] = value
     for start, end, new in sorted(changes, reverse=True):
@@ -46,7 +46,7 @@ def set_texts(path: Path, block: Sequence[str], values: Mapping[str, str]) -> No
     except yaml.YAMLError:
         as_meant = False
     if not as_meant:  # an anchor, say, whose text stands for more than one setting
-        raise HearsightError("cannot be changed by itself", where=f"{path}: {'.'.join(block)}", mend="change it by hand")
+        raise HearsightError("cannot be changed by itself", where=f"{path}: {'.'.join(block)}", hint="change it by hand")
     publish_bytes(path, text.encode("utf-8"))
 
 
@@ -55,7 +55,7 @@ def _child(node: Any, name: str, path: Path, block: Sequence[str]) -> Any:
     for key, value in pairs:
         if key.value == name:
             return value
-    raise HearsightError("is missing", where=f"{path}: {'.'.join(block)} ({name})", mend="restore it with git")
+    raise HearsightError("is missing", where=f"{path}: {'.'.join(block)} ({name})", hint="restore it with git")
 
 
 def _spelled(value: str) -> str:

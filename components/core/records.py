@@ -1,4 +1,4 @@
-"""The record's type at each boundary: one Arrow schema a stage, units in the field's metadata.
+"""The record's type at each output: one Arrow schema a stage, units in the field's metadata.
 
 A stage adds columns to what it was given, so a record can be followed by its ``key`` from the crawl to the
 scores. Shards hold exactly these columns in this order.
@@ -133,7 +133,7 @@ PREPARED = pa.schema(
         _field("split", STR),
         _field("group", STR),
         _field("language", STR, "ISO 639-1"),
-        _field("caption", STR, "the wording that is learnt: the caption, or the alt-text it was made from"),
+        _field("caption", STR, "the wording that is learned: the caption, or the alt-text it was made from"),
         _field("words", pa.list_(STR), "its tokens, as the metrics count them"),
         _field("labels", pa.list_(STR), "what is seen in the picture, the surest first; empty where nothing looked"),
         _field("image_sha256", STR),
@@ -160,7 +160,7 @@ COMPARED = pa.schema(
         _field("key", STR, "of the record"),
         _field("test", STR, "the set whose test split it is of"),
         _field("model", STR, "<training set>-<network>-<seed>"),
-        _field("training", STR, "the set the model learnt from"),
+        _field("training", STR, "the set the model learned from"),
         _field("network", STR),
         _field("seed", I32),
         _field("output", STR, "the caption written"),
@@ -228,7 +228,7 @@ LEDGER = pa.schema(
     ]
 )
 
-BOUNDARIES: dict[str, tuple[str, pa.Schema]] = {
+OUTPUT_SCHEMAS: dict[str, tuple[str, pa.Schema]] = {
     "crawl": ("CANDIDATE", CANDIDATE),
     "filter": ("FILTERED", FILTERED),
     "hypernymize": ("CAPTION", CAPTION),

@@ -1,10 +1,10 @@
-"""Dear results, cached by the content they describe, the model, and the annotator's version.
+"""Expensive results, cached by the content they describe, the model, and the annotator's version.
 
 A parse, a label list, an image feature or a spoken caption depends on nothing but its payload and the model, so it
 outlives every change of thresholds, shards or splits. One SQLite file an annotator (write-ahead log: a killed
 writer loses its open transaction and nothing else; several workers may write).
 SQLite's write-ahead log holds between processes of one machine only, so on a cluster the workers ask one process
-that has the files open (:func:`use_shelf`). Not in scope: what is computed (``components/providers``).
+that has the files open (:func:`use_backend`). Not in scope: what is computed (``components/providers``).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ BATCH = 64
 """Results held before they are committed: what a kill can cost. An annotator with an attribute ``held`` states its own."""
 
 REPAIR = "run `hearsight cache repair`, which finds what is damaged and keeps the rest"
-"""How to mend a damaged file of results."""
+"""How to fix a damaged file of results."""
 
 
 @runtime_checkable
 class Annotator(Protocol):
-    """Computes one dear result from one payload, the same whatever it computed before."""
+    """Computes one expensive result from one payload, the same whatever it computed before."""
 
     name: str
     """What it makes, e.g. ``parse.en``."""
@@ -80,7 +80,7 @@ class Kept(Protocol):
     def codec(self) -> str: ...
 
 
-class Shelf(Protocol):
+class CacheBackend(Protocol):
     """One annotator's encoded results, opened."""
 
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
@@ -93,7 +93,7 @@ class Shelf(Protocol):
         """Store (key, bytes, crc32) in one transaction; ``lasting``: so that the machine may lose power after it."""
 
 
-class AnnotationStore:
+class ResultCache:
     """The caches of every annotator under one folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -166,7 +166,7 @@ class AnnotationStore:
     def _path(self, kept: Kept) -> Path:
         return self.folder / f"{kept.name}-v{kept.version}-{_slug(kept.model)}.sqlite"
 
-    def _keep(self, shelf: Shelf, annotator: Annotator, rows: list[tuple[str, bytes, int]], *, lasting: bool) -> None:
+    def _keep(self, shelf: CacheBackend, annotator: Annotator, rows: list[tuple[str, bytes, int]], *, lasting: bool) -> None:
         full = rows[:]
         rows.clear()
         if full:
@@ -174,7 +174,7 @@ class AnnotationStore:
             self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
 
 
-def _sound(shelf: Shelf, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
+def _sound(shelf: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
     """The results whose bytes match their checksum.
 
     Raises:
@@ -186,20 +186,20 @@ def _sound(shelf: Shelf, keys: Sequence[str], path: Path, *, skip: bool = False)
         elif skip:
             print(f"hearsight: warning: {path}: the cached result {key} is damaged and computed again", file=sys.stderr)
         else:
-            raise HearsightError(f"the cached result {key} is damaged", where=path, mend=REPAIR)
+            raise HearsightError(f"the cached result {key} is damaged", where=path, hint=REPAIR)
 
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """What goes wrong with the file at ``path``, as one line a person can mend it by."""
+    """What goes wrong with the file at ``path``, as one line a person can fix it by."""
     try:
         yield
     except OSError as error:
         raise disk_error(error, path) from error
     except sqlite3.Error as error:
         known = {"full": "free some disk space", "locked": "another process holds it: run the command again when that has ended"}
-        mend = next((cure for word, cure in known.items() if word in str(error)), REPAIR)
-        raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=mend) from error
+        hint = next((cure for word, cure in known.items() if word in str(error)), REPAIR)
+        raise HearsightError(f"the annotation cache failed ({error})", where=path, hint=hint) from error
 
 
 def _bought(
@@ -257,17 +257,17 @@ def _computed(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], An
 
 
 @contextmanager
-def sqlite_shelf(path: Path) -> Iterator[Shelf]:
+def sqlite_backend(path: Path) -> Iterator[CacheBackend]:
     """The results in the SQLite file at ``path``, which is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(_open(path)) as base:
         yield _SqliteShelf(base)
 
 
-_open_shelf: Callable[[Path], AbstractContextManager[Shelf]] = sqlite_shelf
+_open_shelf: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
 
 
-def use_shelf(opener: Callable[[Path], AbstractContextManager[Shelf]]) -> None:
+def use_backend(opener: Callable[[Path], AbstractContextManager[CacheBackend]]) -> None:
     """Have every store of this process reach its results through ``opener`` (given the SQLite file's path)."""
     global _open_shelf
     _open_shelf = opener

@@ -10,7 +10,7 @@ import hashlib
 import random
 
 
-def draw(*parts: str | int) -> random.Random:
+def seeded_rng(*parts: str | int) -> random.Random:
     """A random source seeded by the sha256 of ``parts``, e.g. ``draw(seed, record_key, "voice")``."""
     seed = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
     return random.Random(int.from_bytes(seed[:16], "big"))

@@ -35,9 +35,9 @@ def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
             table = file.read(columns, use_threads=False)
         return table if columns is None else table.select(columns)  # in the order asked for, which read() does not keep
     except FileNotFoundError:
-        raise HearsightError("is missing", where=path, mend="run the stage before this one again") from None
+        raise HearsightError("is missing", where=path, hint="run the stage before this one again") from None
     except (pa.ArrowInvalid, KeyError, OSError) as error:
-        raise HearsightError(f"is not a whole parquet shard ({error})", where=path, mend="run its stage again") from None
+        raise HearsightError(f"is not a whole parquet shard ({error})", where=path, hint="run its stage again") from None
 
 
 def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
@@ -62,7 +62,7 @@ class TarReader:
             with tarfile.open(path, "r:") as tar:
                 self._index = {member.name: (member.offset_data, member.size) for member in tar}
         except (tarfile.TarError, OSError) as error:
-            raise HearsightError(f"is not a whole tar shard ({error})", where=path, mend="run its stage again") from None
+            raise HearsightError(f"is not a whole tar shard ({error})", where=path, hint="run its stage again") from None
 
     def __len__(self) -> int:
         return len(self._index)
@@ -79,4 +79,4 @@ class TarReader:
         try:
             return self._index[member]
         except KeyError:
-            raise HearsightError(f"has no member '{member}'", where=self.path, mend="run its stage again") from None
+            raise HearsightError(f"has no member '{member}'", where=self.path, hint="run its stage again") from None

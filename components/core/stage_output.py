@@ -12,7 +12,7 @@ from components.core.addresses import address, dataset_and_stage
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.manifest import Manifest, read_manifest
-from components.core.records import BOUNDARIES, LEDGER
+from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import TarReader, read_table
 
 
@@ -35,7 +35,7 @@ class ShardRef:
 
 
 @dataclass(frozen=True)
-class Boundary:
+class StageOutput:
     """The output of one stage for one dataset: ``data/<dataset>/<stage>``."""
 
     path: Path
@@ -73,7 +73,7 @@ class Boundary:
     def table(self, columns: list[str] | None = None) -> pa.Table:
         """All records, shard after shard; ``columns`` reads only those."""
         if not self.shards:
-            schema = BOUNDARIES[self.manifest.stage][1]
+            schema = OUTPUT_SCHEMAS[self.manifest.stage][1]
             return schema.empty_table().select(columns or schema.names)
         return pa.concat_tables([shard.read(columns) for shard in self.shards])
 
@@ -94,18 +94,18 @@ class Boundary:
             if entry.path == relative:
                 verify(self.path / relative, entry.sha256)
                 return self.path / relative
-        raise HearsightError(f"holds no file '{relative}'", where=self.path, mend="run its stage again")
+        raise HearsightError(f"holds no file '{relative}'", where=self.path, hint="run its stage again")
 
 
 def verify(path: Path, sha256: str) -> None:
     """Raise HearsightError unless ``path`` holds the bytes of ``sha256``."""
     dataset, stage = dataset_and_stage(path.parent.parent)
-    mend = f"run `dvc repro --force -s {address(dataset, stage)}`"
+    hint = f"run `dvc repro --force -s {address(dataset, stage)}`"
     try:
         found = sha256_file(path)
     except FileNotFoundError:
-        raise HearsightError("is missing though the manifest lists it", where=path, mend=mend) from None
+        raise HearsightError("is missing though the manifest lists it", where=path, hint=hint) from None
     if found != sha256:
         raise HearsightError(
-            f"is not the file the manifest lists (sha256 {found[:12]}, expected {sha256[:12]})", where=path, mend=mend
+            f"is not the file the manifest lists (sha256 {found[:12]}, expected {sha256[:12]})", where=path, hint=hint
         )

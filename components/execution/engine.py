@@ -153,7 +153,7 @@ def worker_died(index: int, item: Any, times: int, how: str) -> HearsightError:
     return HearsightError(
         f"its worker died {times} times ({how})",
         where=f"{step}, {name}" if step and name else f"work item {index}",
-        mend="look for a lack of memory (dmesg), use fewer workers, and run again",
+        hint="look for a lack of memory (dmesg), use fewer workers, and run again",
     )
 
 

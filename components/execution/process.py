@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.execution.writer_lock import Fence
+from components.execution.writer_lock import WriterLock
 
 PR_SET_PDEATHSIG = 1
 LOCK_PATIENCE = 20.0
@@ -97,14 +97,14 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
                     raise HearsightError(
                         f"{what} is being written by process {handle.read().strip() or '?'}",
                         where=path,
-                        mend="wait for it to end, or end that process",
+                        hint="wait for it to end, or end that process",
                     ) from None
                 time.sleep(0.1)
         handle.seek(0)
         handle.truncate()
         handle.write(str(os.getpid()))
         handle.flush()
-        fence = Fence.beside(path)
+        fence = WriterLock.beside(path)
         if fence.exists():
-            Fence.raised(fence, what, LOCK_PATIENCE)
+            WriterLock.raised(fence, what, LOCK_PATIENCE)
         yield

@@ -21,7 +21,7 @@ from components.core.files import publish_bytes
 from components.core.shard_cache import machine
 from components.execution import ray_node as node
 from components.execution.engine import THREAD_LIMITS
-from components.execution.writer_lock import Fence
+from components.execution.writer_lock import WriterLock
 
 PATIENCE = 60.0
 """Seconds to wait for the nodes' first answers."""
@@ -62,7 +62,7 @@ def connect(address: str, workers: int) -> Any:
         import ray
     except ImportError:
         raise HearsightError(
-            "the package ray is not installed", where="params.yaml: engine.kind", mend="pip install 'hearsight[ray]'"
+            "the package ray is not installed", where="params.yaml: engine.kind", hint="pip install 'hearsight[ray]'"
         ) from None
     try:
         ray.init(address, logging_level=logging.ERROR, **settings)
@@ -70,7 +70,7 @@ def connect(address: str, workers: int) -> Any:
         raise HearsightError(
             f"no Ray cluster can be used at '{address}' ({line_of(error)})",
             where=SETTING,
-            mend="start one (`ray start --head`), run on one of its nodes, or set the address",
+            hint="start one (`ray start --head`), run on one of its nodes, or set the address",
         ) from None
     return ray
 
@@ -82,7 +82,7 @@ def on_node(node_id: str) -> Any:
     return NodeAffinitySchedulingStrategy(node_id, soft=False)
 
 
-def fit_nodes(ray: Any, cpus: float, fence: Fence, folders: Sequence[Path]) -> str:
+def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path]) -> str:
     """Refuse a cluster that would not give the same bytes; returns the node that keeps the annotations.
 
     Raises:
@@ -95,7 +95,7 @@ def fit_nodes(ray: Any, cpus: float, fence: Fence, folders: Sequence[Path]) -> s
         raise HearsightError(
             f"none of the cluster's {len(nodes)} nodes has {cpus:g} cores for a task",
             where="params.yaml: engine.cpus",
-            mend="add a node, or ask for less",
+            hint="add a node, or ask for less",
         )
     token = uuid.uuid4().hex
     probes = [folder / f".seen-{token}" for folder in folders]
@@ -127,7 +127,7 @@ def fit_nodes(ray: Any, cpus: float, fence: Fence, folders: Sequence[Path]) -> s
     # SQLite's log holds on one machine: this one, if it is of the cluster, so that a local run may go on beside it.
     near = [name for name, seen in looks.items() if seen.machine == machine() and not seen.unseen]
     if not near and not working & set(looks):
-        raise HearsightError("every node left while it was looked at", where="engine: ray", mend="start nodes and run again")
+        raise HearsightError("every node left while it was looked at", where="engine: ray", hint="start nodes and run again")
     # The driver's own first: when that is gone, so is the run. Which of the others answered first is chance.
     own = str(ray.get_runtime_context().get_node_id())
     return own if own in near else min(near or working & set(looks))
@@ -151,7 +151,7 @@ def _reach(address: str) -> None:
             raise ValueError
     except ValueError:
         raise HearsightError(
-            f"'{address}' is not an address of a cluster", where=SETTING, mend="give auto, local, host:port or ray://host:port"
+            f"'{address}' is not an address of a cluster", where=SETTING, hint="give auto, local, host:port or ray://host:port"
         ) from None
     try:
         socket.create_connection((host, port), timeout=5).close()
@@ -159,7 +159,7 @@ def _reach(address: str) -> None:
         raise HearsightError(
             f"nothing answers at {address} ({error})",
             where=SETTING,
-            mend="start the cluster (`ray start --head`), or set the address",
+            hint="start the cluster (`ray start --head`), or set the address",
         ) from None
 
 
@@ -186,8 +186,8 @@ def _same(looks: Mapping[str, node.Look]) -> None:
             raise _unfit(seen.host, f"has {others[0]} {there}, not {here}", "install requirements.lock there: bytes depend on it")
 
 
-def _unfit(host: str, what: str, mend: str = "mend that node or take it out of the cluster") -> HearsightError:
-    return HearsightError(f"node {host} {what}", where="engine: ray", mend=mend)
+def _unfit(host: str, what: str, hint: str = "fix that node or take it out of the cluster") -> HearsightError:
+    return HearsightError(f"node {host} {what}", where="engine: ray", hint=hint)
 
 
 def line_of(error: BaseException) -> str:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.result_cache import sqlite_shelf, use_shelf
+from components.core.result_cache import sqlite_backend, use_backend
 from components.execution.engine import ATTEMPTS, worker_died
 from components.execution.process import LOCK_PATIENCE
 from components.execution.ray_cluster import connect, fit_nodes, line_of, on_node
-from components.execution.ray_node import Keeper, kept_shelf, work_on
-from components.execution.writer_lock import Fence
+from components.execution.ray_node import CacheServer, served_backend, work_on
+from components.execution.writer_lock import WriterLock
 
 NODE_ATTEMPTS = 10
 """How often an item is tried before the deaths of the nodes it ran on count as the item's fault."""
@@ -47,7 +47,7 @@ class RayEngine:
     def __init__(self, address: str = "auto", workers: int = 0, cpus: float = 1.0) -> None:
         self.address, self.workers, self.cpus = address, workers, cpus
         self._ray: Any = None
-        self._fence: Fence | None = None
+        self._fence: WriterLock | None = None
         self._keeper: Any = None
         self._pieces = 0
 
@@ -59,7 +59,7 @@ class RayEngine:
             HearsightError: Ray is not installed, the cluster cannot be reached or has no node for such tasks, or a
                 node does not see the folders, runs other code, or does not feel this machine's locks.
         """
-        fence = Fence.raised(Fence.beside(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
+        fence = WriterLock.raised(WriterLock.beside(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
         with ExitStack() as held:
             held.enter_context(fence.announced())
             # Ray tells news of the nodes on standard output, where a run's result belongs.
@@ -67,10 +67,10 @@ class RayEngine:
             self._ray = ray = connect(self.address, self.workers)
             held.callback(ray.shutdown)
             home = on_node(fit_nodes(ray, self.cpus, fence, folders))
-            keeping = ray.remote(Keeper).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=home)
+            keeping = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=home)
             self._keeper = keeper = keeping.remote()
-            use_shelf(lambda path: kept_shelf(keeper, path))
-            held.callback(use_shelf, sqlite_shelf)
+            use_backend(lambda path: served_backend(keeper, path))
+            held.callback(use_backend, sqlite_backend)
             self._fence, self._pieces = fence, 0
             try:
                 yield
@@ -124,7 +124,7 @@ class _Deaths:
             raise error
         if not isinstance(error, self.worker + self.node):
             raise HearsightError(
-                f"the cluster cannot run it ({line_of(error)})", where="engine: ray", mend="mend the cluster and run again"
+                f"the cluster cannot run it ({line_of(error)})", where="engine: ray", hint="fix the cluster and run again"
             ) from error
         of_node = isinstance(error, self.node)
         self.counts[index, of_node] += 1
@@ -147,6 +147,6 @@ class _Room:
             self.last_core = now
         elif now - self.last_core > NODELESS:
             raise HearsightError(
-                f"the cluster has had no node for {NODELESS:g} s", where="engine: ray", mend="start nodes and run again"
+                f"the cluster has had no node for {NODELESS:g} s", where="engine: ray", hint="start nodes and run again"
             )
         return self.engine.workers or max(2, int(2 * self.cores / self.engine.cpus))

@@ -17,10 +17,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from components.core.result_cache import BATCH, Shelf, sqlite_shelf, use_shelf
+from components.core.result_cache import BATCH, CacheBackend, sqlite_backend, use_backend
 from components.core.shard_cache import machine
 from components.execution.engine import attempt
-from components.execution.writer_lock import Fence
+from components.execution.writer_lock import WriterLock
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of ``components``."""
@@ -68,7 +68,7 @@ def packages_here() -> dict[str, str]:
     return found
 
 
-def look(probes: Mapping[str, str], fence: Fence) -> Look:
+def look(probes: Mapping[str, str], fence: WriterLock) -> Look:
     """On a node: see what it sees; ``probes`` are files the driver just wrote, with their content."""
     unseen = []
     for name, content in probes.items():
@@ -81,9 +81,9 @@ def look(probes: Mapping[str, str], fence: Fence) -> Look:
     return Look(os.uname().nodename, machine(), unseen, fence.excludes(), code_here(), packages_here())
 
 
-def work_on(work: Callable[[Any], Any], item: Any, fence: Fence, piece: int, keeper: Any) -> bytes:
+def work_on(work: Callable[[Any], Any], item: Any, fence: WriterLock, piece: int, keeper: Any) -> bytes:
     """On a node: ``work(item)`` inside the fence; returns a pickled (good, result) pair as :func:`attempt` gives it."""
-    use_shelf(partial(kept_shelf, keeper))
+    use_backend(partial(served_backend, keeper))
     answer = attempt(partial(_fenced, work, fence, piece), item)
     try:
         return pickle.dumps(answer)
@@ -91,12 +91,12 @@ def work_on(work: Callable[[Any], Any], item: Any, fence: Fence, piece: int, kee
         return pickle.dumps((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
 
 
-def _fenced(work: Callable[[Any], Any], fence: Fence, piece: int, item: Any) -> Any:
+def _fenced(work: Callable[[Any], Any], fence: WriterLock, piece: int, item: Any) -> Any:
     with fence.hold(piece):
         return work(item)
 
 
-class Keeper:
+class CacheServer:
     """The one process of a run that has the annotation stores open; an actor on the driver's machine."""
 
     def read(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
@@ -108,27 +108,27 @@ class Keeper:
         return attempt(partial(_has, path), keys)
 
     def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], lasting: bool) -> tuple[bool, Any]:
-        """Store ``rows``, see :meth:`Shelf.write`; again is harmless."""
+        """Store ``rows``, see :meth:`CacheBackend.write`; again is harmless."""
         return attempt(partial(_write, path, lasting), rows)
 
 
 def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
-    with sqlite_shelf(path) as shelf:
+    with sqlite_backend(path) as shelf:
         return list(shelf.read(keys))
 
 
 def _has(path: Path, keys: Sequence[str]) -> list[str]:
-    with sqlite_shelf(path) as shelf:
+    with sqlite_backend(path) as shelf:
         return list(shelf.has(keys))
 
 
 def _write(path: Path, lasting: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
-    with sqlite_shelf(path) as shelf:
+    with sqlite_backend(path) as shelf:
         shelf.write(rows, lasting=lasting)
 
 
 @contextmanager
-def kept_shelf(keeper: Any, path: Path) -> Iterator[Shelf]:
+def served_backend(keeper: Any, path: Path) -> Iterator[CacheBackend]:
     """The results at ``path``, through the keeper."""
     yield _KeptShelf(keeper, path)
 

@@ -21,7 +21,7 @@ from components.core.gates import require_passed
 from components.core.graph import Graph, load_graph
 from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.process import sole_writer
 from components.execution.stage import Stage, write_lineage
@@ -81,15 +81,15 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     settings = parse_settings(RaySettings if kind == "ray" else LocalSettings, block, where)
     assert isinstance(settings, LocalSettings)
     if settings.workers < 0:
-        raise HearsightError("must not be negative", where=f"{where}.workers", mend="give 0 or more")
+        raise HearsightError("must not be negative", where=f"{where}.workers", hint="give 0 or more")
     if isinstance(settings, RaySettings):
         if settings.cpus <= 0:
-            raise HearsightError("must be more than 0", where=f"{where}.cpus", mend="give the cores of one task, 1 say")
+            raise HearsightError("must be more than 0", where=f"{where}.cpus", hint="give the cores of one task, 1 say")
         from components.execution.ray_engine import RayEngine
 
         return RayEngine(settings.address, settings.workers, settings.cpus)
     if settings.kind != "local":
-        raise HearsightError(f"'{settings.kind}' is not an engine", where=f"{where}.kind", mend="use 'local' or 'ray'")
+        raise HearsightError(f"'{settings.kind}' is not an engine", where=f"{where}.kind", hint="use 'local' or 'ray'")
     return LocalEngine(settings.workers)
 
 
@@ -133,12 +133,12 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     return result
 
 
-def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, Boundary]:
+def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput]:
     """A stage's inputs, each with a manifest that says it is finished and a gate, if any, that let it pass."""
-    inputs = {name: Boundary(path) for name, path in graph.inputs(stage, dataset).items()}
-    for boundary in inputs.values():
-        _ = boundary.manifest
-        require_passed(graph.root, boundary)
+    inputs = {name: StageOutput(path) for name, path in graph.inputs(stage, dataset).items()}
+    for stage_output in inputs.values():
+        _ = stage_output.manifest
+        require_passed(graph.root, stage_output)
     return inputs
 
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 from components.core.digests import sha256_file
 from components.core.ledger import DROPPED, check_conserved
 from components.core.params import Settings
-from components.core.records import BOUNDARIES
-from components.core.result_cache import AnnotationStore
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table, write_tar
-from components.core.stage_output import Boundary, verify
+from components.core.stage_output import StageOutput, verify
 
 
 class ShardOut(NamedTuple):
@@ -36,8 +36,8 @@ class Task:
 
     params: Any
     shared: Any
-    annotations: AnnotationStore
-    inputs: dict[str, Boundary]
+    annotations: ResultCache
+    inputs: dict[str, StageOutput]
     work: Path
     dataset: str
     shard: str = ""
@@ -62,8 +62,8 @@ class _Spec:
         return Task(
             params=self.params,
             shared=self.shared,
-            annotations=AnnotationStore(self.state / "annotations"),
-            inputs={name: Boundary(path) for name, path in self.inputs.items()},
+            annotations=ResultCache(self.state / "annotations"),
+            inputs={name: StageOutput(path) for name, path in self.inputs.items()},
             work=self.work,
             dataset=self.dataset,
             shard=shard,
@@ -84,7 +84,7 @@ class ShardSpec(_Spec):
     earlier: Path | None
     """The ledger of the map before this one inside the same stage, whose dropped rows are carried on."""
     conserve: bool
-    boundary: str
+    output: str
     """The stage whose schema the records must have, or empty for an intermediate table."""
 
 
@@ -125,7 +125,7 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
 
             before = read_table(spec.earlier)
             ledger = pa.concat_tables([before.filter(pc.equal(before["verdict"], DROPPED)), ledger])
-        table = out.table.cast(BOUNDARIES[spec.boundary][1]) if spec.boundary else out.table
+        table = out.table.cast(OUTPUT_SCHEMAS[spec.output][1]) if spec.output else out.table
         write_table(folder / "table.parquet", table)
         write_table(folder / "ledger.parquet", ledger)
         if out.media is not None:

@@ -23,11 +23,11 @@ from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import FileEntry, Manifest, ShardEntry
 from components.core.params import Settings
 from components.core.progress import progress
-from components.core.records import BOUNDARIES
-from components.core.result_cache import AnnotationStore
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import TarReader, read_table, write_table, write_tar
-from components.core.stage_output import Boundary, ShardRef
+from components.core.stage_output import ShardRef, StageOutput
 from components.execution import shard_worker as workfloor
 from components.execution.engine import Engine
 from components.execution.shard_worker import ShardOut, Task
@@ -40,7 +40,7 @@ class Job(NamedTuple):
 
     name: str
     spec: Any
-    by_spec: bool = False
+    content_addressed: bool = False
     """Its spec names all it reads by content, so that it stays done whatever else its inputs hold."""
 
 
@@ -52,7 +52,7 @@ class Stage:
     dataset: str
     params: Any
     root: Path
-    inputs: dict[str, Boundary]
+    inputs: dict[str, StageOutput]
     out: Path
     engine: Engine
     state: Path
@@ -75,9 +75,9 @@ class Stage:
         return folder
 
     @property
-    def annotations(self) -> AnnotationStore:
-        """The dear results, shared by every stage and dataset."""
-        return AnnotationStore(self.state / "annotations")
+    def annotations(self) -> ResultCache:
+        """The expensive results, shared by every stage and dataset."""
+        return ResultCache(self.state / "annotations")
 
     def map(
         self,
@@ -114,7 +114,7 @@ class Stage:
                 sha256=shard.sha256,
                 earlier=shard.ledger if shard.intermediate else None,
                 conserve=conserve,
-                boundary=self.name if publish else "",
+                output=self.name if publish else "",
             )
             for shard in shards
         ]
@@ -147,9 +147,10 @@ class Stage:
         The inputs' digests are part of the key, since a job may read any input, unless the job says that its spec is enough.
         """
         base = self._base(function, step, params, shared)
-        digests = {name: boundary.digest for name, boundary in self.inputs.items()}
+        digests = {name: output.digest for name, output in self.inputs.items()}
         specs = [
-            workfloor.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.by_spec else digests) for job in jobs
+            workfloor.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
+            for job in jobs
         ]
         return self._run(partial(workfloor.run_job, function), specs, step)
 
@@ -158,7 +159,7 @@ class Stage:
     ) -> Iterator[Any]:
         """Run ``function(piece, task)`` for each piece, in workers and past the cache, and yield results as they come.
 
-        For dear work whose results lie among the annotations: pieces may be cut anew in each run, since what a piece
+        For expensive work whose results lie among the annotations: pieces may be cut anew in each run, since what a piece
         finds there is not done again. Nothing of what is yielded may decide an output's order.
         """
         ShardCache(self.state / "cache").sweep()
@@ -183,7 +184,7 @@ class Stage:
             "state": self.state,
             "work": self.work,
             "dataset": self.dataset,
-            "inputs": {name: boundary.path for name, boundary in self.inputs.items()},
+            "inputs": {name: output.path for name, output in self.inputs.items()},
         }
 
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str) -> list[Path]:
@@ -196,8 +197,8 @@ class Stage:
         return [folders[index] for index in range(len(specs))]
 
     def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:
-        """Write one shard of the output directly (for reduce steps); the table must have the boundary's schema."""
-        write_table(self.out / "shards" / f"{name}.parquet", table.cast(BOUNDARIES[self.name][1]))
+        """Write one shard of the output directly (for reduce steps); the table must have the output's schema."""
+        write_table(self.out / "shards" / f"{name}.parquet", table.cast(OUTPUT_SCHEMAS[self.name][1]))
         write_table(self.out / "ledger" / f"{name}.parquet", ledger)
         if media is not None:
             write_tar(self.out / "media" / f"{name}.tar", media)
@@ -241,7 +242,7 @@ class Stage:
         files = [
             FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))
         ]
-        manifest = Manifest(self.name, BOUNDARIES[self.name][0], shards, files, self._counts(shards))
+        manifest = Manifest(self.name, OUTPUT_SCHEMAS[self.name][0], shards, files, self._counts(shards))
         manifest.write(self.out)
         return manifest
 
@@ -276,10 +277,10 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
     content = {
         "stage": stage.name,
         "dataset": stage.dataset,
-        "manifest_sha256": Boundary(stage.out).digest,
+        "manifest_sha256": StageOutput(stage.out).digest,
         "parents": [
-            {"name": name, "boundary": boundary.name, "manifest_sha256": boundary.digest}
-            for name, boundary in sorted(stage.inputs.items())
+            {"name": name, "boundary": output.name, "manifest_sha256": output.digest}
+            for name, output in sorted(stage.inputs.items())
         ]
         + stage.parents,
         "params": params,

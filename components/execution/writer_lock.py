@@ -34,7 +34,7 @@ FIRST_PIECE = 1
 
 
 @dataclass(frozen=True)
-class Fence:
+class WriterLock:
     """One run's claim on a fence file; picklable, so that it travels with the work."""
 
     path: Path
@@ -46,7 +46,7 @@ class Fence:
         return lock.with_name(lock.name + ".fence")
 
     @classmethod
-    def raised(cls, path: Path, what: str, patience: float) -> Fence:
+    def raised(cls, path: Path, what: str, patience: float) -> WriterLock:
         """A new fence at ``path``, once no piece of an earlier run is being worked on.
 
         Args:
@@ -65,7 +65,7 @@ class Fence:
                 raise HearsightError(
                     f"{what} is still being written by a task of an earlier run, on a cluster",
                     where=path,
-                    mend="wait for the cluster to end it, or end that worker",
+                    hint="wait for the cluster to end it, or end that worker",
                 )
             handle.truncate(0)
             handle.write(fence.token.encode())
@@ -99,7 +99,7 @@ class Fence:
             handle = self.path.open("r+b", buffering=0)
         except FileNotFoundError:
             raise HearsightError(
-                f"cannot be seen from node {os.uname().nodename}", where=self.path, mend="mount the project's folder there"
+                f"cannot be seen from node {os.uname().nodename}", where=self.path, hint="mount the project's folder there"
             ) from None
         with handle:
             free = _lock(handle, FIRST_PIECE + piece, 1, OVERLAP)
@@ -107,7 +107,7 @@ class Fence:
                 raise HearsightError("a later run has taken over", where=self.path)
             if not free:
                 raise HearsightError(
-                    "an earlier attempt of the same work does not end", where=self.path, mend="end that worker and run again"
+                    "an earlier attempt of the same work does not end", where=self.path, hint="end that worker and run again"
                 )
             yield
 

@@ -142,7 +142,7 @@ class GoogleClient:
                         held, unsound = held + outcome.nonsense, unsound + 1
                     if unsound >= IN_A_ROW and stop is None:
                         what = f"{NAMES[method.service]} gives no sound answers ({held[-1][1]['error']['message']})"
-                        stop = HearsightError(what, where=url, mend=f"look for a proxy in between, then {KEPT}")
+                        stop = HearsightError(what, where=url, hint=f"look for a proxy in between, then {KEPT}")
                     stop = stop or outcome.stop
             if stop is not None:
                 raise stop
@@ -185,7 +185,7 @@ class GoogleClient:
                 return await self._settle(session, url, method, left, verdict, outcome)
             if final or verdict.wait > MOST_WAIT:
                 what = f"{NAMES[method.service]} did not answer in {tries + 1} tries ({verdict.why})"
-                outcome.stop = HearsightError(what, where=url, mend=KEPT)
+                outcome.stop = HearsightError(what, where=url, hint=KEPT)
                 return outcome
             await self._pause(max(verdict.wait, self.asking.backoff * 2**tries * random.uniform(0.75, 1.25)))
             tries += 1
@@ -248,7 +248,7 @@ def address(service: str) -> str:
     scheme, _, rest = given.partition("://")
     host = rest.partition("/")[0].rpartition(":")[0] or rest.partition("/")[0]
     if scheme != "https" and not (scheme == "http" and host in ("127.0.0.1", "localhost", "[::1]")):
-        raise HearsightError(f"{variable} is '{given}'", where=WHERE, mend="give an https address, or one on loopback")
+        raise HearsightError(f"{variable} is '{given}'", where=WHERE, hint="give an https address, or one on loopback")
     return given
 
 

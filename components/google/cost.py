@@ -58,7 +58,7 @@ def counted(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
         units = spent(folder)
         if units[REQUESTS]:
             told = f"{error.what}; this run made {units[REQUESTS]} requests, for ${dollars(units, prices):.4f}"
-            raise HearsightError(told, where=error.where, mend=error.mend) from None
+            raise HearsightError(told, where=error.where, hint=error.hint) from None
         raise
     units = spent(folder)
     stage.metric("google_requests", units[REQUESTS])

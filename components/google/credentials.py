@@ -40,7 +40,7 @@ class Credentials:
             self._adc.apply(headers)
         except GoogleAuthError as error:
             raise HearsightError(
-                f"Google gave no token ({_line(error)})", where=WHERE, mend="run `gcloud auth application-default login` again"
+                f"Google gave no token ({_line(error)})", where=WHERE, hint="run `gcloud auth application-default login` again"
             ) from None
         return headers
 
@@ -49,12 +49,12 @@ def find_credentials() -> Credentials:
     """The credentials that the environment gives.
 
     Raises:
-        HearsightError: there are none; names the variable or the command that mends it.
+        HearsightError: there are none; names the variable or the command that fixes it.
     """
     key = os.environ.get(KEY, "").strip()
     if key:
         if not (key.isascii() and key.isprintable() and " " not in key):
-            raise HearsightError(f"{KEY} is no key: it holds a blank or a strange character", where=WHERE, mend="copy it again")
+            raise HearsightError(f"{KEY} is no key: it holds a blank or a strange character", where=WHERE, hint="copy it again")
         return Credentials(key)
     try:
         import google.auth
@@ -63,7 +63,7 @@ def find_credentials() -> Credentials:
         raise HearsightError(
             f"{KEY} is not set and google-auth is not installed",
             where=WHERE,
-            mend=f"set {KEY}, or `pip install 'hearsight[google]'` and `gcloud auth application-default login`",
+            hint=f"set {KEY}, or `pip install 'hearsight[google]'` and `gcloud auth application-default login`",
         ) from None
     try:
         adc, _ = google.auth.default(scopes=[SCOPE])
@@ -71,7 +71,7 @@ def find_credentials() -> Credentials:
         raise HearsightError(
             f"there are no credentials ({_line(error)})",
             where=WHERE,
-            mend=f"set {KEY}, or run `gcloud auth application-default login`, or let GOOGLE_APPLICATION_CREDENTIALS name a file",
+            hint=f"set {KEY}, or run `gcloud auth application-default login`, or let GOOGLE_APPLICATION_CREDENTIALS name a file",
         ) from None
     return Credentials("", adc)
 

@@ -56,19 +56,19 @@ def judge(service: str, status: int, headers: Mapping[str, str], body: bytes) ->
     about, where = NAMES.get(service, service), WHERE
     exhausted = status == 429 or error.get("status") == "RESOURCE_EXHAUSTED" or bool(reasons & SLOWER)
     if status in (403, 429) and (reasons & FINAL or (exhausted and _DAY.search(text))):
-        raise HearsightError(f"{about}'s quota is used up ({why})", where=where, mend=KEPT)
+        raise HearsightError(f"{about}'s quota is used up ({why})", where=where, hint=KEPT)
     if exhausted or status in AGAIN:
         return Verdict("again", {}, why, retry_after(headers))
     if status == 401 or reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or (status == 400 and "API key" in text):
-        raise HearsightError(f"{about} does not know who asks ({why})", where=where, mend=f"give a valid {KEY} or log in again")
+        raise HearsightError(f"{about} does not know who asks ({why})", where=where, hint=f"give a valid {KEY} or log in again")
     if status == 403:
-        mend = "enable the service and its billing in the Google Cloud console, and let the key use it"
-        raise HearsightError(f"{about} may not be asked ({why})", where=where, mend=mend)
+        hint = "enable the service and its billing in the Google Cloud console, and let the key use it"
+        raise HearsightError(f"{about} may not be asked ({why})", where=where, hint=hint)
     if service == "texttospeech" and status == 400 and _NO_VOICE.search(text):
-        raise HearsightError(f"{about} no longer has a voice that was drawn ({why})", where=where, mend="take it out of `voices`")
+        raise HearsightError(f"{about} no longer has a voice that was drawn ({why})", where=where, hint="take it out of `voices`")
     if status in (400, 413):
         return Verdict("refused", {}, why)
-    raise HearsightError(f"{about} answers {why}", where=where, mend="look at the service's address in the environment")
+    raise HearsightError(f"{about} answers {why}", where=where, hint="look at the service's address in the environment")
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

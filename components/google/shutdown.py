@@ -40,15 +40,15 @@ class Together:
     def stop(self, why: HearsightError) -> None:
         """Tell the others to ask nothing new."""
         if not self._note.exists():
-            publish_bytes(self._note, json.dumps([why.what, why.where, why.mend]).encode())
+            publish_bytes(self._note, json.dumps([why.what, why.where, why.hint]).encode())
 
     def stopped(self) -> HearsightError | None:
         """Why some worker has had to stop, if one has."""
         try:
-            what, where, mend = json.loads(self._note.read_bytes())
+            what, where, hint = json.loads(self._note.read_bytes())
         except FileNotFoundError:
             return None
-        return HearsightError(what, where=where, mend=mend)
+        return HearsightError(what, where=where, hint=hint)
 
     def wait(self, longest: float) -> None:
         """Wait until no worker asks any more, for as long as a request may take."""

@@ -9,7 +9,7 @@ from components.knowledge.kinds import LOCATION, PERSON, STRUCTURE
 from components.language.wordnet import WordNet
 
 SPECIFIC = 7
-"""A kind at least so many steps below WordNet's root can still be learnt from pictures ("bird", "garment")."""
+"""A kind at least so many steps below WordNet's root can still be learned from pictures ("bird", "garment")."""
 
 
 class Dictionary:

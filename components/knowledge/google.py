@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.knowledge.kinds import Gate, Known
 from components.knowledge.remote import Manners, Question, Remote, Request
 from components.knowledge.words import VAGUE, Words
@@ -41,7 +41,7 @@ class GoogleKnowledgeGraph(Remote):
 
     name = "google"
 
-    def __init__(self, endpoint: str, manners: Manners, store: AnnotationStore, words: Words, gate: Gate, api_key: str) -> None:
+    def __init__(self, endpoint: str, manners: Manners, store: ResultCache, words: Words, gate: Gate, api_key: str) -> None:
         super().__init__(endpoint, manners, store)
         self.words, self.gate, self._key = words, gate, api_key
 

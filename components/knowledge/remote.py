@@ -3,7 +3,7 @@
 An answer is kept as the service gave it (identifiers, labels, descriptions; not yet the word chosen from it), by question, in the
 annotation store, so better rules ask nothing anew. "Nothing is known" is an answer and is kept; a failure is none: it is
 told once in the log, not kept, and the next source is asked. After :data:`PATIENCE` failed requests in a row, or one
-that no retry can mend (a refused key), a source is asked no more in this process.
+that no retry can fix (a refused key), a source is asked no more in this process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from components.core.digests import sha256_bytes
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.knowledge.kinds import Known
 
 log = logging.getLogger("hearsight.knowledge")
@@ -74,7 +74,7 @@ class Remote:
     version = 1
     codec = "json"
 
-    def __init__(self, endpoint: str, manners: Manners, store: AnnotationStore) -> None:
+    def __init__(self, endpoint: str, manners: Manners, store: ResultCache) -> None:
         self.model, self.manners, self.store = endpoint, manners, store
         self.requests = 0
         """Requests made, retries included."""

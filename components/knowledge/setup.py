@@ -8,7 +8,7 @@ from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.core.params import Settings, parse_settings, read_params_file
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.knowledge.cascade import KINDS, Cascade, bare
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
@@ -53,8 +53,8 @@ def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
         HearsightError: an unknown or doubled source, or one whose settings or key are missing.
     """
 
-    def wrong(what: str, mend: str, name: str = "knowledge") -> HearsightError:
-        return HearsightError(what, where=f"params.yaml: hypernymize.{name}", mend=mend)
+    def wrong(what: str, hint: str, name: str = "knowledge") -> HearsightError:
+        return HearsightError(what, where=f"params.yaml: hypernymize.{name}", hint=hint)
 
     for place, name in enumerate(order):
         if name not in LOCAL + NETWORK:
@@ -77,7 +77,7 @@ def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
 
 
 def make_sources(
-    order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: AnnotationStore, root: Path
+    order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> list[Source]:
     """The named sources, in order. Those of the network tell what is kept in ``store``; :meth:`Remote.ask` asks them."""
     words, gate = Words(wordnet), Gate(wordnet)
@@ -103,7 +103,7 @@ def require_key(order: Sequence[str]) -> None:
         raise HearsightError(
             "'google' is named, and there is no key",
             where="params.yaml: hypernymize.knowledge",
-            mend=f"set {KEY} in the environment",
+            hint=f"set {KEY} in the environment",
         )
 
 
@@ -121,7 +121,7 @@ class Listening:
 
 
 def listening_cascade(
-    order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: AnnotationStore, root: Path
+    order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> tuple[Cascade, Listening]:
     """A cascade whose ``source`` listens: the sources before it answer first, as they will when it can be asked."""
     before = order[: list(order).index(source)]
@@ -136,11 +136,11 @@ def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
         HearsightError: an unknown type, no such dataset, or settings that do not do.
     """
     if kind not in KINDS:
-        raise HearsightError(f"'{kind}' is no type", where="KIND", mend=f"known are: {', '.join(KINDS)}")
+        raise HearsightError(f"'{kind}' is no type", where="KIND", hint=f"known are: {', '.join(KINDS)}")
     path = root / "params.yaml"
     block = (read_params_file(path).get(dataset) or {}).get("hypernymize")
     if not isinstance(block, dict) or not isinstance(block.get("knowledge"), list):
-        raise HearsightError(f"dataset '{dataset}' names no sources of knowledge", where=path, mend="add hypernymize.knowledge")
+        raise HearsightError(f"dataset '{dataset}' names no sources of knowledge", where=path, hint="add hypernymize.knowledge")
     where = f"{path}: {dataset}.hypernymize.knowledge_settings"
     settings = parse_settings(KnowledgeSettings, block.get("knowledge_settings"), where)
     assert isinstance(settings, KnowledgeSettings)
@@ -148,7 +148,7 @@ def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
     check_order(order, settings)
     require_key(order)
     wordnet = load_wordnet(root)
-    sources = make_sources(order, settings, wordnet, AnnotationStore(root / ".hearsight" / "annotations"), root)
+    sources = make_sources(order, settings, wordnet, ResultCache(root / ".hearsight" / "annotations"), root)
     for source in sources:
         if isinstance(source, Remote):
             source.ask([Question(bare(name), kind)])

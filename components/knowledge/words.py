@@ -1,7 +1,7 @@
 """A knowledge base's own words turned into one common noun that is good for a caption.
 
 ``American actor and film producer`` → ``actor``; ``2003 American romantic comedy film`` → ``film``; ``city in France`` →
-``city``; ``pop artist`` stays. The paper's captions say actor, pop artist, city, festival (seed 000, figure 1, table 1).
+``city``; ``pop artist`` stays. The paper's captions say actor, pop artist, city, festival (CC, figure 1, table 1).
 The rule, for a label or a short description:
   1. what stands in brackets goes, and all from the first joint on (comma, ``and``, ``in``, ``of``, ``who``; a dictionary's
      own phrase such as ``head of state`` is left whole);

@@ -35,7 +35,7 @@ class WordNetLexicon:
                 raise HearsightError(
                     f"the WordNet dictionary cannot be read ({error})",
                     where=folder / name,
-                    mend=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
+                    hint=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
                 ) from None
 
     @lru_cache(maxsize=65536)  # noqa: B019 - one dictionary lives as long as the process

@@ -1,6 +1,6 @@
 """Language, the role: what a text consists of, and the embedded English default.
 
-The paper asks a cloud service for parts of speech, dependencies, entities, sentiment and profanity (seed 000,
+The paper asks a cloud service for parts of speech, dependencies, entities, sentiment and profanity (CC,
 section 3). Here the parse comes from an embedded spaCy model; polarity and profanity have modules of their own, so
 that each keeps its own version. A cloud adapter has the same face: an ``Annotator`` whose value is a :class:`Parse`.
 Not in scope: what is concluded from a parse (the stages), other languages than English.

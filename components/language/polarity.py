@@ -1,6 +1,6 @@
 """Polarity of an English text: VADER's compound score, -1 (very negative) to 1 (very positive).
 
-Stands in for the sentiment annotation of the paper's cloud service (seed 000, section 3).
+Stands in for the sentiment annotation of the paper's cloud service (CC, section 3).
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class WordNet:
             raise HearsightError(
                 f"the WordNet dictionary cannot be read ({error})",
                 where=folder,
-                mend=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
+                hint=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
             ) from None
 
     @lru_cache(maxsize=16384)  # noqa: B019 - one dictionary lives as long as the process

@@ -1,7 +1,7 @@
 """Words without context: whether English knows one, how it is stemmed, its plural. Cheap, so nothing is cached on disk.
 
 Stands in for the paper's vocabulary of one billion token types found at least five times in the English Wikipedia
-(seed 000, section 3): ``wordfreq`` lists a word when its frequency is at least 1 in 10^8 (Zipf 1.0) in a corpus that
+(CC, section 3): ``wordfreq`` lists a word when its frequency is at least 1 in 10^8 (Zipf 1.0) in a corpus that
 includes Wikipedia. A token it takes apart (a letter with digits, "A319") gets the combined frequency of its parts.
 """
 

@@ -13,12 +13,12 @@ from components.language.parser import LONGEST, EnglishParser
 from components.metrics.parses import STAND_IN, UNKNOWN_SPELLINGS, Parses, Sentence
 
 if TYPE_CHECKING:
-    from components.core.result_cache import AnnotationStore
+    from components.core.result_cache import ResultCache
 
 _UNKNOWN = re.compile("|".join(map(re.escape, UNKNOWN_SPELLINGS)), re.IGNORECASE)
 
 
-def parse_captions(captions: Iterable[str], language: str, annotations: AnnotationStore | None = None) -> Parses:
+def parse_captions(captions: Iterable[str], language: str, annotations: ResultCache | None = None) -> Parses:
     """The parse of each different caption, or the reason why there is none.
 
     Args:

@@ -82,7 +82,7 @@ def repetition(
     Args:
         captions: as written, one an item.
         vocabulary: the words a model could have written.
-        training: the captions it learnt from, each as :func:`normal` has it.
+        training: the captions it learned from, each as :func:`normal` has it.
     """
     items = [caption_repetition(tokenize(caption)) for caption in captions]
     total, again = _sums([item.ngrams for item in items]), _sums([item.repeated for item in items])

@@ -1,6 +1,6 @@
 """Statistics of a set of captions: examples, unique tokens, tokens a caption (mean, standard deviation, median).
 
-Source: Conceptual Captions (seed 000), table 3. Tokens are those of ``tokens`` (Penn Treebank words, lower-cased, without
+Source: Conceptual Captions (CC), table 3. Tokens are those of ``tokens`` (Penn Treebank words, lower-cased, without
 punctuation); the standard deviation is the population's. Memory grows with the vocabulary, not with the captions.
 """
 

@@ -4,7 +4,7 @@ Items are ordered by their dot product with the query. **Ties are pessimistic**:
 every right one, so a model that gives all items one score has the right ones last. A score that is no number is the lowest.
 Scores do not depend on how many are computed at once (:mod:`components.metrics.similarity`), so neither does any rank.
 
-Two definitions of recall go by one name. **Any hit** (SpeechCLIP; seed 003, section 2.3): the share of queries with a right item
+Two definitions of recall go by one name. **Any hit** (SpeechCLIP; CSC, section 2.3): the share of queries with a right item
 among the k best. **Share found** (platalea): the mean share of a query's right items that is among the k best; with more than k
 right items it cannot reach 1. They are equal where every query has one right item.
 """

@@ -1,4 +1,4 @@
-"""What a clip's frames go through before a network: cut or padded to a length, and SpecAugment (seed 003, section 4.1).
+"""What a clip's frames go through before a network: cut or padded to a length, and SpecAugment (CSC, section 4.1).
 
 The paper crops or pads to 3.5 s (350 frames) on Conceptual Spoken Captions and to 8 s (800) on Flickr8k Audio, "randomly" in
 training; of evaluation it says only that *pictures* are cropped at their centre. Here a training crop begins at a uniformly

@@ -1,4 +1,4 @@
-"""Batched beam search over any captioning network (seed 000, section 5.2: beam 4, most likely sequence).
+"""Batched beam search over any captioning network (CC, section 5.2: beam 4, most likely sequence).
 
 The search. A hypothesis' total is the sum of the log-probabilities of its words, renormalised over the words that may be
 written. At each step the k running hypotheses of a picture are extended by every word, and the extensions ranked by total.

@@ -1,4 +1,4 @@
-"""The loss of a step of training (seed 003, section 3) from embeddings, on one device or over a batch that several share.
+"""The loss of a step of training (CSC, section 3) from embeddings, on one device or over a batch that several share.
 
 Over W processes each computes the rows of its own utterances (L_xy) and of its own pictures (L_yx) against the whole batch, and
 returns W times its share of the loss. So the mean over processes of what they return is the loss of the whole batch, and the mean

@@ -1,4 +1,4 @@
-"""The speech–image dual encoder: two towers that share nothing, and the dot product of what they give (seed 003, section 3).
+"""The speech–image dual encoder: two towers that share nothing, and the dot product of what they give (CSC, section 3).
 
 With Inception-ResNet-v2 as both towers and an embedding of 1536 it is the paper's; lighter towers are chosen by name
 (``speech_towers``, ``image_towers``). The paper states neither normalisation nor temperature, so similarity is most likely the

@@ -1,7 +1,7 @@
 """Image encoders by name: what a picture must be made into for each, and what each makes of it.
 
 An encoder is a network that gives a feature map, with the side and the range of pixels it was trained on. Its output is
-what captioners and dual encoders read: a vector of the whole picture, then one for each cell of the grid (seed 000, figure 4:
+what captioners and dual encoders read: a vector of the whole picture, then one for each cell of the grid (CC, figure 4:
 1×1 and 8×8). Inception-ResNet-v2 is built here; another network is handed in, for its weights are a provider's business
 (``components/vision/image_encoders.py``). Not in scope: reading and cropping pictures.
 """

@@ -1,4 +1,4 @@
-"""A batch that is shared out over processes, put together again with gradients (for seed 003's losses over the whole batch).
+"""A batch that is shared out over processes, put together again with gradients (for CSC's losses over the whole batch).
 
 The order is that of ``components/training/batches.py``: process r holds the items r, r + W, … of the batch, so that what is
 gathered is the batch as one process would hold it. Processes may hold different numbers of items.

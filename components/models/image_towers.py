@@ -1,4 +1,4 @@
-"""Image towers by name: a picture, or what a frozen encoder made of it, to one vector (seed 003, sections 3 and 4.1).
+"""Image towers by name: a picture, or what a frozen encoder made of it, to one vector (CSC, sections 3 and 4.1).
 
 B pictures. ``inception_resnet_v2`` is the paper's, of 299 px: the embedding is the mean over its last feature map, without a
 projection where 1536 numbers are asked for. ``efficientnet_lite0`` is trained end to end, too; its network is handed in, for its

@@ -1,4 +1,4 @@
-"""Inception-ResNet-v2, the encoder of seed 000 (section 4) and of both towers of seed 003.
+"""Inception-ResNet-v2, the encoder of CC (section 4) and of both towers of CSC.
 
 Stem without padding → mixed_5b → 10 × block35 → mixed_6a → 20 × block17 → mixed_7a → 9 × block8, and a tenth of scale 1
 without ReLU → 1 × 1 convolution to 1536. 244 convolutions, 204 batch norms, 55,843,464 parameters with 1000 classes.

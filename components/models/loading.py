@@ -1,4 +1,4 @@
-"""Trained dual encoders: saved, read back, and handed on tower by tower (seed 003, section 4.3 and table 2: warm starts)."""
+"""Trained dual encoders: saved, read back, and handed on tower by tower (CSC, section 4.3 and table 2: warm starts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The margin δ of the masked margin softmax over training (seed 003, sections 3 and 4.1)."""
+"""The margin δ of the masked margin softmax over training (CSC, sections 3 and 4.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The masked margin softmax loss (seed 003, eqs. 4–6), from scores or, without a B × B matrix, from embeddings.
+"""The masked margin softmax loss (CSC, eqs. 4–6), from scores or, without a B × B matrix, from embeddings.
 
 A row's −log of eq. 5 is taken as −log σ((Z_ii − LSE_i) − δ), LSE_i = log Σ_j M_ij exp Z_ij over the negatives alone. It is the
 same number, overflows nowhere, and keeps the margin: subtracted from a score of 40, δ = .001 is less than the last binary place

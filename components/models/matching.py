@@ -1,4 +1,4 @@
-"""Which pairs match (seed 003, eq. 2): identities such that two inputs match when theirs are equal.
+"""Which pairs match (CSC, eq. 2): identities such that two inputs match when theirs are equal.
 
 The paper's equivalence is transitive: if two utterances show the same picture and one of them has the same text as a third, all
 three match, whatever lies between. So the classes are the connected components of the whole data set, found once, and a batch

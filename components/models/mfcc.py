@@ -1,4 +1,4 @@
-"""128 mel-frequency cepstral coefficients in plain torch (seed 003, section 4.1: 16 kHz, 20 ms windows, 10 ms hop).
+"""128 mel-frequency cepstral coefficients in plain torch (CSC, section 4.1: 16 kHz, 20 ms windows, 10 ms hop).
 
 The paper names no FFT size, mel formula, range or normalisation; :class:`MfccSettings` names every such choice and its default.
 At equal settings librosa 0.11 gives the same (``tests/models/test_mfcc.py`` holds them within 1e-4).

@@ -1,6 +1,6 @@
 """Self-critical sequence training (Rennie et al. 2017): reward whole captions that the network itself has drawn.
 
-The reward is any number a caption (CIDEr-D, as seed 002's section 5.4 has it); it comes as a tensor, and nothing is
+The reward is any number a caption (CIDEr-D, as PCV's section 5.4 has it); it comes as a tensor, and nothing is
 differentiated through it. The gradient of the expected reward is estimated by REINFORCE,
 
     ∇ E[r(w)] ≈ (r(w) − b) Σ_t ∇ log p(w_t | w_<t),      w drawn from the network        (sections 3 and 3.1)

@@ -1,4 +1,4 @@
-"""Speech towers by name: a clip's MFCCs to one vector (seed 003, sections 3 and 4.1).
+"""Speech towers by name: a clip's MFCCs to one vector (CSC, sections 3 and 4.1).
 
 B clips of C coefficients × T frames, normalised, with B lengths, the frames that are a clip's own.
 

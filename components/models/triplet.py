@@ -1,4 +1,4 @@
-"""The triplet loss (seed 003, eq. 3): for each pair one negative picture and one negative utterance, drawn uniformly.
+"""The triplet loss (CSC, eq. 3): for each pair one negative picture and one negative utterance, drawn uniformly.
 
 A row needs two scores and no more, so neither a matrix of scores nor one of masks is formed: N items cost 4 N · D multiplications
 and the sorting of the identities. Nothing here waits for a GPU.

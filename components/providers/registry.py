@@ -20,7 +20,7 @@ from components.google.method import refusal
 from components.language.parser import Parse
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Stage
     from components.vision.labels import Label
 
@@ -108,7 +108,7 @@ def plan_for(root: Path, params: ProviderParams, language: str) -> dict[str, Any
     return plan | ({"asking": google_params(root).asking.plain()} if "google" in (params.language, params.vision) else {})
 
 
-def plan_of(root: Path, filtered: Boundary) -> dict[str, Any]:
+def plan_of(root: Path, filtered: StageOutput) -> dict[str, Any]:
     """The choice of the filter that made ``filtered``; the embedded providers for an output that does not say."""
     if all(entry.path != FILE for entry in filtered.manifest.files):
         return {"language": "embedded", "vision": "embedded", "text": "en"}

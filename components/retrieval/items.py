@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from components.core.errors import HearsightError
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.models.mfcc import MFCC, MfccSettings
 from components.retrieval.pairs import Pairs
 from components.vision.crops import evaluation_view, training_view
@@ -110,7 +110,7 @@ class Coefficients:
             yield io.BytesIO(self.pairs.audio.read(item))
         except RuntimeError as error:
             what = f"is no whole FLAC ({error})"
-            raise HearsightError(what, where=self.pairs.keys[item], mend="run the stage that speaks again") from error
+            raise HearsightError(what, where=self.pairs.keys[item], hint="run the stage that speaks again") from error
 
     def statistics(self, rows: NDArray[np.int64], seed: int) -> tuple[Tensor, Tensor]:
         """Mean and deviation of each coefficient over the frames of drawn clips: coefficients × 1 each.
@@ -118,7 +118,7 @@ class Coefficients:
         Args:
             rows: the utterances that are trained on; no other is listened to.
         """
-        items = draw(seed, "normalisation").sample(rows.tolist(), min(NORMALISED_BY, len(rows)))
+        items = seeded_rng(seed, "normalisation").sample(rows.tolist(), min(NORMALISED_BY, len(rows)))
         total = squares = torch.zeros((), dtype=torch.float64)
         frames = 0
         for item in sorted(items):
@@ -188,7 +188,7 @@ class PairItems(torch.utils.data.Dataset[Any]):
         return speech, torch.tensor([clip.shape[1] for clip in clips])
 
     def _place(self, epoch: int, key: str, too_many: int) -> int:
-        return draw(self.seed, epoch, key, "crop").randrange(too_many + 1) if self.training else 0
+        return seeded_rng(self.seed, epoch, key, "crop").randrange(too_many + 1) if self.training else 0
 
     def pictures(self, wanted: Sequence[tuple[int, str, int]]) -> Tensor:
         """The pictures of (epoch, what the draw is keyed by, picture's number) as the image tower reads them."""
@@ -198,10 +198,10 @@ class PairItems(torch.utils.data.Dataset[Any]):
     def _features(self, epoch: int, key: str, picture: int) -> NDArray[np.float16]:
         media, view = self.pairs.media, 0
         if self.training:
-            view = draw(self.seed, epoch, key, "view").randrange(len(media.array(picture)))
+            view = seeded_rng(self.seed, epoch, key, "view").randrange(len(media.array(picture)))
         elif self.crop == "centre":
             if self.pairs.centre is None:
-                raise HearsightError("holds no centre crops", where=self.pairs.sha256[picture], mend="set prepare's centre: true")
+                raise HearsightError("holds no centre crops", where=self.pairs.sha256[picture], hint="set prepare's centre: true")
             media = self.pairs.centre
         found: NDArray[np.float16] = media.array(picture)[view, 0]
         return found
@@ -209,7 +209,7 @@ class PairItems(torch.utils.data.Dataset[Any]):
     def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
         opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])
         if self.training:
-            pixels = training_view(opened, self.side, draw(self.seed, epoch, key, "view"))
+            pixels = training_view(opened, self.side, seeded_rng(self.seed, epoch, key, "view"))
         else:
             pixels = evaluation_view(opened, self.side, self.crop)
         return pixels.transpose(2, 0, 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.retrieval.provenance import START
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from components.models.dual_encoder import DualEncoder, DualEncoderConfig
     from components.models.encoders import ImageEncoder
     from components.retrieval.pairs import Pairs
-    from components.retrieval.recipe import DualEncoderRecipe
+    from components.retrieval.recipe import DualEncoderTraining
 
 WHOLE = 100
 """Percent: all training pairs."""
@@ -50,7 +50,7 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
     (folder / "history.csv").write_text(history_csv(recipe.history), encoding="utf-8")
 
 
-def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str, Any]]:
+def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[str, Any]]:
     """Go on training from whatever the scratch folder holds, to the end: the recipe, and the model's ``config.json``."""
     import numpy as np
     import torch
@@ -58,7 +58,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
     from components.models.contrastive import LossSettings
     from components.retrieval.items import Coefficients, PairItems
     from components.retrieval.pairs import read_pairs, sets_of
-    from components.retrieval.recipe import DualEncoderRecipe
+    from components.retrieval.recipe import DualEncoderTraining
     from components.training.fit import fit, launched
     from components.training.ranks import tell_nodes
     from components.training.recipe import reseed
@@ -72,7 +72,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
     rows = subset(training, spec["percent"], seed)
     if len(rows) < 2:
         what = f"has {len(rows)} training pairs"
-        raise HearsightError(what, where=where, mend="raise the row's percent, crawl more pages or relax the filters")
+        raise HearsightError(what, where=where, hint="raise the row's percent, crawl more pages or relax the filters")
     reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
     coefficients = Coefficients(training, clips["held"])
@@ -90,7 +90,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
     # A part of the pairs is gone through more often, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
-    recipe = DualEncoderRecipe(
+    recipe = DualEncoderTraining(
         network,
         optimisation | {"epochs": epochs},
         seed,
@@ -125,13 +125,13 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderRecipe, dict[str
 
 
 def subset(pairs: Pairs, percent: int, seed: int) -> NDArray[np.int64]:
-    """A drawn part of the pairs (seed 003, figure 3); a smaller part of the same seed lies within every larger one."""
+    """A drawn part of the pairs (CSC, figure 3); a smaller part of the same seed lies within every larger one."""
     import numpy as np
 
     keys = pairs.keys
     if percent >= WHOLE:
         return np.arange(len(keys))
-    ordered = sorted(range(len(keys)), key=lambda place: draw(seed, keys[place], "subset").random())
+    ordered = sorted(range(len(keys)), key=lambda place: seeded_rng(seed, keys[place], "subset").random())
     return np.array(sorted(ordered[: math.ceil(len(keys) * percent / WHOLE)]), dtype=np.int64)
 
 
@@ -149,8 +149,8 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
         towers = spec["towers"]
         config = _config(towers, training)
         return DualEncoder(config, _image_encoder(config, towers["weights"], towers["weights_sha256"])), set()
-    start, boundary = spec["start"], task.inputs[START]
-    source = open_dual_encoder(boundary, start["model"])
+    start, output = spec["start"], task.inputs[START]
+    source = open_dual_encoder(output, start["model"])
     try:
         trained_on = source.config["encoder"]
         if trained_on != training.encoder:
@@ -158,8 +158,8 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
         network = DualEncoder(source.model.config, empty_image_encoder(source.model.config))
         warm_start(network, source, set(start["towers"]))
     except ValueError as error:
-        mend = "train and prepare with the same settings, then run again"
-        raise HearsightError(str(error), where=boundary.name, mend=mend) from error
+        hint = "train and prepare with the same settings, then run again"
+        raise HearsightError(str(error), where=output.name, hint=hint) from error
     return network, set(start["towers"])
 
 
@@ -181,14 +181,14 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
     if frozen != (towers["image"] == "features"):
         what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, and prepare kept the other"
         raise HearsightError(
-            what, where="params.yaml: towers.image", mend=f"set prepare's encoder.frozen: {str(not frozen).lower()}"
+            what, where="params.yaml: towers.image", hint=f"set prepare's encoder.frozen: {str(not frozen).lower()}"
         )
     if frozen:
         chosen["image_features"] = int(training.media.array(0).shape[2])
     try:
         return DualEncoderConfig(**chosen)
     except ValueError as error:
-        raise HearsightError(str(error), where="params.yaml: towers", mend="change it") from error
+        raise HearsightError(str(error), where="params.yaml: towers", hint="change it") from error
 
 
 def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> ImageEncoder | None:
@@ -202,5 +202,5 @@ def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> Imag
 
     path = find_root() / weights
     if weights_digest(config.image, path) != digest:
-        raise HearsightError("the weights are not those that the run began with", where=path, mend="run again")
+        raise HearsightError("the weights are not those that the run began with", where=path, hint="run again")
     return trainable_encoder(config.image, path, config.picture_side)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from components.core.errors import HearsightError
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.models.dual_encoder import DualEncoderConfig
     from components.models.encoders import ImageEncoder
     from components.models.loading import LoadedDualEncoder
 
 
-def open_dual_encoder(models: Boundary, key: str) -> LoadedDualEncoder:
+def open_dual_encoder(models: StageOutput, key: str) -> LoadedDualEncoder:
     """The model of this key, in eval mode; see :func:`open_folder` for the errors."""
     return open_folder(model_folder(models, key), models.name)
 
@@ -33,14 +33,14 @@ def open_folder(folder: Path, where: str) -> LoadedDualEncoder:
     try:
         return load_dual_encoder(folder, image_encoder=empty_image_encoder)
     except ValueError as error:
-        raise HearsightError(str(error), where=where, mend="run the stage that made it again") from error
+        raise HearsightError(str(error), where=where, hint="run the stage that made it again") from error
 
 
-def model_folder(trained: Boundary, key: str) -> Path:
+def model_folder(trained: StageOutput, key: str) -> Path:
     """The folder of a model whose files are those of the manifest."""
     folders = {trained.file(f"models/{key}/{name}").parent for name in ("weights.safetensors", "config.json")}
     if len(folders) != 1:
-        raise HearsightError(f"the files of model {key} lie apart", where=trained.path, mend="run its stage again")
+        raise HearsightError(f"the files of model {key} lie apart", where=trained.path, hint="run its stage again")
     return folders.pop()
 
 

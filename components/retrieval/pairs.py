@@ -18,7 +18,7 @@ from components.core.errors import HearsightError
 from components.training.members import Members
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
 
 UTTERANCES = [
     "key", "record", "caption", "language", "split", "group", "image_sha256", "origin", "voice", "seconds",
@@ -28,11 +28,11 @@ PICTURES = ["image_sha256", "media", "centre", "thumbnail"]
 
 
 class SpokenSet(NamedTuple):
-    """The two boundaries of a spoken set."""
+    """The two outputs of a spoken set."""
 
-    speech: Boundary
+    speech: StageOutput
     """UTTERANCE records and their audio."""
-    pictures: Boundary
+    pictures: StageOutput
     """PREPARED records and what the image tower reads."""
 
 
@@ -52,7 +52,7 @@ class Pairs:
     """m: what the image tower reads: features of views, or the picture's file."""
     centre: Members | None
     """m: features of the centre crop; None where the pictures' files are read, or none are kept."""
-    thumbnails: list[tuple[Boundary, str]]
+    thumbnails: list[tuple[StageOutput, str]]
     """m: where a small picture lies; an empty reference where none is kept."""
     identity: NDArray[np.int64]
     """n: equal numbers match (equation 2)."""
@@ -71,7 +71,7 @@ class Pairs:
         return found
 
 
-def sets_of(inputs: dict[str, Boundary]) -> list[SpokenSet]:
+def sets_of(inputs: dict[str, StageOutput]) -> list[SpokenSet]:
     """The sets among a stage's inputs, each once: ``input`` or ``speech`` with ``pictures``, ``more`` with ``more_pictures``."""
     names = (("speech" if "speech" in inputs else "input", "pictures"), ("more", "more_pictures"))
     found = [SpokenSet(inputs[speech], inputs[pictures]) for speech, pictures in names if speech in inputs]
@@ -92,12 +92,12 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     from components.models.matching import identities
 
     if not matching:
-        raise HearsightError("matching names nothing", where="params.yaml: loss.matching", mend="write at least [picture]")
+        raise HearsightError("matching names nothing", where="params.yaml: loss.matching", hint="write at least [picture]")
     encoders = [_encoder(one.pictures) for one in sets]
     for one, encoder in zip(sets, encoders, strict=True):
         if encoder != encoders[0]:
             what = f"was prepared with another encoder than {sets[0].pictures.name} ({encoder}, not {encoders[0]})"
-            raise HearsightError(what, where=one.pictures.name, mend="prepare both with the same")
+            raise HearsightError(what, where=one.pictures.name, hint="prepare both with the same")
     parts = [_read(one, split) for one in sets]
     utterances = pa.concat_tables([part.utterances for part in parts])
     pictures = pa.concat_tables([part.pictures for part in parts])
@@ -161,6 +161,6 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks()
 
 
-def _encoder(pictures: Boundary) -> dict[str, Any]:
+def _encoder(pictures: StageOutput) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(pictures.file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
     return found

@@ -11,7 +11,7 @@ from components.core.digests import digest_value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.retrieval.settings import Towers
 
 START = "start"
@@ -36,6 +36,6 @@ def starting_weights(towers: Towers, root: Path) -> str:
     return weights_digest(towers.image, root / towers.weights)
 
 
-def contents_of(inputs: Mapping[str, Boundary]) -> dict[str, str]:
+def contents_of(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
     """The digest of each set. Of pretrained models only the one that is begun from counts, so that more of them undo nothing."""
-    return {name: boundary.digest for name, boundary in inputs.items() if name != START}
+    return {name: output.digest for name, output in inputs.items() if name != START}

@@ -44,20 +44,20 @@ def read_query(source: str) -> Query:
     """
     if source == STDIN:
         if sys.stdin.isatty():
-            raise HearsightError("nothing is piped in", where="standard input", mend="write `hearsight search - < FILE`")
+            raise HearsightError("nothing is piped in", where="standard input", hint="write `hearsight search - < FILE`")
         return as_query(sys.stdin.buffer.read(LARGEST_BYTES + 1), "standard input")
     path = Path(source)
     try:
         if path.is_dir():
-            raise HearsightError("is a folder", where=source, mend="name a sound or a picture in it")
+            raise HearsightError("is a folder", where=source, hint="name a sound or a picture in it")
         if path.exists() and not path.is_file():
             # A device has no end, and a pipe that nobody writes to is waited for.
-            raise HearsightError("is a device or a pipe", where=source, mend="name a file, or pipe it in: `hearsight search -`")
+            raise HearsightError("is a device or a pipe", where=source, hint="name a file, or pipe it in: `hearsight search -`")
         with path.open("rb") as handle:
             return as_query(handle.read(LARGEST_BYTES + 1), source)
     except (OSError, ValueError) as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({_line(error)})"
-        raise HearsightError(reason, where=source, mend="name a sound or a picture, or - for standard input") from None
+        raise HearsightError(reason, where=source, hint="name a sound or a picture, or - for standard input") from None
 
 
 def as_query(data: bytes, where: str) -> Query:
@@ -67,9 +67,9 @@ def as_query(data: bytes, where: str) -> Query:
         HearsightError: they are neither sound nor picture, or one that cannot be searched with: silence, noise, a blot.
     """
     if not data:
-        raise HearsightError("is empty", where=where, mend="give a sound or a picture")
+        raise HearsightError("is empty", where=where, hint="give a sound or a picture")
     if len(data) > LARGEST_BYTES:
-        raise HearsightError(f"has more than {LARGEST_BYTES >> 20} MiB", where=where, mend="cut it")
+        raise HearsightError(f"has more than {LARGEST_BYTES >> 20} MiB", where=where, hint="cut it")
     if data[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS") and data[8:12] != b"WEBP":
         samples, notes = heard(data, where)
         return Query("speech", data, samples, notes)
@@ -88,19 +88,19 @@ def _look(data: bytes, where: str) -> None:
                 width, height = opened.size
                 if min(width, height) < LEAST_SIDE:
                     what = f"is a picture of {width} × {height} px, and below {LEAST_SIDE} a side nothing can be recognised"
-                    raise HearsightError(what, where=where, mend="give a larger one")
+                    raise HearsightError(what, where=where, hint="give a larger one")
                 if width * height > MOST_PIXELS:
-                    raise HearsightError(f"is a picture of {width} × {height} px", where=where, mend="make it smaller")
+                    raise HearsightError(f"is a picture of {width} × {height} px", where=where, hint="make it smaller")
                 opened.convert("RGBA")
     except UnidentifiedImageError:
         called = next((f", but {name} file" for start, name in OTHERS.items() if data.startswith(start)), "")
         what = f"is neither a sound (WAV, FLAC, Ogg) nor a picture that can be read{called}"
-        raise HearsightError(what, where=where, mend="convert it, or give another file") from None
+        raise HearsightError(what, where=where, hint="convert it, or give another file") from None
     except HearsightError:
         raise
     # Pillow's readers raise what they like at damaged files, struct.error and IndexError among it.
     except Exception as error:
-        raise HearsightError(f"is no whole picture ({_line(error)})", where=where, mend="give another file") from error
+        raise HearsightError(f"is no whole picture ({_line(error)})", where=where, hint="give another file") from error
 
 
 def _line(error: Exception) -> str:

@@ -43,12 +43,12 @@ def heard(data: bytes, where: str) -> tuple[Samples, tuple[str, ...]]:
     samples = sound.samples
     if len(samples) < LEAST_SECONDS * RATE_HZ:
         what = f"has {len(samples) / RATE_HZ:.3f} s, less than the {LEAST_SECONDS:g} s that a word takes"
-        raise HearsightError(what, where=where, mend="give a longer clip")
+        raise HearsightError(what, where=where, hint="give a longer clip")
     if is_silent(samples):
-        raise HearsightError("holds nothing to hear", where=where, mend=MEND)
+        raise HearsightError("holds nothing to hear", where=where, hint=MEND)
     if (found := steadiness(samples)) < STEADY_DB:
         what = f"is a steady sound, noise or hum: its level deviates by {found:.1f} dB, that of speech by more than {STEADY_DB:g}"
-        raise HearsightError(what, where=where, mend=MEND)
+        raise HearsightError(what, where=where, hint=MEND)
     return samples, sound.warnings
 
 

@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 from components.retrieval.loading import open_folder
 from components.retrieval.queries import Query
 from components.vision.crops import evaluation_view
-from components.vision.image_encoders import EncodedPicture, Sight
+from components.vision.image_encoders import EncodedPicture, ViewSpec
 from components.vision.training_pictures import open_picture
 
 FRAMES_A_SECOND = 100
@@ -84,12 +84,12 @@ class QueryEncoder:
     def _frozen(self, data: bytes) -> NDArray[np.float16]:
         """The frozen encoder's vector of the picture."""
         about = self.config["encoder"]
-        sight = Sight("centre", grid=False) if self.crop == "centre" else Sight(grid=False)
+        sight = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
         annotator = EncodedPicture(about["name"], self.weights, about["side"], sight=sight)
         if annotator.digest != about["weights_sha256"]:
             what = f"its image tower reads features of {about['name']} with the weights {about['weights_sha256'][:40]}, not these"
             raise HearsightError(
-                what, where=self.weights or about["name"], mend="name the file of weights that prepare was given"
+                what, where=self.weights or about["name"], hint="name the file of weights that prepare was given"
             )
         found: NDArray[np.float16] = annotator.compute((data, sha256_bytes(data), 0))[0]
         return found

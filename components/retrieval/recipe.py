@@ -16,13 +16,13 @@ from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder
 from components.retrieval.embedding import embed_pictures, embed_speech
 from components.retrieval.items import Batch, PairItems
-from components.training.recipe import Recipe, seed_of
+from components.training.recipe import TrainingModule, seed_of
 
 DEPTH = 10
 
 
-class DualEncoderRecipe(Recipe):
-    """Masked margin softmax or triplet loss over speech–picture pairs (seed 003, section 3).
+class DualEncoderTraining(TrainingModule):
+    """Masked margin softmax or triplet loss over speech–picture pairs (CSC, section 3).
 
     Args:
         network: both towers.

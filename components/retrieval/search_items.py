@@ -69,12 +69,12 @@ class Items:
 
 
 def thumbnails(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
-    """Path inside ``search/`` → the boundary, and where in it the small picture lies."""
+    """Path inside ``search/`` → the output, and where in it the small picture lies."""
     found = {}
     for split in splits:
-        for sha256, (boundary, reference) in zip(split.pairs.sha256, split.pairs.thumbnails, strict=True):
+        for sha256, (output, reference) in zip(split.pairs.sha256, split.pairs.thumbnails, strict=True):
             if reference:
-                found[thumbnail_path(sha256)] = (boundary, reference)
+                found[thumbnail_path(sha256)] = (output, reference)
     return found
 
 

@@ -48,7 +48,7 @@ class ServedSearch:
 
         asked = DEFAULTS | {name: value for name, value in (params or {}).items() if value is not None}
         if asked["kind"] not in (*KINDS, BOTH):
-            raise HearsightError(f"'{asked['kind']}' is no kind", where="kind", mend=f"write {', '.join(KINDS)} or {BOTH}")
+            raise HearsightError(f"'{asked['kind']}' is no kind", where="kind", hint=f"write {', '.join(KINDS)} or {BOTH}")
         kinds = KINDS if asked["kind"] == BOTH else (asked["kind"],)
         found = []
         for number, row in enumerate(rows.to_dict("records")):
@@ -78,7 +78,7 @@ def query_of(row: Mapping[str, Any], where: str) -> Query:
     given = {name: row[name] for name in ("content", "path") if _there(row.get(name))}
     if len(given) != 1:
         what = "has both content and path" if given else "has neither content nor path"
-        raise HearsightError(what, where=where, mend="give a file's bytes (base64 in JSON) as content, or a path")
+        raise HearsightError(what, where=where, hint="give a file's bytes (base64 in JSON) as content, or a path")
     if "path" in given:
         return read_query(f"./{given['path']}" if given["path"] == "-" else str(given["path"]))
     content = given["content"]
@@ -86,9 +86,9 @@ def query_of(row: Mapping[str, Any], where: str) -> Query:
         try:
             content = base64.b64decode(content, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise HearsightError(f"its content is no base64 ({error})", where=where, mend="encode the file's bytes") from None
+            raise HearsightError(f"its content is no base64 ({error})", where=where, hint="encode the file's bytes") from None
     if not isinstance(content, (bytes, bytearray, memoryview)):
-        raise HearsightError(f"its content is of {type(content).__name__}", where=where, mend="give bytes, or their base64")
+        raise HearsightError(f"its content is of {type(content).__name__}", where=where, hint="give bytes, or their base64")
     return as_query(bytes(content), where)
 
 

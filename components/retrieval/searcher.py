@@ -74,17 +74,17 @@ class Searcher:
             model = sha256_file(folder / MODEL / WEIGHTS)
         except FileNotFoundError as error:
             missing = Path(error.filename).relative_to(folder) if error.filename else ABOUT
-            raise HearsightError(f"is no folder to search in: {missing} is missing", where=folder, mend=_again(folder)) from None
+            raise HearsightError(f"is no folder to search in: {missing} is missing", where=folder, hint=_again(folder)) from None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise HearsightError("is damaged: it cannot be read", where=folder / ABOUT, mend=_again(folder)) from error
+            raise HearsightError("is damaged: it cannot be read", where=folder / ABOUT, hint=_again(folder)) from error
         if crop not in ("centre", "whole"):
-            raise HearsightError(f"is damaged: crop is {crop!r}", where=folder / ABOUT, mend=_again(folder))
+            raise HearsightError(f"is damaged: crop is {crop!r}", where=folder / ABOUT, hint=_again(folder))
         index = SearchIndex.open(folder / INDEX, model, verify=size <= VERIFIED_BYTES)
         for sha256, thumbnail in zip(*(index.items[name].to_pylist() for name in ("image_sha256", "thumbnail")), strict=True):
             # A folder may come from anybody, and what it names is read and shown: nothing outside it.
             if thumbnail and (thumbnail != thumbnail_path(sha256) or not sha256.isalnum()):
                 what = f"names a picture that is not its own ({thumbnail[:80]!r})"
-                raise HearsightError(what, where=folder / INDEX, mend=_again(folder))
+                raise HearsightError(what, where=folder / INDEX, hint=_again(folder))
         return cls(folder, index, about, weights)
 
     @cached_property
@@ -117,7 +117,7 @@ class Searcher:
         """
         if not 1 <= k <= len(self.index):
             what = f"cannot give {k} results: the index holds {len(self.index)}"
-            raise HearsightError(what, where="-k", mend=f"ask for 1 to {len(self.index)}")
+            raise HearsightError(what, where="-k", hint=f"ask for 1 to {len(self.index)}")
         mask = np.ones(len(self.index), bool)
         for column, wanted in (("languages", language), ("splits", split)):
             if wanted:
@@ -136,7 +136,7 @@ class Searcher:
         if not any(found.values()):
             asked = " and ".join(f"{name} {value}" for name, value in (("language", language), ("split", split)) if value)
             what = f"nothing is left: no {' or '.join(kinds)} of {asked}" if asked else f"the index holds no {' or '.join(kinds)}"
-            raise HearsightError(what, where=self.folder, mend="ask for less")
+            raise HearsightError(what, where=self.folder, hint="ask for less")
         return found
 
     @cached_property
@@ -159,7 +159,7 @@ def having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
     mask[rows[np.asarray(pc.equal(values, value))]] = True
     if not mask.any():
         known = ", ".join(sorted(pc.unique(values).to_pylist()))
-        raise HearsightError(f"no item has '{value}' among its {column}", where="the filter", mend=f"known are {known}")
+        raise HearsightError(f"no item has '{value}' among its {column}", where="the filter", hint=f"known are {known}")
     return mask
 
 

@@ -21,7 +21,7 @@ STARTS: dict[str, frozenset[str]] = {
 
 
 class Towers(Settings):
-    """The two networks; seed 003: two unshared Inception-ResNet-v2 to 1536 dimensions, compared by their raw dot product."""
+    """The two networks; CSC: two unshared Inception-ResNet-v2 to 1536 dimensions, compared by their raw dot product."""
 
     speech: Literal["convolutions", "inception_resnet_v2"]
     """The speech tower: light, or the paper's over MFCCs stacked three times."""
@@ -50,7 +50,7 @@ class Towers(Settings):
 
 
 class Clips(Settings):
-    """What a clip goes through (seed 003, section 4.1)."""
+    """What a clip goes through (CSC, section 4.1)."""
 
     frames: int
     """10 ms each: what a clip is cropped or padded to; the paper: 350 for Conceptual Spoken Captions, 800 for Flickr8k Audio."""
@@ -64,7 +64,7 @@ class Clips(Settings):
 
 
 class Loss(Settings):
-    """The loss (seed 003, equations 2 to 6)."""
+    """The loss (CSC, equations 2 to 6)."""
 
     margin: float
     """Masked margin softmax: δ at step 0; the paper: .001."""
@@ -108,7 +108,7 @@ def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_00
     known = kind in kinds and number.isascii() and number.isdecimal() and not number.startswith("0")
     if not known or int(number) > most:
         what = f"'{row}' is no row: it needs one of {', '.join(kinds)}, a hyphen and {unit}"
-        raise HearsightError(what, where=where, mend=f"write for example {kinds[-1]}-{48 if unit.startswith('a batch') else 100}")
+        raise HearsightError(what, where=where, hint=f"write for example {kinds[-1]}-{48 if unit.startswith('a batch') else 100}")
     return kind, int(number)
 
 
@@ -131,6 +131,6 @@ def check(settings: DualEncoderSettings, where: str) -> None:
         for name, low in least.items():
             value = getattr(held, name)
             if not low <= value < float("inf"):
-                raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", mend=f"set it to {low} or more")
+                raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", hint=f"set it to {low} or more")
     if not loss.matching:
-        raise HearsightError("names nothing", where=f"{where}.loss.matching", mend="write at least [picture]")
+        raise HearsightError("names nothing", where=f"{where}.loss.matching", hint="write at least [picture]")

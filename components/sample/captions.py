@@ -13,7 +13,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.sample.material import Material
 from components.sample.pictures import background_of
 
@@ -133,7 +133,7 @@ def write(material: Material, key: str, mention: str, form: str = "") -> Caption
         mention: whom it may mention, as ``@name``.
         form: a form of :class:`Caption` to be kept to; drawn without.
     """
-    chance = draw(key, "caption")
+    chance = seeded_rng(key, "caption")
     form = form or _form(chance)
     lead = chance.choice(LEADS) if chance.random() < 0.75 else ""
     intro, end = _pick(chance, INTROS), _pick(chance, ENDS)
@@ -149,7 +149,7 @@ def write(material: Material, key: str, mention: str, form: str = "") -> Caption
 
 def again(first: Caption, material: Material, key: str, mention: str) -> Caption:
     """The same caption posted again by somebody else: nearly word for word."""
-    chance = draw(key, "again")
+    chance = seeded_rng(key, "again")
     way = chance.random()
     if way < 0.3:
         return first
@@ -168,7 +168,7 @@ def again(first: Caption, material: Material, key: str, mention: str) -> Caption
 
 def otherwise(material: Material, key: str, mention: str) -> Caption:
     """Another caption for a picture that was posted before: another real text of the material, or a page's own words."""
-    chance = draw(key, "otherwise")
+    chance = seeded_rng(key, "otherwise")
     caption = write(material, key, mention, "described")
     text = chance.choice(material.others) if material.others else chance.choice(OTHER_TEXTS).replace("{theme}", material.theme)
     return replace(caption, description=_sentence(text))
@@ -176,7 +176,7 @@ def otherwise(material: Material, key: str, mention: str) -> Caption:
 
 def describe(material: Material, key: str) -> str:
     """The material's text as a description of its picture."""
-    chance, text, colour = draw(key, "describe"), _sentence(material.text), background_of(material)
+    chance, text, colour = seeded_rng(key, "describe"), _sentence(material.text), background_of(material)
     bare = text.rstrip(".")
     if material.kind == "stamp":
         ways = [

@@ -12,7 +12,7 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.sample.pictures import size_of, suffix_of
 from components.sample.statuses import Owner, Picture, Plan, Post
 
@@ -64,7 +64,7 @@ def status(post: Post, plan: Plan) -> dict[str, Any]:
     text = post.caption.text
     mentioned = [found["name"] for found in _MARKS.finditer(text) if found["name"] in plan.owners]
     passed_on = status(inner, plan) if inner else None
-    chance = draw(post.number, "counts")
+    chance = seeded_rng(post.number, "counts")
     return {
         "id": str(post.number),
         "created_at": time_of(post.posted),
@@ -105,7 +105,7 @@ def account(owner: Owner, plan: Plan) -> dict[str, Any]:
     """An owner as the entity Account."""
     shown = [post for post in plan.of(owner.handle) if post.visibility in ("public", "unlisted")]
     picture = f"{BASE}/avatars/{owner.handle}.png"
-    chance = draw(owner.handle, "counts")
+    chance = seeded_rng(owner.handle, "counts")
     return {
         "id": str(owner.number),
         "username": owner.handle,

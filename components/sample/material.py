@@ -63,7 +63,7 @@ def check_packages(root: Path) -> None:
     for package in POSTED:
         folder = root / "data" / "packages" / "unpacked" / package
         if not folder.is_dir():
-            raise HearsightError(f"the sample's package {package} is missing", where=folder, mend="run `make data`")
+            raise HearsightError(f"the sample's package {package} is missing", where=folder, hint="run `make data`")
 
 
 def materials(root: Path) -> list[Material]:
@@ -76,7 +76,7 @@ def materials(root: Path) -> list[Material]:
     unpacked = root / "data" / "packages" / "unpacked"
     found = [*_stamps(unpacked / STAMPS / "usr/share/tuxpaint/stamps"), *_gcompris(unpacked / GCOMPRIS)]
     if not found:
-        raise HearsightError("the sample's packages hold nothing to post", where=unpacked, mend="remove it and run `make data`")
+        raise HearsightError("the sample's packages hold nothing to post", where=unpacked, hint="remove it and run `make data`")
     return sorted(found, key=lambda each: each.key)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime, timedelta
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 START, TODAY = datetime(2019, 3, 1, tzinfo=UTC), datetime(2024, 6, 30, 21, tzinfo=UTC)
 """The server's life so far, on day 1. The packages date nearly nothing after the tag's beginnings (2012), so dates are drawn."""
@@ -23,7 +23,7 @@ def number_of(when: datetime, key: str) -> int:
 
 def moment(key: str, earliest: datetime, latest: datetime, power: float) -> datetime:
     """A moment between the two, in waking hours where there is room; a ``power`` below 1 makes it rather a late one."""
-    chance = draw(key, "date")
+    chance = seeded_rng(key, "date")
     when = earliest + (latest - earliest) * chance.random() ** power
     waking = when.replace(hour=chance.choice(WAKING), minute=chance.randrange(60), second=chance.randrange(60))
     return (waking if earliest < waking < latest else when).replace(microsecond=chance.randrange(1000) * 1000)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.sample.captions import Caption, write
 from components.sample.moments import RECENT, TODAY, moment, number_of
 from components.sample.statuses import Owner, Post
@@ -31,7 +31,7 @@ def recent(posts: list[Post]) -> list[Post]:
             last[post.owner] = post
     moved: dict[int, Post] = {}
     for owner, post in sorted(last.items()):
-        if draw(owner, "absent").random() >= ABSENT and post.posted < TODAY - RECENT:
+        if seeded_rng(owner, "absent").random() >= ABSENT and post.posted < TODAY - RECENT:
             posted = moment(f"{owner} recently", TODAY - RECENT, TODAY - timedelta(minutes=10), 1.0)
             number = number_of(posted, f"{owner} recently")
             pictures = tuple(replace(picture, number=number + 1 + order) for order, picture in enumerate(post.pictures))
@@ -51,7 +51,7 @@ def odd(posts: list[Post]) -> list[Post]:
     repeated = {post.original for post in posts}
     free = sorted(
         (post for post in posts if not post.original and post.number not in repeated and post.posted <= TODAY),
-        key=lambda post: draw(post.pictures[0].material.key, "odd").random(),
+        key=lambda post: seeded_rng(post.pictures[0].material.key, "odd").random(),
     )
     changed: dict[int, Post] = {}
     speaking = [post for post in free if post.pictures[0].material.speech]
@@ -86,7 +86,7 @@ def boosts(posts: list[Post], handles: Sequence[str]) -> list[Post]:
         passed.append(
             Post(
                 number_of(posted, key),
-                draw(key, "owner").choice([handle for handle in handles if handle != post.owner]),
+                seeded_rng(key, "owner").choice([handle for handle in handles if handle != post.owner]),
                 posted,
                 empty,
                 (),
@@ -106,7 +106,7 @@ def accounts(
     # No person who made a picture is said to have gone or turned private; and a timeline of seven days shows them all.
     seen = {post.owner for post in posts if TODAY - RECENT < post.posted <= TODAY and post.visibility == "public"}
     open_to = [handle for handle in owners if handle.startswith(collections) and 2 <= count.get(handle, 0) <= 15]
-    ranked = sorted(seen.intersection(open_to), key=lambda handle: (draw(handle, "account").random(), handle))
+    ranked = sorted(seen.intersection(open_to), key=lambda handle: (seeded_rng(handle, "account").random(), handle))
     private, noindex, gone, turning = ranked[:2], ranked[2:4], ranked[4:6], ranked[6:7]
     changed = dict(owners)
     for handle in private + (turning if day > 1 else []):

@@ -102,7 +102,7 @@ def _fetch(home: Path, name: str) -> dict[str, Any]:
     """
     for tool in ("apt-get", "dpkg", "dpkg-deb"):
         if shutil.which(tool) is None:
-            raise HearsightError(f"this machine has no {tool}, so it is not Debian", where=name, mend=IN_CONTAINER)
+            raise HearsightError(f"this machine has no {tool}, so it is not Debian", where=name, hint=IN_CONTAINER)
     # `_download` moves an archive there only when it is whole.
     deb = next(iter(sorted((home / "debs").glob(f"{name}_*.deb"))), None) or _download(home, name)
     sha256 = sha256_file(deb)
@@ -133,10 +133,10 @@ def _download(home: Path, name: str) -> Path:
         try:
             _run(command, name, cwd=folder)
         except _UnknownPackage:
-            raise HearsightError("apt does not know this package", where=name, mend=f"use Debian 12, or {IN_CONTAINER}") from None
+            raise HearsightError("apt does not know this package", where=name, hint=f"use Debian 12, or {IN_CONTAINER}") from None
     found = sorted(folder.glob("*.deb"))
     if len(found) != 1:
-        raise HearsightError(f"apt-get download left {len(found)} archives", where=name, mend="run the command again")
+        raise HearsightError(f"apt-get download left {len(found)} archives", where=name, hint="run the command again")
     with found[0].open("rb") as handle:
         os.fsync(handle.fileno())
     for old in folder.parent.glob(f"{name}_*.deb"):
@@ -167,7 +167,7 @@ def _run(command: Sequence[str], name: str, cwd: Path | None = None) -> str:
         )
     except subprocess.TimeoutExpired:
         late = f"{command[0]} took over {DOWNLOAD_SECONDS} s"
-        raise HearsightError(late, where=name, mend="check the network and run again") from None
+        raise HearsightError(late, where=name, hint="check the network and run again") from None
     if done.returncode == 0:
         return done.stdout
     said = done.stderr + done.stdout
@@ -186,15 +186,15 @@ def _failure(tool: str, said: str, name: str) -> HearsightError:
     told = lines[0][:200]
     if any(phrase in said for phrase in _FULL):
         return HearsightError(
-            "no space is left on the disk", where=name, mend="free about 1 GB and run again; what was fetched stays"
+            "no space is left on the disk", where=name, hint="free about 1 GB and run again; what was fetched stays"
         )
     if any(phrase in said for phrase in _NETWORK):
         cure = "check the network (and apt's proxy) and run again; what was fetched stays"
-        return HearsightError(f"cannot be fetched: {told}", where=name, mend=cure)
+        return HearsightError(f"cannot be fetched: {told}", where=name, hint=cure)
     if "Permission denied" in said:
         cure = "run `apt-get update` as root once, then this again"
-        return HearsightError(f"{tool} lacks permission: {told}", where=name, mend=cure)
-    return HearsightError(f"{tool} failed: {told}", where=name, mend="mend that and run again")
+        return HearsightError(f"{tool} lacks permission: {told}", where=name, hint=cure)
+    return HearsightError(f"{tool} failed: {told}", where=name, hint="fix that and run again")
 
 
 def main(root: Path) -> int:

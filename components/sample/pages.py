@@ -72,7 +72,7 @@ def sample_sites(root: Path) -> dict[str, Site | Path]:
         unpacked = home / "unpacked" / source.package
         folder = unpacked / source.folder
         if not folder.is_dir():
-            raise HearsightError(f"the sample's package {source.package} is missing", where=folder, mend="run `make data`")
+            raise HearsightError(f"the sample's package {source.package} is missing", where=folder, hint="run `make data`")
         credit = f"{source.credit} (Debian package {source.package} {_version(home, source.package)})"
         made = host_pages(host, source, folder, credit)
         copyright_file = unpacked / "usr/share/doc" / source.package / "copyright"
@@ -120,7 +120,7 @@ def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
         data = picture.read_bytes()
     except OSError:
         raise HearsightError(
-            "a picture of the sample is missing", where=picture, mend="remove data/packages and run `make data`"
+            "a picture of the sample is missing", where=picture, hint="remove data/packages and run `make data`"
         ) from None
     entries = [
         (source.entrance, "Contents"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.sample.material import Material
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 
 def background_of(material: Material) -> str:
     """The colour behind a stamp or drawing; half of them stand on white."""
-    chance = draw(material.key, "background")
+    chance = seeded_rng(material.key, "background")
     return "branco" if chance.random() < 0.5 else chance.choice(sorted(BACKGROUNDS))
 
 
 def suffix_of(change: str, seed: str) -> str:
     """The file name's end: mostly JPEG, and where a re-post was saved anew sometimes another format."""
-    chance = draw(seed, "format").random()
+    chance = seeded_rng(seed, "format").random()
     if change == "resized" and chance < 0.25:
         return SUFFIXES["PNG"]
     return SUFFIXES["WEBP"] if chance > 0.93 else SUFFIXES["JPEG"]
@@ -84,7 +84,7 @@ def render(material: Material, change: str = "", seed: str = "", suffix: str = "
     elif suffix == SUFFIXES["WEBP"]:
         picture.save(buffer, "WEBP", quality=80)
     else:
-        picture.save(buffer, "JPEG", quality=draw(seed, "quality").randint(25, 40) if change == "recompressed" else 86)
+        picture.save(buffer, "JPEG", quality=seeded_rng(seed, "quality").randint(25, 40) if change == "recompressed" else 86)
     return buffer.getvalue()
 
 
@@ -118,7 +118,7 @@ def _laid_out(material: Material) -> Image:
         canvas.paste(picture, (0, 0), picture)
         return canvas
     canvas = Image.new("RGB", (CANVAS, CANVAS), BACKGROUNDS[background_of(material)])
-    scale = CANVAS * draw(material.key, "scale").uniform(0.65, 0.9) / max(picture.size)
+    scale = CANVAS * seeded_rng(material.key, "scale").uniform(0.65, 0.9) / max(picture.size)
     picture = picture.resize(
         (max(1, round(picture.width * scale)), max(1, round(picture.height * scale))), Image.Resampling.LANCZOS
     )
@@ -141,7 +141,7 @@ def _crop(width: int, height: int) -> tuple[int, int, int, int]:
 def _changed(picture: Image, change: str, seed: str, mark: str) -> Image:
     from PIL import Image, ImageEnhance, ImageOps
 
-    chance = draw(seed, "change")
+    chance = seeded_rng(seed, "change")
     width, height = picture.size
     if change == "resized":
         return picture.resize((width * 3 // 5, height * 3 // 5), Image.Resampling.BICUBIC)

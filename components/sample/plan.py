@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.sample.captions import Caption, again, otherwise, write
 from components.sample.material import GCOMPRIS, Material
 from components.sample.moments import RECENT, START, TODAY, moment, number_of
@@ -90,14 +90,14 @@ def _owners(found: Sequence[Material], names: dict[str, str]) -> dict[str, Owner
     notes |= dict.fromkeys(INSTITUTIONS, "Conta inventada da amostra; publica de novo o que outras publicaram.")
     owners = {}
     for name, note in sorted(notes.items()):
-        created = START - timedelta(days=draw(name, "account").randint(1, 700))
+        created = START - timedelta(days=seeded_rng(name, "account").randint(1, 700))
         owners[handle_of(name)] = Owner(handle_of(name), name, number_of(created, name), created, note)
     return owners
 
 
 def _first(found: Iterable[Material], count: int, what: str) -> list[Material]:
     """``count`` materials chosen by a draw of their own, whatever the others are."""
-    return sorted(found, key=lambda material: (draw(material.key, what).random(), material.key))[:count]
+    return sorted(found, key=lambda material: (seeded_rng(material.key, what).random(), material.key))[:count]
 
 
 def _original(material: Material, owner: str, later: bool) -> Post:
@@ -108,19 +108,19 @@ def _original(material: Material, owner: str, later: bool) -> Post:
     number = number_of(posted, material.key)
     caption = write(material, material.key, f"@{owner}")
     pictures: tuple[Picture, ...] = (Picture(number + 1, material, description=_alt(material.key, caption)),)
-    if draw(material.key, "album").random() < 0.02:
+    if seeded_rng(material.key, "album").random() < 0.02:
         pictures += (Picture(number + 2, material, "cropped"),)
     return Post(number, owner, posted, caption, pictures)
 
 
 def _alt(key: str, caption: Caption) -> str | None:
     """The attachment's own description, which about half of the people fill in."""
-    return (caption.description or None) if draw(key, "alt").random() < 0.55 else None
+    return (caption.description or None) if seeded_rng(key, "alt").random() < 0.55 else None
 
 
 def _copies(material: Material, first: Post, owners: dict[str, Owner], later: bool) -> list[Post]:
     """What others (or the owner once more) make of a post; ``later``: once on day 2 as well."""
-    chance = draw(material.key, "copies")
+    chance = seeded_rng(material.key, "copies")
     count = 0
     while count < MOST_COPIES and chance.random() < (COPIED if not count else 0.48):
         count += 1
@@ -131,7 +131,7 @@ def _copies(material: Material, first: Post, owners: dict[str, Owner], later: bo
     copies = []
     for order in range(count + later):
         key = f"{material.key}#{order}"
-        one = draw(key, "owner")
+        one = seeded_rng(key, "owner")
         owner = first.owner if one.random() < 0.1 else one.choices(others, [1 / (rank + 3) for rank in range(len(others))])[0]
         if one.random() < 0.25 and collections:
             owner = one.choice(collections)
@@ -143,6 +143,6 @@ def _copies(material: Material, first: Post, owners: dict[str, Owner], later: bo
         other = one.random() < OTHER_CAPTION
         mention = f"@{first.owner}"
         caption = otherwise(material, key, mention) if other else again(first.caption, material, key, mention)
-        picture = Picture(number + 1, material, draw(key, "which").choice(("", *CHANGES)), description=_alt(key, caption))
+        picture = Picture(number + 1, material, seeded_rng(key, "which").choice(("", *CHANGES)), description=_alt(key, caption))
         copies.append(Post(number, owner, posted, caption, (picture,), first.number, other))
     return copies

@@ -29,7 +29,7 @@ def resources(path: Path) -> dict[str, bytes]:
     try:
         magic, version, tree, contents, names = struct.unpack_from(">4s4I", data)
         if magic != b"qres" or version not in (1, 2, 3):
-            raise HearsightError("is no Qt resource bundle of version 1 to 3", where=path, mend="run `make data`")
+            raise HearsightError("is no Qt resource bundle of version 1 to 3", where=path, hint="run `make data`")
         size = 14 if version == 1 else 22
         found: dict[str, bytes] = {}
         waiting, seen = [(0, "")], set()
@@ -50,7 +50,7 @@ def resources(path: Path) -> dict[str, bytes]:
                 (place,) = struct.unpack_from(">I", data, offset + 10)
                 found[here] = _content(data, contents + place, flags, path)
     except _BROKEN:
-        raise HearsightError("is a broken Qt resource bundle", where=path, mend="remove data/packages, run `make data`") from None
+        raise HearsightError("is a broken Qt resource bundle", where=path, hint="remove data/packages, run `make data`") from None
     return dict(sorted(found.items()))
 
 
@@ -65,7 +65,7 @@ def _content(data: bytes, offset: int, flags: int, path: Path) -> bytes:
     if len(body) < length:
         raise IndexError(length)
     if flags & _ZSTANDARD:
-        raise HearsightError("is compressed with Zstandard", where=path, mend="use Debian 12's package, whose bundles are not")
+        raise HearsightError("is compressed with Zstandard", where=path, hint="use Debian 12's package, whose bundles are not")
     # qCompress puts the size of what it compressed before zlib's stream.
     return zlib.decompress(body[4:]) if flags & _COMPRESSED else body
 
@@ -78,7 +78,7 @@ def translations(path: Path) -> dict[str, str]:
     """
     data = _read(path)
     if not data.startswith(QM_MAGIC):
-        raise HearsightError("is no Qt file of translations", where=path, mend="run `make data`")
+        raise HearsightError("is no Qt file of translations", where=path, hint="run `make data`")
     found: dict[str, str] = {}
     try:
         offset = len(QM_MAGIC)
@@ -90,7 +90,7 @@ def translations(path: Path) -> dict[str, str]:
             offset += length
     except _BROKEN:
         raise HearsightError(
-            "is a broken Qt file of translations", where=path, mend="remove data/packages, run `make data`"
+            "is a broken Qt file of translations", where=path, hint="remove data/packages, run `make data`"
         ) from None
     return found
 
@@ -121,4 +121,4 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError:
-        raise HearsightError("a file of the sample is missing", where=path, mend="run `make data`") from None
+        raise HearsightError("a file of the sample is missing", where=path, hint="run `make data`") from None

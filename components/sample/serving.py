@@ -66,7 +66,7 @@ class SampleWeb:
             self._server = _Server(("127.0.0.1", self._port), _Handler)
         except OSError as error:
             raise HearsightError(
-                f"cannot listen on 127.0.0.1:{self._port} ({error.strerror})", where="sample web", mend="name another port, or 0"
+                f"cannot listen on 127.0.0.1:{self._port} ({error.strerror})", where="sample web", hint="name another port, or 0"
             ) from None
         self._server.web = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="sample-web", daemon=True)
@@ -155,7 +155,7 @@ def folder_sites(folder: Path) -> dict[str, Site | Path]:
         {path.name: path for path in sorted(folder.glob("*")) if path.is_dir()} if folder.is_dir() else {}
     )
     if not hosts:
-        raise HearsightError("holds no host folders", where=folder, mend="let web_root name a folder of <host>/ folders")
+        raise HearsightError("holds no host folders", where=folder, hint="let web_root name a folder of <host>/ folders")
     return hosts
 
 

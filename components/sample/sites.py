@@ -78,7 +78,7 @@ class Quirks:
             redirects = {name: (int(to[0]), str(to[1])) for name, to in content.pop("redirects", {}).items()}
             return cls(redirects=redirects, reset=tuple(content.pop("reset", ())), **content)
         except (ValueError, TypeError, IndexError) as error:
-            raise HearsightError(f"does not describe a sample host ({error})", where=path, mend="mend or remove it") from None
+            raise HearsightError(f"does not describe a sample host ({error})", where=path, hint="fix or remove it") from None
 
 
 class Site:

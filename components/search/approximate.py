@@ -123,19 +123,19 @@ class ApproximateIndex:
             contents = ApproximateContents(**told)
             settings = GraphSettings(**contents.settings | {"recall_at": tuple(contents.settings["recall_at"])})
         except FileNotFoundError:
-            raise HearsightError("has no approximate index", where=index.folder, mend="build one, or search exactly") from None
+            raise HearsightError("has no approximate index", where=index.folder, hint="build one, or search exactly") from None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise HearsightError("is damaged: it cannot be read as a description", where=path, mend=AGAIN) from error
+            raise HearsightError("is damaged: it cannot be read as a description", where=path, hint=AGAIN) from error
         if contents.version != VERSION:
-            raise HearsightError(f"is of version {contents.version}; this reads {VERSION}", where=path, mend=AGAIN)
+            raise HearsightError(f"is of version {contents.version}; this reads {VERSION}", where=path, hint=AGAIN)
         if contents.embeddings != index.contents.files[files.EMBEDDINGS]["sha256"]:
-            raise HearsightError("is an approximate index of other embeddings", where=path, mend=AGAIN)
+            raise HearsightError("is an approximate index of other embeddings", where=path, hint=AGAIN)
         files.require_whole(index.folder / GRAPH, contents.graph, verify=verify)
         graph = empty_graph(library, index.dimension, settings)
         try:
             graph.view(str(index.folder / GRAPH))
         except RuntimeError as error:
-            raise HearsightError("is damaged: it cannot be read as a graph", where=index.folder / GRAPH, mend=AGAIN) from error
+            raise HearsightError("is damaged: it cannot be read as a graph", where=index.folder / GRAPH, hint=AGAIN) from error
         return cls(index, contents, graph, float(index.norms.max()) or 1.0)
 
     def search(
@@ -156,7 +156,7 @@ class ApproximateIndex:
         own = np.full((len(wanted), 0), -1) if exclude is None else np.asarray(exclude)
         if own.ndim != 2 or len(own) != len(wanted) or own.dtype.kind not in "iu":
             raise HearsightError(
-                f"rows to leave out as {own.shape}", where="the filter", mend="give a list of row numbers a query"
+                f"rows to leave out as {own.shape}", where="the filter", hint="give a list of row numbers a query"
             )
         count = min(check_count(k), len(self.index))
         among = min(len(self.index), max(count + own.shape[1], count * int(self.contents.settings["spare"])))

@@ -67,7 +67,7 @@ def build_index(
     """
     kinds = _counted(items, folder)
     if not model:
-        raise HearsightError("the model of the embeddings has no digest", where=folder, mend="say which model made them")
+        raise HearsightError("the model of the embeddings has no digest", where=folder, hint="say which model made them")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / INDEX).unlink(missing_ok=True)
     dimension = 0
@@ -104,21 +104,21 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
         contents = Contents(**told) if told.get("version") == VERSION else None
     except FileNotFoundError:
         whether = "an index that was not finished" if (folder / EMBEDDINGS).exists() else "no index"
-        raise HearsightError(f"holds {whether}", where=folder, mend=AGAIN) from None
+        raise HearsightError(f"holds {whether}", where=folder, hint=AGAIN) from None
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise HearsightError("is damaged: it cannot be read as an index's description", where=path, mend=AGAIN) from error
+        raise HearsightError("is damaged: it cannot be read as an index's description", where=path, hint=AGAIN) from error
     if contents is None:
         raise HearsightError(
-            f"is an index of version {told.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, mend=AGAIN
+            f"is an index of version {told.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, hint=AGAIN
         )
     if model is not None and model != contents.model:
         raise HearsightError(
             f"is an index of another model: {contents.model[:12]}…, and the queries are of {model[:12]}…",
             where=folder,
-            mend=f"search with the model it was built with, or {AGAIN} with this one",
+            hint=f"search with the model it was built with, or {AGAIN} with this one",
         )
     if set(contents.files) != {EMBEDDINGS, NORMS, ITEMS} or contents.n < 1 or not 1 <= contents.dimension <= MOST_DIMENSIONS:
-        raise HearsightError("is damaged: it describes no whole index", where=path, mend=AGAIN)
+        raise HearsightError("is damaged: it describes no whole index", where=path, hint=AGAIN)
     for name, entry in contents.files.items():
         require_whole(folder / name, entry, verify=verify)
     return contents
@@ -129,11 +129,11 @@ def require_whole(path: Path, entry: dict[str, Any], *, verify: bool) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise HearsightError("is missing from the index", where=path, mend=AGAIN) from error
+        raise HearsightError("is missing from the index", where=path, hint=AGAIN) from error
     if size != entry.get("bytes"):
-        raise HearsightError(f"is damaged: {size} bytes instead of {entry.get('bytes')}", where=path, mend=AGAIN)
+        raise HearsightError(f"is damaged: {size} bytes instead of {entry.get('bytes')}", where=path, hint=AGAIN)
     if verify and sha256_file(path) != entry.get("sha256"):
-        raise HearsightError("is damaged: its content is not what was built", where=path, mend=AGAIN)
+        raise HearsightError("is damaged: its content is not what was built", where=path, hint=AGAIN)
 
 
 def map_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -141,10 +141,10 @@ def map_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise HearsightError("is damaged: it cannot be read as an array", where=path, mend=AGAIN) from error
+        raise HearsightError("is damaged: it cannot be read as an array", where=path, hint=AGAIN) from error
     if found.shape != shape or found.dtype != np.dtype("<f4") or not found.flags.c_contiguous:
-        raise HearsightError(f"is damaged: {found.dtype} {found.shape} instead of float32 {shape}", where=path, mend=AGAIN)
-    # A plain array over the same pages: numpy's memmap class makes every slice dearer.
+        raise HearsightError(f"is damaged: {found.dtype} {found.shape} instead of float32 {shape}", where=path, hint=AGAIN)
+    # A plain array over the same pages: numpy's memmap class makes every slice more expensive.
     return np.asarray(found)
 
 
@@ -153,9 +153,9 @@ def read_items(path: Path, rows: int) -> pa.Table:
     try:
         table = pq.read_table(path, memory_map=True)
     except (OSError, pa.ArrowException) as error:
-        raise HearsightError("is damaged: it cannot be read as a table", where=path, mend=AGAIN) from error
+        raise HearsightError("is damaged: it cannot be read as a table", where=path, hint=AGAIN) from error
     if table.num_rows != rows or not {"key", "kind"} <= set(table.column_names):
-        raise HearsightError(f"is damaged: {table.num_rows} items, not {rows} with key and kind", where=path, mend=AGAIN)
+        raise HearsightError(f"is damaged: {table.num_rows} items, not {rows} with key and kind", where=path, hint=AGAIN)
     return table
 
 
@@ -167,14 +167,14 @@ def describe(path: Path) -> dict[str, Any]:
 def _counted(items: pa.Table, folder: Path) -> dict[str, int]:
     for name in ("key", "kind"):
         if name not in items.column_names:
-            raise HearsightError(f"the items have no column {name}", where=folder, mend="give each a key and a kind")
+            raise HearsightError(f"the items have no column {name}", where=folder, hint="give each a key and a kind")
         if items[name].null_count:
-            raise HearsightError(f"an item has no {name}", where=folder, mend="give each a key and a kind")
+            raise HearsightError(f"an item has no {name}", where=folder, hint="give each a key and a kind")
     if not items.num_rows:
-        raise HearsightError("there is nothing to search: no item", where=folder, mend="give at least one embedding")
+        raise HearsightError("there is nothing to search: no item", where=folder, hint="give at least one embedding")
     counts = {str(each["values"]): int(each["counts"]) for each in pc.value_counts(items["kind"]).to_pylist()}
     if others := sorted(set(counts) - set(KINDS)):
-        raise HearsightError(f"an item is of kind {others[0]!r}", where=folder, mend=f"a kind is one of {', '.join(KINDS)}")
+        raise HearsightError(f"an item is of kind {others[0]!r}", where=folder, hint=f"a kind is one of {', '.join(KINDS)}")
     return {kind: counts.get(kind, 0) for kind in KINDS}
 
 
@@ -196,7 +196,7 @@ def _write_embeddings(
                 raise HearsightError(
                     f"embeddings of {block.dtype} {block.shape}",
                     where=folder,
-                    mend="give floating-point numbers, rows × dimension",
+                    hint="give floating-point numbers, rows × dimension",
                 )
             if not len(block):
                 continue
@@ -205,22 +205,22 @@ def _write_embeddings(
                 _header(out, (norms.shape[1], dimension))
             if block.shape[1] != dimension:
                 raise HearsightError(
-                    f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}", where=folder, mend=AGAIN
+                    f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}", where=folder, hint=AGAIN
                 )
             if done + len(block) > norms.shape[1]:
-                raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, mend="give one item each")
+                raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, hint="give one item each")
             with np.errstate(over="ignore"):
                 block = np.ascontiguousarray(block, dtype="<f4")
             norms[0, done : done + len(block)] = found = norms_above(block)
             if len(wrong := np.flatnonzero(~(found <= LARGEST_NORM))):
                 row = block[wrong[0]]
                 what = f"has a norm above {LARGEST_NORM:g}" if np.isfinite(row).all() else "holds a number that is not finite"
-                raise HearsightError(f"embedding {done + wrong[0]} {what}", where=folder, mend="look at the model that made it")
+                raise HearsightError(f"embedding {done + wrong[0]} {what}", where=folder, hint="look at the model that made it")
             norms[1, done : done + len(block)] = roundings_above(block)
             out.write(block.data)
             done += len(block)
     if done != norms.shape[1]:
-        raise HearsightError(f"{done} embeddings for {norms.shape[1]} items", where=folder, mend="give one item each")
+        raise HearsightError(f"{done} embeddings for {norms.shape[1]} items", where=folder, hint="give one item each")
     return dimension
 
 

@@ -27,7 +27,7 @@ def select(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
     for name, wanted in where.items():
         if name not in items.column_names:
             raise HearsightError(
-                f"the items have no column {name!r}", where="the filter", mend=f"choose among {', '.join(items.column_names)}"
+                f"the items have no column {name!r}", where="the filter", hint=f"choose among {', '.join(items.column_names)}"
             )
         several = isinstance(wanted, Collection) and not isinstance(wanted, (str, bytes, Mapping))
         mask &= np.logical_or.reduce(
@@ -45,16 +45,16 @@ def as_rows(rows: NDArray[Any] | Collection[int], n: int) -> NDArray[np.int64]:
     given = np.asarray(rows)
     if given.dtype == bool:
         if given.shape != (n,):
-            raise HearsightError(f"a mask of {given.shape} for {n} rows", where="the filter", mend="give one yes or no a row")
+            raise HearsightError(f"a mask of {given.shape} for {n} rows", where="the filter", hint="give one yes or no a row")
         return np.flatnonzero(given)
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise HearsightError(
-            f"rows as {given.dtype} {given.shape}", where="the filter", mend="give row numbers, or a mask of all rows"
+            f"rows as {given.dtype} {given.shape}", where="the filter", hint="give row numbers, or a mask of all rows"
         )
     found = np.unique(given.astype(np.int64))
     if len(found) and not 0 <= found[0] <= found[-1] < n:
         wrong = found[0] if found[0] < 0 else found[-1]
-        raise HearsightError(f"there is no row {wrong}", where="the filter", mend=f"rows go from 0 to {n - 1}")
+        raise HearsightError(f"there is no row {wrong}", where="the filter", hint=f"rows go from 0 to {n - 1}")
     return found
 
 
@@ -70,5 +70,5 @@ def _having(column: pa.ChunkedArray, name: str, value: Any) -> NDArray[np.bool_]
             ) from error
     mask: NDArray[np.bool_] = np.asarray(found.to_numpy(), dtype=bool)
     if not mask.any():
-        raise HearsightError(f"no item has {name} = {value!r}", where="the filter", mend="choose a value that is there")
+        raise HearsightError(f"no item has {name} = {value!r}", where="the filter", hint="choose a value that is there")
     return mask

@@ -42,7 +42,7 @@ class GraphSettings:
         for name in ("connectivity", "build_width", "search_width", "spare", "draws"):
             if getattr(self, name) < (2 if name == "connectivity" else 1):
                 raise HearsightError(
-                    f"{name} is {getattr(self, name)}", where="the approximate index", mend="give a larger number"
+                    f"{name} is {getattr(self, name)}", where="the approximate index", hint="give a larger number"
                 )
 
 
@@ -55,7 +55,7 @@ def graph_library() -> Any:
         raise HearsightError(
             "approximate search needs usearch, which is not installed",
             where="the approximate index",
-            mend="pip install 'hearsight[ann]', or search exactly",
+            hint="pip install 'hearsight[ann]', or search exactly",
         ) from error
     return usearch
 

@@ -141,11 +141,11 @@ class SearchIndex:
                 raise HearsightError(
                     f"rows to leave out as {own.dtype} {own.shape} for {queries} queries",
                     where="the filter",
-                    mend="give one list of row numbers, or one list a query",
+                    hint="give one list of row numbers, or one list a query",
                 )
             as_rows(own[own != -1], len(self))
         if chosen is not None and not len(chosen):
-            raise HearsightError("the filter leaves no row to search", where=self.folder, mend="ask for less")
+            raise HearsightError("the filter leaves no row to search", where=self.folder, hint="ask for less")
         return chosen, own
 
 
@@ -154,24 +154,24 @@ def check_queries(queries: ArrayLike, dimension: int, where: Path) -> NDArray[np
     try:
         given = np.asarray(queries)
     except (TypeError, ValueError) as error:
-        raise HearsightError("the queries are no numbers", where=where, mend="give queries × dimension") from error
+        raise HearsightError("the queries are no numbers", where=where, hint="give queries × dimension") from error
     if given.ndim != 2 or given.shape[1] != dimension or given.dtype.kind not in "fiu":
         raise HearsightError(
             f"queries of {given.dtype} {given.shape} for an index of dimension {dimension}",
             where=where,
-            mend=f"give q × {dimension} numbers, of the model that made the index",
+            hint=f"give q × {dimension} numbers, of the model that made the index",
         )
     with np.errstate(over="ignore"):
         wanted = np.ascontiguousarray(given, dtype=np.float32)
     if len(wrong := np.flatnonzero(~np.isfinite(wanted).all(axis=1))):
-        raise HearsightError(f"query {wrong[0]} holds a number that is not finite", where=where, mend="look at what made it")
+        raise HearsightError(f"query {wrong[0]} holds a number that is not finite", where=where, hint="look at what made it")
     return wanted
 
 
 def check_count(k: int) -> int:
     """k as a number of rows (HearsightError below 1 or where it is none)."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise HearsightError(f"k = {k!r} rows were asked for", where="the search", mend="ask for at least one")
+        raise HearsightError(f"k = {k!r} rows were asked for", where="the search", hint="ask for at least one")
     return int(k)
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.manifest import NAME
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 URL_COLUMNS = ("page_url", "image_url")
 TEXT_COLUMNS = ("alt", "text", "caption", "split", "group", "voice", "output")
@@ -24,7 +24,7 @@ MOST = 50
 class Event:
     """What one stage decided about a record."""
 
-    boundary: str
+    stage_output: str
     verdict: str
     rule: str
     value: str
@@ -51,7 +51,7 @@ class Life:
         for event in self.events:
             why = f" by {event.rule}: {event.value} (allowed {event.threshold})" if event.verdict == "dropped" else ""
             facts = "".join(f"\n      {name}: {value}" for name, value in event.facts.items())
-            lines.append(f"  {event.boundary}: {event.verdict}{why}{' · ' + event.detail if event.detail else ''}{facts}")
+            lines.append(f"  {event.stage_output}: {event.verdict}{why}{' · ' + event.detail if event.detail else ''}{facts}")
         return "\n".join(lines)
 
 
@@ -68,11 +68,11 @@ def explain(graph: Graph, what: str) -> list[Life]:
     lives: dict[str, Life] = {}
     # A ledger's detail names addresses among other words; the one asked for must stand there whole.
     whole = rf"(^|\s){re.escape(what)}(\s|$)"
-    for boundary in _finished(graph):
-        ledger = boundary.ledger()
+    for stage_output in _finished(graph):
+        ledger = stage_output.ledger()
         keys = ledger["key"]
         if "://" in what:
-            named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(boundary, what)))
+            named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(stage_output, what)))
             # The ledger knows addresses of what never became a record.
             chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
         else:
@@ -81,12 +81,12 @@ def explain(graph: Graph, what: str) -> list[Life]:
         if known:
             chosen = pc.or_(chosen, pc.is_in(keys, value_set=_strings(known)))
         rows = ledger.filter(chosen).to_pylist()
-        facts = _facts(boundary, {row["key"] for row in rows[:MOST]})
+        facts = _facts(stage_output, {row["key"] for row in rows[:MOST]})
         for row in rows[:MOST]:
             life = lives.setdefault(row["key"], Life(row["key"], row["kind"]))
             life.events.append(
                 Event(
-                    boundary=boundary.name,
+                    stage_output=stage_output.name,
                     verdict=row["verdict"],
                     rule=row["rule"],
                     value=row["value"],
@@ -99,13 +99,13 @@ def explain(graph: Graph, what: str) -> list[Life]:
         raise HearsightError(
             f"no finished stage knows '{what}'",
             where=graph.root / "data",
-            mend="give a key of a ledger, or a URL that was crawled",
+            hint="give a key of a ledger, or a URL that was crawled",
         )
     return list(lives.values())
 
 
 def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
-    """What a rule dropped, stage by stage: ledger rows with the name of the stage's output as ``boundary``.
+    """What a rule dropped, stage by stage: ledger rows with the name of the stage's output as ``output``.
 
     Args:
         graph: the project's stages and chain.
@@ -117,30 +117,30 @@ def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str,
     """
     if dataset and dataset not in graph.datasets:
         raise HearsightError(
-            f"there is no dataset '{dataset}'", where=graph.root / "params.yaml", mend=f"known are: {', '.join(graph.datasets)}"
+            f"there is no dataset '{dataset}'", where=graph.root / "params.yaml", hint=f"known are: {', '.join(graph.datasets)}"
         )
     rules: set[str] = set()
     found = False
-    for boundary in _finished(graph, dataset):
-        ledger = boundary.ledger()
+    for stage_output in _finished(graph, dataset):
+        ledger = stage_output.ledger()
         for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist():
             found = True
-            yield {"boundary": boundary.name, **row}
+            yield {"boundary": stage_output.name, **row}
         rules.update(name for name in pc.unique(ledger["rule"]).to_pylist() if name)
     if not found:
         raise HearsightError(
             f"no finished stage dropped anything by the rule '{rule}'",
             where=graph.root / "data",
-            mend=f"rules that did: {', '.join(sorted(rules)) or 'none'}",
+            hint=f"rules that did: {', '.join(sorted(rules)) or 'none'}",
         )
 
 
-def _finished(graph: Graph, only: str = "") -> Iterator[Boundary]:
+def _finished(graph: Graph, only: str = "") -> Iterator[StageOutput]:
     for dataset in [only] if only else graph.datasets:
         for stage in graph.stages_of(dataset):
             folder = graph.output(stage, dataset)
             if (folder / NAME).exists():
-                yield Boundary(folder)
+                yield StageOutput(folder)
 
 
 def _strings(values: list[str]) -> Any:
@@ -149,20 +149,20 @@ def _strings(values: list[str]) -> Any:
     return pa.array(values, pa.string())
 
 
-def _keys_of_url(boundary: Boundary, url: str) -> Any:
+def _keys_of_url(stage_output: StageOutput, url: str) -> Any:
     found: list[str] = []
-    if boundary.manifest.record in ("CANDIDATE", "FILTERED", "CAPTION", "GROUPED", "SPLIT"):
-        table = boundary.table(["key", *URL_COLUMNS])
+    if stage_output.manifest.record in ("CANDIDATE", "FILTERED", "CAPTION", "GROUPED", "SPLIT"):
+        table = stage_output.table(["key", *URL_COLUMNS])
         for column in URL_COLUMNS:
             found += table.filter(pc.equal(table[column], url))["key"].to_pylist()
     return _strings(found)
 
 
-def _facts(boundary: Boundary, keys: set[str]) -> dict[str, dict[str, Any]]:
+def _facts(stage_output: StageOutput, keys: set[str]) -> dict[str, dict[str, Any]]:
     """The telling columns of the kept records, and the rewriting steps where there are any."""
-    if not keys or not boundary.shards:
+    if not keys or not stage_output.shards:
         return {}
-    table = boundary.table()
+    table = stage_output.table()
     if "key" not in table.column_names:
         return {}
     rows = table.filter(pc.is_in(table["key"], value_set=_strings(sorted(keys)))).to_pylist()

@@ -65,7 +65,7 @@ class Walk:
         digest, weights = version.tags.get(f"{TAG}output_digest", ""), version.tags.get(f"{TAG}weights_sha256", "")
         if not re.fullmatch("[0-9a-f]{64}", digest):
             raise HearsightError(
-                f"the model's tag output_digest is {digest!r}, no digest", where=name, mend="restore the tag, or train again"
+                f"the model's tag output_digest is {digest!r}, no digest", where=name, hint="restore the tag, or train again"
             )
         self._verify_weights(version, name, weights)
         steps = self._back(digest, f"model {name}")
@@ -75,7 +75,7 @@ class Walk:
             raise HearsightError(
                 f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}",
                 where=name,
-                mend="train again",
+                hint="train again",
             )
         return [Step(**{**asdict(steps[0]), "model": name}), *steps[1:]]
 
@@ -92,15 +92,15 @@ class Walk:
         except MlflowException:
             pass
         known = sorted(f"{model.name}@{alias}" for model in self.client.search_registered_models() for alias in model.aliases)
-        mend = f"known are: {', '.join(known)}" if known else "run `dvc repro` to train one"
-        raise HearsightError("is no registered model, weights file or dvc.lock", where=target, mend=mend)
+        hint = f"known are: {', '.join(known)}" if known else "run `dvc repro` to train one"
+        raise HearsightError("is no registered model, weights file or dvc.lock", where=target, hint=hint)
 
     def _of_weights(self, path: Path) -> Any:
         weights = sha256_file(path)
         found = self.client.search_model_versions(f"tags.`{TAG}weights_sha256` = '{weights}'")
         if not found:
             raise HearsightError(
-                f"no registered model has these weights (sha256 {weights[:12]}…)", where=path, mend="were they changed by hand?"
+                f"no registered model has these weights (sha256 {weights[:12]}…)", where=path, hint="were they changed by hand?"
             )
         return max(found, key=lambda version: int(version.version))
 
@@ -115,7 +115,7 @@ class Walk:
             except Exception as error:  # every store raises its own
                 line = " ".join(str(error).split())[:200]
                 raise HearsightError(
-                    f"the model's files cannot be read ({line})", where=name, mend="restore mlartifacts, or train again"
+                    f"the model's files cannot be read ({line})", where=name, hint="restore mlartifacts, or train again"
                 ) from None
             found = [sha256_file(file) for file in sorted(folder.rglob(wanted)) if file.is_file()] if wanted else []
         if weights not in found:
@@ -123,7 +123,7 @@ class Walk:
             raise HearsightError(
                 f"the weights artifact does not match: sha256 {was}…, tag weights_sha256 {weights[:12]}…",
                 where=name,
-                mend="train again",
+                hint="train again",
             )
 
     def from_lock(self, path: Path) -> list[Step]:
@@ -132,7 +132,7 @@ class Walk:
             stages: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)["stages"]
         except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
             raise HearsightError(
-                f"cannot be read as a dvc.lock ({error})", where=path, mend="run `dvc repro`, or restore it with git"
+                f"cannot be read as a dvc.lock ({error})", where=path, hint="run `dvc repro`, or restore it with git"
             ) from None
         locked: dict[tuple[str, str], set[str]] = {}
         for entry in stages.values():
@@ -144,7 +144,7 @@ class Walk:
             where = f"{path}: reports/gates/{dataset}/{stage}.json"
             if len(sums) > 1:
                 raise HearsightError(
-                    "is locked with two different md5 sums", where=where, mend="run `dvc repro` until it is clean"
+                    "is locked with two different md5 sums", where=where, hint="run `dvc repro` until it is clean"
                 )
             md5 = next(iter(sums))
             runs = [r for r in self._runs("dataset", dataset) if tag(r, "stage") == stage and gate_md5(r) == md5]
@@ -152,7 +152,7 @@ class Walk:
                 raise HearsightError(
                     f"no finished run made the output that this gate (md5 {md5[:8]}) lets pass",
                     where=where,
-                    mend=AGAIN.format(address=address(dataset, stage)),
+                    hint=AGAIN.format(address=address(dataset, stage)),
                 )
             steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
         self._hang_together(steps, path)
@@ -167,7 +167,7 @@ class Walk:
                     raise HearsightError(
                         f"{step.run} was made from {name} {digest[:8]}, not from the locked {other.digest[:8]}",
                         where=path,
-                        mend="run `dvc repro`",
+                        hint="run `dvc repro`",
                     )
 
     def _back(self, digest: str, child: str) -> list[Step]:
@@ -184,9 +184,9 @@ class Walk:
             runs = self._runs("output_digest", digest)
             if not runs:
                 what = name or "its train output"
-                mend = AGAIN.format(address=address(*named(name))) if name else "train again"
+                hint = AGAIN.format(address=address(*named(name))) if name else "train again"
                 raise HearsightError(
-                    f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", mend=mend
+                    f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", hint=hint
                 )
             step = seen[digest] = self._step(runs[0], digest)
             if name and name != f"{step.dataset}/{step.stage}":
@@ -209,16 +209,16 @@ class Walk:
             raise HearsightError(
                 f"its name does not carry its output's digest: it made {run_name(dataset, stage, digest)}",
                 where=where,
-                mend="rename it back",
+                hint="rename it back",
             )
         parents = [dataset_of(parent) for parent in json.loads(tag(run, "parents") or "[]")]
         logged = {
             (i.dataset.name, json.loads(i.dataset.source)["digest"]) for i in (run.inputs.dataset_inputs if run.inputs else [])
         }
         if logged != set(parents):
-            odd = sorted(f"{boundary} {value[:8]}" for boundary, value in logged ^ set(parents))
+            odd = sorted(f"{output} {value[:8]}" for output, value in logged ^ set(parents))
             raise HearsightError(
-                f"its tag parents and its datasets do not match: {', '.join(odd)}", where=where, mend="restore the tag"
+                f"its tag parents and its datasets do not match: {', '.join(odd)}", where=where, hint="restore the tag"
             )
         verify_records(run, digest, set(parents), where)
         commit = run.data.tags.get("mlflow.source.git.commit", "")
@@ -232,7 +232,7 @@ class Walk:
             params=tag(run, "params_sha256"),
             code=tag(run, "code_sha256"),
             flow_run=tag(run, "flow_run"),
-            parents=tuple(f"{boundary} {value}" for boundary, value in parents),
+            parents=tuple(f"{output} {value}" for output, value in parents),
             on_disk=self._on_disk(dataset, stage, digest),
         )
 
@@ -248,7 +248,7 @@ class Walk:
             raise HearsightError(
                 f"does not match: sha256 {found[:12]}…, made by no recorded run (the walk expects {digest[:12]}…)",
                 where=path,
-                mend=AGAIN.format(address=address(dataset, stage)),
+                hint=AGAIN.format(address=address(dataset, stage)),
             )
         return "newer"
 

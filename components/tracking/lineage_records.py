@@ -1,4 +1,4 @@
-"""A step of a lineage, and what its run says of itself, held against the copies of the boundary's records that it logged."""
+"""A step of a lineage, and what its run says of itself, held against the copies of the output's records that it logged."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
         except Exception as error:  # every store raises its own
             line = " ".join(str(error).split())[:200]
             raise HearsightError(
-                f"its copy of the boundary's records cannot be read ({line})", where=where, mend="run its stage again"
+                f"its copy of the boundary's records cannot be read ({line})", where=where, hint="run its stage again"
             ) from None
     checks = {
         "output_digest": (digest, sha256_bytes(manifest)),
@@ -87,7 +87,7 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
             raise HearsightError(
                 f"its tag {name} does not match what it logged: {_short(said)} and {_short(found)}",
                 where=where,
-                mend="restore it",
+                hint="restore it",
             )
 
 

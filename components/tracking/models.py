@@ -1,6 +1,6 @@
 """A trained model in MLflow: a LoggedModel that loads and runs, and a version in the registry.
 
-A LoggedModel holds the very files of the train boundary (weights and configuration, byte for byte), loaded by
+A LoggedModel holds the very files of the train output (weights and configuration, byte for byte), loaded by
 :mod:`components.tracking.served`; nothing is pickled. The registry's ``<dataset>-<kind>`` has one version for each different
 weights file, and the alias ``best`` is on the seed with the best selection metric.
 """
@@ -26,7 +26,7 @@ BEST = "best"
 
 
 def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
-    """Log and register every model of a train boundary; what is there already is left as it is."""
+    """Log and register every model of a train output; what is there already is left as it is."""
     rows: list[dict[str, Any]] = []
     for shard in sorted((out / "shards").glob("*.parquet")):
         rows += read_table(shard, MODEL.names).to_pylist()

@@ -1,6 +1,6 @@
 """A searchable index in MLflow: a LoggedModel that takes a sound or a picture and answers with pictures and captions.
 
-It holds the folder ``search/`` of the index boundary (embeddings, model, small pictures), byte for byte, loaded by
+It holds the folder ``search/`` of the index output (embeddings, model, small pictures), byte for byte, loaded by
 :mod:`components.tracking.served`; nothing is pickled. The registry's ``<dataset>-search`` has a version for each output,
 and the alias ``best`` is on the last one told of.
 """
@@ -36,7 +36,7 @@ PARAMS: dict[str, tuple[str, Any]] = {
 
 
 def log_search(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
-    """Log and register the folder of an index boundary; what is there already is left as it is."""
+    """Log and register the folder of an index output; what is there already is left as it is."""
     about = json.loads((out / SEARCH / ABOUT).read_text(encoding="utf-8"))
     model = about["model"]
     tags = {

@@ -71,7 +71,7 @@ class ServedDualEncoder:
 
 
 def _load_pyfunc(data_path: str) -> Any:
-    """MLflow's entry point: the folder that held the weights in the train boundary, or an index and its model."""
+    """MLflow's entry point: the folder that held the weights in the train output, or an index and its model."""
     from components.models.loading import CONFIG
     from components.retrieval import search_model
     from components.retrieval.loading import open_folder

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 
 class EpochBatches:
@@ -41,7 +41,7 @@ class EpochBatches:
 
     def __iter__(self) -> Iterator[list[Any]]:
         order = list(range(self.items))
-        draw(self.seed, self.epoch, "batches").shuffle(order)
+        seeded_rng(self.seed, self.epoch, "batches").shuffle(order)
         first = self._done[1] if self._done[0] == self.epoch else 0
         for number in range(first, len(self)):
             batch = order[number * self.size : (number + 1) * self.size][self.rank :: self.world]

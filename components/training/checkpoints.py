@@ -79,7 +79,7 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
         found["recipe"], found["state_dict"]
     except Exception as error:  # torch tells of a damaged file by a dozen kinds of errors
         what = f"is not a whole checkpoint ({type(error).__name__})"
-        raise HearsightError(what, where=path, mend="remove it and run again: training begins anew") from error
+        raise HearsightError(what, where=path, hint="remove it and run again: training begins anew") from error
     return found
 
 
@@ -88,4 +88,4 @@ def check_identity(path: Path, found: Mapping[str, str], wanted: Mapping[str, st
     for name in wanted:
         if found.get(name) != wanted[name]:
             what = f"is a checkpoint of another {name} ({str(found.get(name))[:16]}, not {wanted[name][:16]})"
-            raise HearsightError(what, where=path, mend="remove it and run again: training begins anew")
+            raise HearsightError(what, where=path, hint="remove it and run again: training begins anew")

@@ -1,4 +1,4 @@
-"""Failures of a training run that a person can mend, told in one line."""
+"""Failures of a training run that a person can fix, told in one line."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def explained(batch: int, where: str, kept: str) -> Iterator[None]:
         text = " ".join(str(error).split()[-40:])
         if isinstance(error, ProcessExitedException) and error.signal_name == "SIGKILL":
             what = "a device's process was killed, mostly for lack of memory"
-            raise HearsightError(what, where=where, mend=f"lower batch ({batch}) or devices; {kept}") from error
+            raise HearsightError(what, where=where, hint=f"lower batch ({batch}) or devices; {kept}") from error
         if all(sign in text.lower() for sign in _WORKER):
             what = "a process that reads ahead was killed, mostly for lack of memory"
             raise HearsightError(
-                f"{what} ({text[:160]})", where=where, mend=f"lower workers or batch ({batch}); {kept}"
+                f"{what} ({text[:160]})", where=where, hint=f"lower workers or batch ({batch}); {kept}"
             ) from error
         if lacks_memory(error):
             what = f"too little memory for a batch of {batch} ({text[:160] or type(error).__name__})"
-            mend = f"lower batch, longest, layers or width in params.yaml, or precision: bf16; {kept}"
-            raise HearsightError(what, where=where, mend=mend) from error
+            hint = f"lower batch, longest, layers or width in params.yaml, or precision: bf16; {kept}"
+            raise HearsightError(what, where=where, hint=hint) from error
         raise

@@ -19,13 +19,13 @@ from pytorch_lightning.strategies import DDPStrategy, Strategy
 from components.core.errors import HearsightError
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, half_of, read_checkpoint
 from components.training.failures import explained
-from components.training.recipe import Recipe
+from components.training.recipe import TrainingModule
 from components.training.settings import REFERENCE, Hardware
 
 PRECISIONS: dict[str, Literal["32-true", "bf16-mixed"]] = {"32": "32-true", "bf16": "bf16-mixed"}
 
 
-def fit(recipe: Recipe, data: Any, folder: Path, hardware: Hardware = REFERENCE) -> None:
+def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = REFERENCE) -> None:
     """Train ``recipe`` for its epochs over ``data``, going on from ``folder`` when it holds a checkpoint.
 
     On the reference hardware the same weights come out whether or not the run was interrupted, on one platform and with the
@@ -55,30 +55,30 @@ def fit(recipe: Recipe, data: Any, folder: Path, hardware: Hardware = REFERENCE)
     with explained(recipe.settings["batch"], recipe.name, kept):
         _trainer(recipe, folder, hardware).fit(recipe, ckpt_path=checkpoint if found is not None else None)
     if hardware.world > 1 and not launched():
-        # The forked processes are gone with what they learnt, but for the checkpoint.
+        # The forked processes are gone with what they learned, but for the checkpoint.
         found = read_checkpoint(checkpoint)
         assert found is not None
         _restore(recipe, found)
 
 
-def _restore(recipe: Recipe, checkpoint: dict[str, Any]) -> None:
+def _restore(recipe: TrainingModule, checkpoint: dict[str, Any]) -> None:
     recipe.take(checkpoint["recipe"])
     recipe.load_state_dict(checkpoint["state_dict"])
 
 
-def _check(recipe: Recipe, data: Any, hardware: Hardware, folder: Path) -> None:
+def _check(recipe: TrainingModule, data: Any, hardware: Hardware, folder: Path) -> None:
     if len(data) < hardware.world:
         what = f"has {len(data)} training items for {hardware.world} devices"
-        raise HearsightError(what, where=recipe.name, mend="lower devices, or train on more")
+        raise HearsightError(what, where=recipe.name, hint="lower devices, or train on more")
     if hardware.nodes > 1 and not launched():
         raise HearsightError(
             f"is to be trained on {hardware.nodes} nodes, and this process is none of them",
             where=recipe.name,
-            mend=f"start {folder.parent / 'job.json'} with torchrun or SLURM (docs/training.md), then run the stage again",
+            hint=f"start {folder.parent / 'job.json'} with torchrun or SLURM (docs/training.md), then run the stage again",
         )
 
 
-def _trainer(recipe: Recipe, folder: Path, hardware: Hardware) -> pl.Trainer:
+def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Trainer:
     on_gpu = hardware.device() == "gpu"
     strategy: str | Strategy = "auto"
     if hardware.world > 1:

@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 from components.core.shards import TarReader
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
 
 HEAD = 128
 """Bytes of the header that numpy writes before an array of few axes."""
@@ -25,17 +25,17 @@ class Members:
     """Files inside uncompressed tars, by number.
 
     Args:
-        boundary: whose ``media`` folder holds the tars.
+        output: whose ``media`` folder holds the tars.
         references: ``<tar shard>/<member>`` of each.
 
     Raises:
         HearsightError: a tar is not whole, or has no such member.
     """
 
-    def __init__(self, boundary: Boundary, references: Sequence[str]) -> None:
+    def __init__(self, output: StageOutput, references: Sequence[str]) -> None:
         split = [reference.partition("/") for reference in references]
         names = sorted({shard for shard, _, _ in split})
-        self.paths = [boundary.path / "media" / f"{name}.tar" for name in names]
+        self.paths = [output.path / "media" / f"{name}.tar" for name in names]
         number = {name: index for index, name in enumerate(names)}
         tars = [TarReader(path) for path in self.paths]
         places = [tars[number[shard]].place(member) for shard, _, member in split]
@@ -88,7 +88,7 @@ class Members:
             return np.frombuffer(held, dtype=kind, count=count, offset=offset + begin).reshape(shape)
         except (ValueError, OSError, EOFError) as error:
             what = f"has a member {index} that is no whole array ({error})"
-            raise HearsightError(what, where=self.paths[self.tar[index]], mend="run the stage before this one again") from error
+            raise HearsightError(what, where=self.paths[self.tar[index]], hint="run the stage before this one again") from error
 
     def _map(self, index: int) -> mmap.mmap:
         """The tar that holds a member, mapped once a process."""
@@ -100,7 +100,7 @@ class Members:
             self._maps[tar] = held
         held = self._maps[tar]
         if int(self.offset[index] + self.size[index]) > len(held):
-            raise HearsightError("ends inside a member", where=self.paths[tar], mend="run the stage before this one again")
+            raise HearsightError("ends inside a member", where=self.paths[tar], hint="run the stage before this one again")
         return held
 
     def _header(self, head: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:

@@ -31,7 +31,7 @@ def tell_nodes(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> N
     told = {
         "train": train,
         "spec": spec,
-        "inputs": {name: str(boundary.path.resolve()) for name, boundary in task.inputs.items()},
+        "inputs": {name: str(output.path.resolve()) for name, output in task.inputs.items()},
         "hardware": task.params.model_dump(mode="json"),
         "shared": task.shared,
         "work": str(task.work.resolve()),
@@ -47,8 +47,8 @@ def main(path: Path) -> None:
         HearsightError: it is no job, or training failed.
     """
     from components.core.params import parse_settings
-    from components.core.result_cache import AnnotationStore
-    from components.core.stage_output import Boundary
+    from components.core.result_cache import ResultCache
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Task
     from components.training.settings import Hardware
 
@@ -56,12 +56,12 @@ def main(path: Path) -> None:
         job = json.loads(path.read_text(encoding="utf-8"))
         module, _, function = job["train"].partition(":")
         train = getattr(importlib.import_module(module), function)
-        inputs = {name: Boundary(Path(place)) for name, place in job["inputs"].items()}
+        inputs = {name: StageOutput(Path(place)) for name, place in job["inputs"].items()}
         spec, shared, work, dataset = job["spec"], job["shared"], Path(job["work"]), job["dataset"]
         hardware = parse_settings(Hardware, job["hardware"], str(path))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
-        raise HearsightError(f"is no job ({error})", where=path, mend="run the stage, which writes it") from error
-    train(spec, Task(hardware, shared, AnnotationStore(work / "annotations"), inputs, work, dataset))
+        raise HearsightError(f"is no job ({error})", where=path, hint="run the stage, which writes it") from error
+    train(spec, Task(hardware, shared, ResultCache(work / "annotations"), inputs, work, dataset))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def reseed(*parts: str | int) -> None:
     torch.manual_seed(seed_of(*parts))
 
 
-class Recipe(pl.LightningModule):
+class TrainingModule(pl.LightningModule):
     """What all recipes share.
 
     Args:
@@ -105,7 +105,7 @@ class Recipe(pl.LightningModule):
         return loader(data, batches, self.hardware)
 
     def configure_optimizers(self) -> Any:
-        """Adam with L2 decay (seed 003, section 4.1) or Adagrad (seed 000, section 5.2), decaying exponentially."""
+        """Adam with L2 decay (CSC, section 4.1) or Adagrad (CC, section 5.2), decaying exponentially."""
         settings = self.settings
         kind = OPTIMISERS[settings["optimiser"]]
         optimiser = kind(self.network.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"])
@@ -166,7 +166,7 @@ class Recipe(pl.LightningModule):
         return HearsightError(
             f"{where}; records {', '.join(names[:NAMED])}{more}",
             where=self.name,
-            mend="lower learning_rate or clip_gradient, or look at these records; the last checkpoint is kept",
+            hint="lower learning_rate or clip_gradient, or look at these records; the last checkpoint is kept",
         )
 
     def on_train_epoch_end(self) -> None:

@@ -16,7 +16,7 @@ class Optimisation(Settings):
     batch: int
     """Items a step, over all devices together."""
     optimiser: Literal["adam", "adamw", "adagrad"]
-    """Adam, Adam with decoupled decay, or Adagrad as the captioners of seed 000."""
+    """Adam, Adam with decoupled decay, or Adagrad as the captioners of CC."""
     learning_rate: float
     """At its highest."""
     warm_up_steps: int
@@ -77,7 +77,7 @@ class Hardware(Settings):
         if torch.cuda.device_count():
             return "gpu"
         if self.accelerator == "gpu":
-            raise HearsightError("this machine has no GPU that torch can use", where="accelerator", mend="set it to cpu or auto")
+            raise HearsightError("this machine has no GPU that torch can use", where="accelerator", hint="set it to cpu or auto")
         return "cpu"
 
     def plain(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Vision, the role: what is in a picture, and the embedded default (EfficientNet-lite0 on ImageNet's 1000 classes).
 
-The paper uses a classifier with some 10^5 labels (seed 000, section 3). No package carries one, so 1000 classes stand
+The paper uses a classifier with some 10^5 labels (CC, section 3). No package carries one, so 1000 classes stand
 in, widened by their synonyms and hypernyms (``vision_labels.py``). ImageNet has **no class for a person**: captions
-that name only people find no label here; a cloud adapter or a detector beside this one mends that.
+that name only people find no label here; a cloud adapter or a detector beside this one fixes that.
 
 For training on frozen features: :func:`load_backbone` is the network, :func:`read_picture` the input it expects,
 :func:`features` both pooled vector and grid of one picture. Wrap them in an annotator of your own.

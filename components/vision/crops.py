@@ -1,4 +1,4 @@
-"""Pictures for speech–image retrieval: cropped or padded, distorted, brought to side × side (seed 003, section 4.1).
+"""Pictures for speech–image retrieval: cropped or padded, distorted, brought to side × side (CSC, section 4.1).
 
 "Each image is randomly cropped or padded such that at least 67% of the area of the original image is covered, and re-scaled if
 necessary"; in evaluation "we crop/pad the central portion". The paper leaves open, and here is chosen:

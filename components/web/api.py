@@ -43,7 +43,7 @@ class Ruling:
     """The class it is stored under, if it stays like that."""
     stop: str = ""
     """Why the run cannot go on, if it stays like that; then it is not stored."""
-    mend: str = ""
+    hint: str = ""
 
 
 class Api:
@@ -98,15 +98,15 @@ class Api:
             return Ruling(True, retry_after(sent), failure=f"http_{status}", stop=stop)
         if status != 200 and self.essential(url):
             said = " ".join(body[:200].decode("utf-8", "replace").split())
-            return Ruling(stop=f"it answers {status} ({said})", mend="see that crawl.posts names what the server offers")
+            return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.posts names what the server offers")
         return Ruling()
 
     def refused(self) -> Ruling:
         """Of a token that is missing or not accepted."""
         if self._token:
-            return Ruling(stop=f"it does not accept the token in ${self.variable}", mend=f"put a valid one into ${self.variable}")
-        mend = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.posts.token_variable"
-        return Ruling(stop="it asks for a token", mend=mend)
+            return Ruling(stop=f"it does not accept the token in ${self.variable}", hint=f"put a valid one into ${self.variable}")
+        hint = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.posts.token_variable"
+        return Ruling(stop="it asks for a token", hint=hint)
 
     def rest(self, sent: Mapping[str, str]) -> float:
         """Seconds after a good answer before the next request may be made: the limit it tells of is used up."""
@@ -175,13 +175,13 @@ def _of_failure(api: Api, entry: Entry) -> Ruling:
     """Of a request without an answer."""
     again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
     stop = f"it cannot be reached ({entry.failure}: {entry.detail})" if api.essential(entry.url) else ""
-    return Ruling(again, stop=stop, mend="see that the network is there and crawl.posts.server is right")
+    return Ruling(again, stop=stop, hint="see that the network is there and crawl.posts.server is right")
 
 
 def _stopped(fetcher: Fetcher, url: str, ruling: Ruling) -> HearsightError:
     pause = f" and it asks to be left alone for {math.ceil(ruling.pause)} s" if ruling.pause else ""
     later = "run the stage again later; what was fetched is kept and not asked for again"
-    return HearsightError(f"{ruling.stop}{pause}", where=_told(url), mend=ruling.mend or later)
+    return HearsightError(f"{ruling.stop}{pause}", where=_told(url), hint=ruling.hint or later)
 
 
 def _told(url: str) -> str:
@@ -201,7 +201,7 @@ async def _rest(fetcher: Fetcher, host: Any) -> None:
             raise HearsightError(
                 f"its rate limit is used up for {math.ceil(left)} s, and crawl.max_retry_after is {most:g}",
                 where=fetcher.api.prefix if fetcher.api else "",
-                mend="run the stage again after that; what was fetched is kept and not asked for again",
+                hint="run the stage again after that; what was fetched is kept and not asked for again",
             )
         if left > 1.0:
             seconds = range(math.ceil(left))

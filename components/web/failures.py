@@ -20,7 +20,7 @@ _NAMELESS = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)
 def failure_class(error: BaseException) -> tuple[str, str] | None:
     """(class, words) of an error that is more than a lost connection; the words hold nothing of chance.
 
-    ``dns``: the name has no address, or none could be learnt now; the words say which. ``tls``: the certificate is not
+    ``dns``: the name has no address, or none could be learned now; the words say which. ``tls``: the certificate is not
     accepted; when its dates are at fault, this machine's clock may be.
     """
     if isinstance(error, aiohttp.ClientConnectorDNSError):

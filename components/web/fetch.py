@@ -314,7 +314,7 @@ class Fetcher:
                 f"the network is gone: {self._network.failures} hosts failed one after the other, the last of them "
                 f"{host_of(url)}, and none that answered before can be reached",
                 where=self.store.folder,
-                mend="check the network and run the stage again; what was fetched is kept",
+                hint="check the network and run the stage again; what was fetched is kept",
             )
 
 

@@ -44,7 +44,7 @@ def read_bases(folder: Path) -> list[Base]:
         return []
     except (ValueError, TypeError, KeyError):
         raise HearsightError(
-            "does not name a snapshot's bases", where=folder / NAME, mend="remove the snapshot's folder and crawl again"
+            "does not name a snapshot's bases", where=folder / NAME, hint="remove the snapshot's folder and crawl again"
         ) from None
 
 
@@ -60,7 +60,7 @@ def claim_base(folder: Path, base: str) -> list[Base]:
             raise _another(folder, has[-1].snapshot, base)
         return has
     if base == folder.name:
-        raise HearsightError(f"'{base}' cannot be its own base", where="crawl.base", mend="name an earlier snapshot, or none")
+        raise HearsightError(f"'{base}' cannot be its own base", where="crawl.base", hint="name an earlier snapshot, or none")
     if any(folder.glob("segment-*")):
         raise _another(folder, "", base)
     below = folder.parent / base
@@ -79,7 +79,7 @@ def _another(folder: Path, has: str, wanted: str) -> HearsightError:
     return HearsightError(
         f"stands on {repr(has) if has else 'no base'}, not on {repr(wanted) if wanted else 'none'}",
         where=folder,
-        mend="set crawl.base as it was, or crawl.snapshot to a new name",
+        hint="set crawl.base as it was, or crawl.snapshot to a new name",
     )
 
 
@@ -96,10 +96,10 @@ def completed(folder: Path) -> dict[str, Any]:
         raise HearsightError(
             "is no complete snapshot, so nothing can stand on it",
             where=folder,
-            mend="complete or restore it, or name another base",
+            hint="complete or restore it, or name another base",
         ) from None
     except (ValueError, TypeError, KeyError):
-        raise HearsightError("is not what completes a snapshot", where=folder / "COMPLETE", mend="restore it") from None
+        raise HearsightError("is not what completes a snapshot", where=folder / "COMPLETE", hint="restore it") from None
 
 
 def begun(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
@@ -153,7 +153,7 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
                 snapshot, segment, offset, length = "", "", 0, 0
             if snapshot not in known:
                 raise HearsightError(
-                    f"{entry.url} refers to {entry.held}, which is in no base", where=folder, mend="restore it, or crawl again"
+                    f"{entry.url} refers to {entry.held}, which is in no base", where=folder, hint="restore it, or crawl again"
                 )
             needed[snapshot, segment] = max(needed.get((snapshot, segment), 0), offset + length)
     for snapshot in sorted({name for name, _ in needed}):
@@ -162,7 +162,7 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
             raise HearsightError(
                 f"the base '{snapshot}' of '{folder.name}' no longer holds what it was completed with",
                 where=folder.parent / snapshot,
-                mend="restore it, or crawl anew without a base",
+                hint="restore it, or crawl anew without a base",
             )
     for (snapshot, segment), end in sorted(needed.items()):
         path = folder.parent / snapshot / segment
@@ -170,5 +170,5 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
             raise HearsightError(
                 f"the base '{snapshot}' of '{folder.name}' has lost a part of its answers",
                 where=path,
-                mend="restore it, or crawl anew without a base",
+                hint="restore it, or crawl anew without a base",
             )

@@ -135,7 +135,7 @@ class FetchStore:
             return None
         except (ValueError, KeyError, TypeError):
             raise HearsightError(
-                "is not what completes a snapshot", where=path, mend="remove it: the crawl will be taken up again"
+                "is not what completes a snapshot", where=path, hint="remove it: the crawl will be taken up again"
             ) from None
         return dict(content)
 
@@ -152,12 +152,12 @@ class FetchStore:
         """
         said = self.complete
         if said is None:
-            raise HearsightError("is not complete", where=self.folder, mend="run the crawl stage again")
+            raise HearsightError("is not complete", where=self.folder, hint="run the crawl stage again")
         if said["digest"] != self.digest():
             raise HearsightError(
                 "no longer holds what it was completed with",
                 where=self.folder,
-                mend="restore it, or remove the folder and crawl again",
+                hint="restore it, or remove the folder and crawl again",
             )
         check_held(self.folder, self.bases, self._entries.values())
         return str(said["digest"])
@@ -182,7 +182,7 @@ class FetchStore:
             HearsightError: the disk is full; the store then takes nothing more, and what it holds stays good.
         """
         if not self._writer or self._broken:
-            raise HearsightError("is not open for writing", where=self.folder, mend="run the crawl stage again")
+            raise HearsightError("is not open for writing", where=self.folder, hint="run the crawl stage again")
         entry = replace(entry, fetched=entry.fetched or now())
         if not entry.held:
             entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
@@ -277,7 +277,7 @@ class FetchStore:
         except OSError:
             self._lock.close()
             raise HearsightError(
-                "another crawl is writing this snapshot", where=self.folder, mend="wait for it, or name another snapshot"
+                "another crawl is writing this snapshot", where=self.folder, hint="wait for it, or name another snapshot"
             ) from None
 
     def _load(self) -> None:
@@ -294,7 +294,7 @@ class FetchStore:
         if not self._writer:
             return
         if said is not None and said["digest"] != self.digest():
-            # Changed by somebody else: it is told (``verified_digest``), and nothing is mended or cut.
+            # Changed by somebody else: it is told (``verified_digest``), and nothing is fixed or cut.
             self._broken = True
             return
         try:
@@ -349,7 +349,7 @@ def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) ->
 
 def damaged(what: str, where: Path) -> HearsightError:
     """What to tell a person about a record whose bytes are not those that were stored."""
-    return HearsightError(f"{what} is damaged", where=where, mend="remove the snapshot's folder and crawl again")
+    return HearsightError(f"{what} is damaged", where=where, hint="remove the snapshot's folder and crawl again")
 
 
 def _write_all(handle: IO[bytes], data: bytes) -> None:

@@ -33,7 +33,7 @@ def removals(folder: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     except (ValueError, TypeError, KeyError):
-        raise HearsightError("is damaged", where=folder / JOURNAL, mend="restore it, or remove the snapshot") from None
+        raise HearsightError("is damaged", where=folder / JOURNAL, hint="restore it, or remove the snapshot") from None
     return notes
 
 

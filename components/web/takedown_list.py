@@ -161,7 +161,7 @@ def read_takedown(path: Path) -> Takedown:
     except FileNotFoundError:
         return NOTHING
     except (OSError, UnicodeDecodeError) as error:
-        raise HearsightError(f"cannot be read ({error})", where=path, mend="restore it with git") from None
+        raise HearsightError(f"cannot be read ({error})", where=path, hint="restore it with git") from None
     entries = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -172,7 +172,7 @@ def read_takedown(path: Path) -> Takedown:
                 raise ValueError
         except (ValueError, TypeError):
             raise HearsightError(
-                f"line {number} is no takedown entry", where=path, mend="restore it with git, or write it with `takedown add`"
+                f"line {number} is no takedown entry", where=path, hint="restore it with git, or write it with `takedown add`"
             ) from None
         entries.append(entry)
     return Takedown(entries)

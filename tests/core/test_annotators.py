@@ -1,4 +1,4 @@
-"""A dear result is cached by its annotator's version, so code that changes without a new one is a stale cache."""
+"""An expensive result is cached by its annotator's version, so code that changes without a new one is a stale cache."""
 
 from __future__ import annotations
 

@@ -8,15 +8,15 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes, gate_path, require_passed
-from components.core.stage_output import Boundary
-from tests.support import make_boundary, row
+from components.core.stage_output import StageOutput
+from tests.support import make_output, row
 
 
-def boundary(root: Path, alt: str) -> Boundary:
-    return make_boundary(root, "crawl", [[row("crawl", key="0" * 16, alt=alt)]])
+def output(root: Path, alt: str) -> StageOutput:
+    return make_output(root, "crawl", [[row("crawl", key="0" * 16, alt=alt)]])
 
 
-def let_pass(root: Path, passed: Boundary) -> Path:
+def let_pass(root: Path, passed: StageOutput) -> Path:
     path = gate_path(root, "english", "crawl")
     path.parent.mkdir(parents=True)
     path.write_bytes(gate_bytes(passed))
@@ -24,14 +24,14 @@ def let_pass(root: Path, passed: Boundary) -> Path:
 
 
 def test_the_output_that_was_checked_passes(tmp_path: Path):
-    made = boundary(tmp_path, "a dog")
+    made = output(tmp_path, "a dog")
     let_pass(tmp_path, made)
     require_passed(tmp_path, made)
 
 
 def test_another_output_than_the_one_checked_is_refused_by_name(tmp_path: Path):
-    let_pass(tmp_path, boundary(tmp_path, "a dog"))
-    changed = boundary(tmp_path, "a cat")
+    let_pass(tmp_path, output(tmp_path, "a dog"))
+    changed = output(tmp_path, "a cat")
     with pytest.raises(HearsightError) as caught:
         require_passed(tmp_path, changed)
     assert "data/english/crawl/manifest.json: is not the output that reports/gates/english/crawl.json let pass" in str(
@@ -42,7 +42,7 @@ def test_another_output_than_the_one_checked_is_refused_by_name(tmp_path: Path):
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b"{}", b'{"manifest_sha256": 1}'])
 def test_a_damaged_gate_lets_nothing_pass(tmp_path: Path, damage: bytes):
-    made = boundary(tmp_path, "a dog")
+    made = output(tmp_path, "a dog")
     let_pass(tmp_path, made).write_bytes(damage)
     with pytest.raises(HearsightError, match="let pass"):
         require_passed(tmp_path, made)

@@ -1,4 +1,4 @@
-"""Parameters that do not fit exactly are refused in one line that says what, where and how to mend it."""
+"""Parameters that do not fit exactly are refused in one line that says what, where and how to fix it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_codes_are_shown_and_tab_and_newline_stay() -> None:
 
 
 def test_an_error_that_quotes_the_web_is_one_harmless_line() -> None:
-    text = str(HearsightError(HOSTILE, where=f"http://host/{HOSTILE}", mend=HOSTILE))
+    text = str(HearsightError(HOSTILE, where=f"http://host/{HOSTILE}", hint=HOSTILE))
     assert not OBEYED.search(text) and len(text.splitlines()) == 1 and "\\x9b31m" in text
 
 

@@ -22,10 +22,10 @@ import pytest
 from components.core import result_cache
 from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
-from components.core.result_cache import AnnotationStore, sqlite_shelf
+from components.core.result_cache import ResultCache, sqlite_backend
 from components.execution import process, ray_node
 from components.execution.process import sole_writer
-from components.execution.ray_node import Keeper, kept_shelf
+from components.execution.ray_node import CacheServer, served_backend
 from tests.support import until
 
 
@@ -161,7 +161,7 @@ class Counting:
 
 
 def test_an_annotation_is_computed_once_and_payloads_are_fetched_only_when_missing(tmp_path):
-    store, annotator = AnnotationStore(tmp_path), Counting()
+    store, annotator = ResultCache(tmp_path), Counting()
     assert store.annotate(annotator, {"a": "xx", "b": lambda: "yyy"}) == {"a": 2, "b": 3}
 
     def never() -> str:
@@ -173,30 +173,30 @@ def test_an_annotation_is_computed_once_and_payloads_are_fetched_only_when_missi
 
 def test_another_version_of_an_annotator_computes_again(tmp_path):
     annotator = Counting()
-    AnnotationStore(tmp_path).annotate(annotator, {"a": "x"})
+    ResultCache(tmp_path).annotate(annotator, {"a": "x"})
     annotator.version = 2
-    AnnotationStore(tmp_path).annotate(annotator, {"a": "x"})
+    ResultCache(tmp_path).annotate(annotator, {"a": "x"})
     assert len(annotator.calls) == 2
 
 
 def test_a_damaged_annotation_store_names_the_file_and_the_command_that_repairs_it(tmp_path):
-    AnnotationStore(tmp_path).annotate(Counting(), {"a": "x"})
+    ResultCache(tmp_path).annotate(Counting(), {"a": "x"})
     (path,) = tmp_path.glob("*.sqlite")
     path.write_bytes(b"this is not a database, not at all" * 100)
     with pytest.raises(HearsightError, match=r"count-v1-none\.sqlite.*hearsight cache repair"):
-        AnnotationStore(tmp_path).annotate(Counting(), {"b": "x"})
+        ResultCache(tmp_path).annotate(Counting(), {"b": "x"})
 
 
 STORE = """
     import sys
     from pathlib import Path
-    from components.core.result_cache import AnnotationStore
+    from components.core.result_cache import ResultCache
     class Count:
         name, version, model, codec = "count", 1, "none", "json"
         def compute(self, payload):
             return payload
     for n in range(40):
-        AnnotationStore(Path(sys.argv[1])).annotate(Count(), {f"{sys.argv[2]}-{n}": n, f"both-{n}": n})
+        ResultCache(Path(sys.argv[1])).annotate(Count(), {f"{sys.argv[2]}-{n}": n, f"both-{n}": n})
 """
 
 
@@ -222,16 +222,16 @@ def test_the_disk_is_waited_for_only_where_results_are_paid_for(tmp_path, monkey
     waits: list[int] = []
 
     @contextmanager
-    def watched(path: Path) -> Iterator[result_cache.Shelf]:
-        with sqlite_shelf(path) as shelf:
+    def watched(path: Path) -> Iterator[result_cache.CacheBackend]:
+        with sqlite_backend(path) as shelf:
             yield shelf
             waits.extend(shelf.base.execute("PRAGMA synchronous").fetchone())
             assert shelf.base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
-    keeper = SimpleNamespace(**{name: Here(getattr(Keeper(), name)) for name in ("read", "has", "write")})
-    monkeypatch.setattr(ray_node, "sqlite_shelf", watched)
-    monkeypatch.setattr(result_cache, "_open_shelf", watched if by == "itself" else partial(kept_shelf, keeper))
-    store, free, bought = AnnotationStore(tmp_path), Counting(), Bought()
+    keeper = SimpleNamespace(**{name: Here(getattr(CacheServer(), name)) for name in ("read", "has", "write")})
+    monkeypatch.setattr(ray_node, "sqlite_backend", watched)
+    monkeypatch.setattr(result_cache, "_open_shelf", watched if by == "itself" else partial(served_backend, keeper))
+    store, free, bought = ResultCache(tmp_path), Counting(), Bought()
     bought.model = "another"
     store.annotate(free, {"a": "x"})
     assert waits.pop() == 1
@@ -245,5 +245,5 @@ def test_the_disk_is_waited_for_only_where_results_are_paid_for(tmp_path, monkey
 def test_many_workers_may_open_and_write_one_annotation_store_at_once(tmp_path):
     writers = [python(STORE, tmp_path, number) for number in range(6)]
     assert [writer.wait() for writer in writers] == [0] * 6
-    found = AnnotationStore(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
+    found = ResultCache(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
     assert found == {f"{w}-{n}": n for w in range(6) for n in range(40)}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.execution.process import sole_writer
 from components.execution.ray_engine import RayEngine
 
@@ -67,7 +67,7 @@ def die_for_b(spec: str, task: Any, folder: Path) -> None:
 
 def fail(item: str) -> Any:
     if item == "mendable":
-        raise HearsightError("is torn", where="a/shard", mend="make it again")
+        raise HearsightError("is torn", where="a/shard", hint="make it again")
     if item == "defect":
         raise ZeroDivisionError("no such luck")
     return lambda: item
@@ -90,7 +90,7 @@ class Songs:
 
 
 def sing(folder: Path, item: int) -> dict[int, int]:
-    found = AnnotationStore(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
+    found = ResultCache(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
     return {int(key): song.count(int(key)) for key, song in found.items()}
 
 
@@ -102,7 +102,7 @@ def annotate_without_sqlite(folder: Path, item: int) -> tuple[dict[str, int], di
 
     connect, sqlite3.connect = sqlite3.connect, refuse  # type: ignore[assignment]
     try:
-        store = AnnotationStore(folder)
+        store = ResultCache(folder)
         return store.annotate(Squares(), {f"{n}": n for n in range(item, item + 100)}), store.computed
     finally:
         sqlite3.connect = connect

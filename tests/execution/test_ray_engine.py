@@ -22,7 +22,7 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution import process
 from components.execution.engine import LocalEngine
 from components.execution.process import sole_writer
@@ -130,7 +130,7 @@ def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes
             crawl(stage)
         stage.finish()
         manifests.append((stage.out / "manifest.json").read_bytes())
-        assert Boundary(stage.out).table().num_rows > 20
+        assert StageOutput(stage.out).table().num_rows > 20
         looks = stage.done["look"]
         shutil.rmtree(stage.out)
         shutil.rmtree(tmp_path / ".hearsight")

@@ -12,10 +12,10 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Job, ShardOut, Task
 from tests import support
-from tests.support import WORKERS, make_boundary, row
+from tests.support import WORKERS, make_output, row
 
 make_stage = partial(support.make_stage, engine=WORKERS)
 
@@ -53,9 +53,9 @@ def write_twice(spec: str, task: Task, folder: Path) -> None:
 
 
 @pytest.fixture
-def candidates(tmp_path: Path) -> Boundary:
+def candidates(tmp_path: Path) -> StageOutput:
     rows = [row("crawl", key=f"{n:016x}", alt="x" * n) for n in range(9)]
-    return make_boundary(tmp_path, "crawl", [rows[:3], rows[3:6], rows[6:]])
+    return make_output(tmp_path, "crawl", [rows[:3], rows[3:6], rows[6:]])
 
 
 def calls(stage) -> int:
@@ -84,7 +84,7 @@ def test_every_record_leaves_in_exactly_one_state(tmp_path, candidates):
     stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
     stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})
     stage.finish()
-    after = Boundary(stage.out)
+    after = StageOutput(stage.out)
     assert sorted(after.ledger()["key"].to_pylist()) == sorted(candidates.table(["key"])["key"].to_pylist())
     assert after.manifest.counts == {"record": {"kept": 5, "dropped": {"short": 4}}}
 
@@ -100,8 +100,8 @@ def test_rows_dropped_by_an_intermediate_map_stay_in_the_ledger(tmp_path, candid
     middle = stage.map(keep_long, candidates.shards, step="first", params={"least": 2}, publish=False)
     stage.map(keep_long, middle, step="second", params={"least": 6})
     stage.finish()
-    assert Boundary(stage.out).ledger().num_rows == 9
-    assert Boundary(stage.out).table().num_rows == 3
+    assert StageOutput(stage.out).ledger().num_rows == 9
+    assert StageOutput(stage.out).table().num_rows == 3
 
 
 def test_a_worker_killed_once_costs_a_retry_and_nothing_else(tmp_path, candidates):

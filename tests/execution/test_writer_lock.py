@@ -19,7 +19,7 @@ from components.core.errors import HearsightError
 from components.core.shard_cache import ShardCache, machine
 from components.execution import process, writer_lock
 from components.execution.process import sole_writer
-from components.execution.writer_lock import Fence
+from components.execution.writer_lock import WriterLock
 from tests.support import HANG
 
 WORKER = """
@@ -30,7 +30,7 @@ WORKER = """
 """
 
 
-def worker(of: Fence, piece: int) -> subprocess.Popen[str]:
+def worker(of: WriterLock, piece: int) -> subprocess.Popen[str]:
     """A process that is nobody's child in spirit: it inherits no lock, and works on ``piece`` until it is killed."""
     code, claim = textwrap.dedent(WORKER), base64.b64encode(pickle.dumps(of)).decode()
     process = subprocess.Popen([sys.executable, "-c", code, claim, str(piece)], stdout=subprocess.PIPE, text=True)
@@ -44,8 +44,8 @@ def end(running: subprocess.Popen[str]) -> None:
 
 
 @pytest.fixture
-def claim(tmp_path: Path) -> Fence:
-    return Fence.raised(Fence.beside(tmp_path / "lock"), "it", 0.0)
+def claim(tmp_path: Path) -> WriterLock:
+    return WriterLock.raised(WriterLock.beside(tmp_path / "lock"), "it", 0.0)
 
 
 def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tmp_path, claim, monkeypatch):
@@ -89,7 +89,7 @@ def test_two_attempts_of_one_piece_never_run_at_once_and_other_pieces_do(claim, 
 def test_a_machine_without_the_file_says_which_it_is(tmp_path):
     with (
         pytest.raises(HearsightError, match=f"cannot be seen from node {os.uname().nodename}"),
-        Fence(tmp_path / "x", "t").hold(0),
+        WriterLock(tmp_path / "x", "t").hold(0),
     ):
         raise AssertionError
 

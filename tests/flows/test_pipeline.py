@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from flows.graph import StageTask, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
 from flows.serve import read_schedules
@@ -66,7 +66,7 @@ def test_meta_that_makes_no_sense_is_named(make_project: Make, meta: dict[str, o
 
 @pytest.mark.parametrize("failed", ["", "it does not hold"])
 def test_the_artefact_of_a_check_shows_its_warnings(tmp_path: Path, failed: str) -> None:
-    line = leave_warning(Boundary(tmp_path / "data" / "english" / "evaluate_speech"))
+    line = leave_warning(StageOutput(tmp_path / "data" / "english" / "evaluate_speech"))
     stage = StageTask("check-evaluate_speech@english", "hearsight check evaluate_speech --dataset english", ())
     assert f"**Warning:** {line}" in stage_page(stage, tmp_path, failed)
 
@@ -140,11 +140,11 @@ class TestFlow:
 
         tries = "open('tries', 'a').write('x'); import sys; "
         root = make_project(
-            meta={"a": {"retries": 2}}, a=tries + "print('hearsight: a.txt: is odd — mend it', file=sys.stderr); sys.exit(2)"
+            meta={"a": {"retries": 2}}, a=tries + "print('hearsight: a.txt: is odd — fix it', file=sys.stderr); sys.exit(2)"
         )
         with pytest.raises(HearsightError) as caught:
             pipeline(root=str(root))
-        assert "a: a.txt: is odd — mend it; not run: b, c" in str(caught.value)
+        assert "a: a.txt: is odd — fix it; not run: b, c" in str(caught.value)
         assert (root / "tries").read_text() == "x", "a refusal is not tried again"
         assert not (root / "b.txt").exists()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.core.graph import Graph, load_graph
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from flows.ui import Pages, index
 from tests.support import PROJECT, leave_warning
 
@@ -91,8 +91,8 @@ def test_nothing_else_of_the_project_is_served(site, place):
 
 def test_the_index_shows_the_warnings_of_every_check(site, tmp_path):
     assert "Warnings" not in get(f"{site}/")
-    leave_warning(Boundary(tmp_path / "data" / "english" / "evaluate_speech"))
-    leave_warning(Boundary(tmp_path / "data" / "captioners" / "cells" / "english-t2t8x8" / "train_captioner"))
+    leave_warning(StageOutput(tmp_path / "data" / "english" / "evaluate_speech"))
+    leave_warning(StageOutput(tmp_path / "data" / "captioners" / "cells" / "english-t2t8x8" / "train_captioner"))
     page = get(f"{site}/")
     assert "english/evaluate_speech: by_voice" in page and "captioners/cells/english-t2t8x8/train_captioner: by_voice" in page
 

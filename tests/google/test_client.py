@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore, PaidAnnotator
+from components.core.result_cache import PaidAnnotator, ResultCache
 from components.google.client import Asking, GoogleClient
 from components.google.method import refusal
 from components.google.responses import retry_after
@@ -145,13 +145,13 @@ def test_a_used_up_quota_ends_the_run_and_the_next_asks_only_for_the_rest(
     payloads = {text: text for text in texts(30)}
     google.script = lambda number, path, body: used_up if number >= 12 else None
     with pytest.raises(HearsightError, match="quota is used up") as caught:
-        AnnotationStore(tmp_path).annotate(sentiment(), payloads)
+        ResultCache(tmp_path).annotate(sentiment(), payloads)
     assert "what was answered is kept" in str(caught.value)
     # No request was repeated, and none was made after the first no but those that were on their way.
     assert 13 <= len(google.requests) <= 12 + QUICK.at_once
     answered = set(google.texts()[:12])
     google.script, google.requests = (lambda number, path, body: None), []
-    store = AnnotationStore(tmp_path)
+    store = ResultCache(tmp_path)
     assert set(store.annotate(sentiment(), payloads)) == set(payloads)
     assert set(google.texts()) == set(payloads) - answered and len(google.requests) == 18
     assert store.computed == {"google.sentiment.en": 18}
@@ -165,8 +165,8 @@ def test_what_was_on_its_way_when_a_quota_ends_is_kept_as_well(google: FakeGoogl
         else Reply(200, {"documentSentiment": {"score": 0.5}}, delay=0.5)
     )
     with pytest.raises(HearsightError, match="quota"):
-        AnnotationStore(tmp_path).annotate(sentiment(), slow)
-    assert len(AnnotationStore(tmp_path).known(sentiment(), list(slow))) == 3
+        ResultCache(tmp_path).annotate(sentiment(), slow)
+    assert len(ResultCache(tmp_path).known(sentiment(), list(slow))) == 3
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_what_was_on_its_way_when_a_quota_ends_is_kept_as_well(google: FakeGoogl
 def test_what_no_item_is_at_fault_for_ends_the_run_at_once(google: FakeGoogle, tmp_path: Path, reply: Reply, told: str) -> None:
     google.script = first(99, reply)
     with pytest.raises(HearsightError, match=told) as caught:
-        AnnotationStore(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
+        ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
     assert "key-of-a-test" not in str(caught.value)
     assert len(google.requests) <= QUICK.at_once
-    assert AnnotationStore(tmp_path).known(sentiment(), texts(9)) == {}
+    assert ResultCache(tmp_path).known(sentiment(), texts(9)) == {}
 
 
 def test_a_text_that_google_refuses_is_refused_and_the_others_are_answered(google: FakeGoogle) -> None:
@@ -227,8 +227,8 @@ def test_an_item_that_gets_nothing_but_nonsense_is_refused_alone(google: FakeGoo
 def test_a_service_that_says_nothing_but_nonsense_is_no_items_fault(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, b"<html>Log in to the network</html>")
     with pytest.raises(HearsightError, match=r"no sound answers.*Log in"):
-        AnnotationStore(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
-    assert AnnotationStore(tmp_path).known(sentiment(), texts(9)) == {}
+        ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
+    assert ResultCache(tmp_path).known(sentiment(), texts(9)) == {}
 
 
 def test_no_more_requests_are_made_at_once_than_allowed(google: FakeGoogle) -> None:
@@ -355,7 +355,7 @@ def test_application_default_credentials_become_a_bearer_token(
 
 def _annotate(folder: Path, order: int) -> None:
     payloads = {text: text for text in texts(24)[::order]}
-    assert set(AnnotationStore(folder).annotate(sentiment(), payloads)) == set(payloads)
+    assert set(ResultCache(folder).annotate(sentiment(), payloads)) == set(payloads)
 
 
 def test_processes_that_want_the_same_pay_for_it_once(google: FakeGoogle, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.knowledge.cascade import Cascade
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
@@ -41,7 +41,7 @@ def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
         **{"timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2, "user_agent": "hearsight (+me@here)"} | changed
     )
     words, gate = Words(extract()), Gate(extract())
-    store = AnnotationStore(folder / "annotations")
+    store = ResultCache(folder / "annotations")
     if name == "wikidata":
         return WikidataSparql(state.url, manners, store, Chooser(words, gate))
     return GoogleKnowledgeGraph(state.url, manners, store, words, gate, KEY)
@@ -214,5 +214,5 @@ def test_google_needs_a_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_sources_come_in_the_order_of_the_parameter(tmp_path: Path) -> None:
-    made = make_sources(["wikidata", "embedded", "google"], SETTINGS, extract(), AnnotationStore(tmp_path), tmp_path)
+    made = make_sources(["wikidata", "embedded", "google"], SETTINGS, extract(), ResultCache(tmp_path), tmp_path)
     assert [each.name for each in made] == ["wikidata", "embedded", "google"]

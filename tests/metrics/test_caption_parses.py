@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.language.metric_lexicon import WordNetLexicon, load_lexicon
 from components.metrics.caption_parses import parse_captions
 from components.metrics.lexicon import FEMALE, MALE, PERSON, Lexicon, same_meaning
@@ -25,7 +25,7 @@ def test_unknown_words_keep_their_places_and_are_no_words():
 
 def test_kept_parses_are_the_same(tmp_path: Path):
     captions = ["a dog on a bed", "<UNK> in a red car", "a dog on a bed"]
-    store = AnnotationStore(tmp_path)
+    store = ResultCache(tmp_path)
     cold, warm = parse_captions(captions, "en", store), parse_captions(captions, "en", store)
     assert cold == warm == parse_captions(captions, "en") and len(cold.sentences or ()) == 2
 

@@ -21,7 +21,7 @@ import yaml
 from components.core.check_warnings import warnings_bytes, warnings_path
 from components.core.gates import gate_bytes, gate_path
 from components.core.params import YAML_LOADER
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from tests.support import HANG, PROJECT, InlineEngine
 
 ENVIRONMENT = {
@@ -68,7 +68,7 @@ class Project:
         """Stand in for the check's gate: checks have tests of their own, and cost seconds each."""
         gate = gate_path(self.root, "english", stage)
         gate.parent.mkdir(parents=True, exist_ok=True)
-        gate.write_bytes(gate_bytes(Boundary(self.root / "data" / "english" / stage)))
+        gate.write_bytes(gate_bytes(StageOutput(self.root / "data" / "english" / stage)))
         warnings = warnings_path(self.root, "english", stage)
         warnings.parent.mkdir(parents=True, exist_ok=True)
         warnings.write_bytes(warnings_bytes(f"english/{stage}", []))

@@ -1,6 +1,6 @@
-"""A stage that wrote nonsense is stopped at its boundary, by `dvc repro` and by the Prefect flow, before the next one runs.
+"""A stage that wrote nonsense is stopped at its output, by `dvc repro` and by the Prefect flow, before the next one runs.
 
-The chain's outputs are small right boundaries, committed as if their stages had just written them; then one of them is
+The chain's outputs are small right outputs, committed as if their stages had just written them; then one of them is
 written again with a seeded corruption and committed as its stage's output, which is what a defect in a stage amounts to.
 """
 

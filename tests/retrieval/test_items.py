@@ -18,7 +18,7 @@ from components.retrieval.pairs import SpokenSet, read_pairs
 from components.training.batches import EpochBatches
 from components.training.recipe import loader
 from components.training.settings import REFERENCE
-from tests.retrieval.world import FEATURES, boundary, spoken_set
+from tests.retrieval.world import FEATURES, output, spoken_set
 
 
 def items_of(one: SpokenSet, split: str = "train", **settings: Any) -> PairItems:
@@ -127,7 +127,7 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
     one = spoken_set(tmp_path, pictures=2)
     rows = one.speech.table().to_pylist()
     media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"])[:40] for row in rows}
-    cut = boundary(tmp_path / "cut", "import_recordings", "stamps", rows, media)
+    cut = output(tmp_path / "cut", "import_recordings", "stamps", rows, media)
     pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
     with pytest.raises(HearsightError, match=r"stamps00\.0: is no whole FLAC"):
         Coefficients(pairs, 1)[0]

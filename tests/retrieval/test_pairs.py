@@ -12,7 +12,7 @@ from components.core.addresses import PREPARED_FILE
 from components.core.errors import HearsightError
 from components.retrieval.pairs import SpokenSet, read_pairs, sets_of
 from components.training.members import Members
-from tests.retrieval.world import FEATURES, TRAINED, boundary, spoken_set
+from tests.retrieval.world import FEATURES, TRAINED, output, spoken_set
 
 
 def test_a_split_has_its_utterances_in_key_order_each_with_its_own_picture(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_matching_by_text_joins_the_pictures_of_one_caption(tmp_path: Path) -> N
     train = [row for row in rows if row["split"] == "train"]
     train[0]["caption"] = train[1]["caption"]
     media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"]) for row in rows}
-    changed = SpokenSet(boundary(tmp_path / "changed", "import_recordings", "stamps", rows, media), one.pictures)
+    changed = SpokenSet(output(tmp_path / "changed", "import_recordings", "stamps", rows, media), one.pictures)
     apart, together = (read_pairs([changed], "train", by).identity for by in (["picture"], ["picture", "text"]))
     assert apart[0] != apart[1] and together[0] == together[1] and len(set(together)) == len(set(apart)) - 1
 
@@ -63,7 +63,7 @@ def test_an_utterance_of_a_picture_that_was_not_prepared_is_left_out(tmp_path: P
     rows = [row for row in one.pictures.table().to_pylist() if row["key"] != "stamps00"]
     media = {row[name].partition("/")[2]: one.pictures.read_media(row[name]) for row in rows for name in ("media", "centre")}
     about = one.pictures.file(PREPARED_FILE).read_bytes()
-    fewer = boundary(tmp_path / "fewer", "extract_features", "stamps", rows, media, {PREPARED_FILE: about})
+    fewer = output(tmp_path / "fewer", "extract_features", "stamps", rows, media, {PREPARED_FILE: about})
     assert "stamps00.0" not in read_pairs([SpokenSet(one.speech, fewer)], "train", ["picture"]).keys
 
 

@@ -14,7 +14,7 @@ from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import read_pairs
-from components.retrieval.recipe import DualEncoderRecipe
+from components.retrieval.recipe import DualEncoderTraining
 from components.training.fit import fit
 from components.training.recipe import reseed
 from tests.retrieval.world import FEATURES, spoken_set
@@ -26,7 +26,7 @@ OPTIMISATION: dict[str, Any] = {
 FRAMES = 16
 
 
-def recipe_on(folder: Path, held: int = 100) -> tuple[DualEncoderRecipe, PairItems]:
+def recipe_on(folder: Path, held: int = 100) -> tuple[DualEncoderTraining, PairItems]:
     """A recipe over the set in ``folder``, and its training items."""
     one = spoken_set(folder)
     items = {}
@@ -39,7 +39,7 @@ def recipe_on(folder: Path, held: int = 100) -> tuple[DualEncoderRecipe, PairIte
     mean, deviation = items["train"].coefficients.statistics(items["train"].rows, 0)
     network.speech.mean.copy_(mean)
     network.speech.deviation.copy_(deviation)
-    recipe = DualEncoderRecipe(
+    recipe = DualEncoderTraining(
         network, OPTIMISATION, 0, loss=LossSettings(), masks=(2, 3), training=items["train"], validation=items["validation"]
     )
     return recipe, items["train"]

@@ -14,8 +14,8 @@ from PIL import Image
 from components.core.addresses import PREPARED_FILE
 from components.core.digests import sha256_bytes
 from components.core.ledger import kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.retrieval.pairs import SpokenSet
 from components.speech.audio.files import to_flac
 from tests.support import make_stage, row
@@ -62,29 +62,29 @@ def spoken_set(
             clips[f"{key}.flac"] = clip = to_flac(_clip(place, voice, source))
             spoken = {"record": f"{dataset}{place:02d}", "image_sha256": sha, "media": f"00000/{key}.flac", "voice": f"v{voice}"}
             rows.append(row(stage, key=key, origin="human", audio_sha256=sha256_bytes(clip), **spoken, **told))
-    speech = boundary(root, stage, dataset, rows, clips)
+    speech = output(root, stage, dataset, rows, clips)
     made = json.dumps({"wording": "text", "encoder": FROZEN if frozen else TRAINED}).encode()
-    return SpokenSet(speech, boundary(root, "extract_features", dataset, prepared, files, {PREPARED_FILE: made}))
+    return SpokenSet(speech, output(root, "extract_features", dataset, prepared, files, {PREPARED_FILE: made}))
 
 
-def boundary(
+def output(
     root: Path,
     stage: str,
     dataset: str,
     rows: list[dict[str, Any]],
     media: dict[str, bytes],
     files: dict[str, bytes] | None = None,
-) -> Boundary:
-    """A finished boundary whose rows lie in two shards and whose media in the first."""
+) -> StageOutput:
+    """A finished output whose rows lie in two shards and whose media in the first."""
     job = make_stage(root, stage, dataset)
     half = (len(rows) + 1) // 2
     for number, part in enumerate((rows[:half], rows[half:])):
-        table = pa.Table.from_pylist(part, schema=BOUNDARIES[stage][1])
+        table = pa.Table.from_pylist(part, schema=OUTPUT_SCHEMAS[stage][1])
         job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in part), {} if number else media)
     for name, data in (files or {}).items():
         job.write_file(name, data)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def _clip(place: int, voice: int, source: np.random.Generator) -> Any:

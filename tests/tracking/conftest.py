@@ -12,8 +12,8 @@ import pytest
 
 from components.core.digests import digest_value, sha256_file
 from components.core.ledger import kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
 from components.execution.stage import write_lineage
 from tests.support import make_stage, row
@@ -33,14 +33,16 @@ class Project:
 
 
 def finish(root: Path, stage: str, inputs: dict[str, str], rows: list[dict[str, Any]], **more: Any) -> StageResult:
-    """Write one boundary with its lineage, as the runner does."""
-    parents = {name: Boundary(root / "data" / path) for name, path in inputs.items()}
+    """Write one output with its lineage, as the runner does."""
+    parents = {name: StageOutput(root / "data" / path) for name, path in inputs.items()}
     job = make_stage(root, stage, inputs=parents)
     import pyarrow as pa
 
     for name, path in more.get("files", {}).items():
         job.write_file(name, path)
-    job.write_shard("00000", pa.Table.from_pylist(rows, schema=BOUNDARIES[stage][1]), ledger_table(kept(r["key"]) for r in rows))
+    job.write_shard(
+        "00000", pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[stage][1]), ledger_table(kept(r["key"]) for r in rows)
+    )
     if snapshot := more.get("snapshot"):
         job.note_parent("snapshot", snapshot)
     params = more.get("params", {"seed": 1, "nested": {"rate": 0.5, "names": ["a"]}})

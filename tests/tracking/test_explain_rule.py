@@ -11,7 +11,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import BOUNDARIES
+from components.core.records import OUTPUT_SCHEMAS
 from components.tracking.explain import dropped_by
 from tests.support import make_stage, row
 
@@ -21,7 +21,7 @@ def graph(tmp_path: Path) -> Any:
     """Two datasets with a finished crawl each."""
     for dataset in ("english", "other"):
         job = make_stage(tmp_path, "crawl", dataset)
-        table = pa.Table.from_pylist([row("crawl", key="a" * 16)], schema=BOUNDARIES["crawl"][1])
+        table = pa.Table.from_pylist([row("crawl", key="a" * 16)], schema=OUTPUT_SCHEMAS["crawl"][1])
         rows = [
             kept("a" * 16),
             dropped(f"http://{dataset}.example/p", "page_over_budget", "out of CPU time", "10 s", kind="page"),

@@ -87,16 +87,16 @@ def rank(number: int, port: int, job: Path, seen: Path) -> None:
     os.environ.update(
         {name: str(value) for name, value in told.items()} | {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": "x"}
     )
-    from components.stages.train_captioner.recipe import CaptionerRecipe
+    from components.stages.train_captioner.recipe import CaptionerTraining
 
-    judged = CaptionerRecipe.on_train_epoch_end
+    judged = CaptionerTraining.on_train_epoch_end
 
-    def look(self: CaptionerRecipe) -> None:
+    def look(self: CaptionerTraining) -> None:
         judged(self)
         weights = {name: tensor.clone() for name, tensor in self.network.state_dict().items()}
         torch.save([len(self.history), self.history[-1]["loss"], weights], seen / f"{len(self.history)}-{number}.pt")
 
-    CaptionerRecipe.on_train_epoch_end = look  # type: ignore[method-assign]
+    CaptionerTraining.on_train_epoch_end = look  # type: ignore[method-assign]
     main(job)
 
 

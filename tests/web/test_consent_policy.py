@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
 from tests.stages.crawl.conftest import fixture_params
@@ -168,8 +168,8 @@ def crawl(tmp_path):
             job.out.mkdir(parents=True)
             run(job)
             job.finish()
-        boundary = Boundary(job.out)
-        rows = boundary.ledger().to_pylist()
+        output = StageOutput(job.out)
+        rows = output.ledger().to_pylist()
         by_page = {
             row["key"]: (row["rule"], row["value"]) for row in rows if row["kind"] == "page" and row["rule"] != "http_status"
         }

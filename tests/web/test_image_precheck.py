@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run as run_stage
 from components.web.fetch import Fetcher
 from components.web.image_precheck import Limits, Refusal, by_headers, out_of_range, read_image
@@ -195,11 +195,11 @@ def crawl(tmp_path, web, name, alts, **changes):
     job.out.mkdir()
     run_stage(job)
     job.finish()
-    boundary = Boundary(job.out)
-    rows = [row for row in boundary.ledger().to_pylist() if row["kind"] == "record"]
+    output = StageOutput(job.out)
+    rows = [row for row in output.ledger().to_pylist() if row["kind"] == "record"]
     by_path = {path: row for row in rows for path in alts if f"{web.url(path)} on" in row["detail"]}
     assert len(by_path) == len(rows) == len(alts)
-    return by_path, boundary.digest, job.parents[0]["digest"]
+    return by_path, output.digest, job.parents[0]["digest"]
 
 
 def test_a_replay_says_what_the_crawl_said_and_looser_snapshots_are_held_to_the_same_limits(tmp_path):

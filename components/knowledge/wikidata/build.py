@@ -44,7 +44,7 @@ def build_index(dump: Path, out: Path, min_sitelinks: int = 1) -> dict[str, Any]
         HearsightError: the dump cannot be read to its end, holds no item, or the disk is full; an earlier index stays.
     """
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "index.json").is_file() and not _begun(out))):
-        raise HearsightError("is there already and is no index", where=out, mend="name another folder with --out")
+        raise HearsightError("is there already and is no index", where=out, hint="name another folder with --out")
     with Dump(dump) as source:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def _build(source: Dump, out: Path, min_sitelinks: int) -> dict[str, Any]:
                 counts["classes"] += _add_class(classes, item)
         if not counts["items"]:
             why = f" ({broken[0]})" if broken else ""
-            raise HearsightError(f"holds no item of Wikidata{why}", where=source.path, mend="name the JSON dump of all entities")
+            raise HearsightError(f"holds no item of Wikidata{why}", where=source.path, hint="name the JSON dump of all entities")
         names.finish()
         classes.finish()
     finally:
@@ -155,5 +155,5 @@ def _alone(out: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise HearsightError("another build is at work", where=out, mend="wait for it, or name another folder") from None
+            raise HearsightError("another build is at work", where=out, hint="wait for it, or name another folder") from None
         yield

@@ -58,7 +58,7 @@ class Dump:
             self._raw = path.open("rb")
         except OSError as error:
             raise HearsightError(
-                f"cannot be read ({error.strerror})", where=path, mend="name Wikidata's dump, e.g. latest-all.json.gz"
+                f"cannot be read ({error.strerror})", where=path, hint="name Wikidata's dump, e.g. latest-all.json.gz"
             ) from None
         self._file = self._opened()
 
@@ -105,7 +105,7 @@ class Dump:
 
     def _broken_off(self, line: int, why: str) -> HearsightError:
         return HearsightError(
-            f"breaks off after line {line} ({why})", where=self.path, mend="fetch it whole and compare its checksum"
+            f"breaks off after line {line} ({why})", where=self.path, hint="fetch it whole and compare its checksum"
         )
 
     def _opened(self) -> IO[bytes]:

@@ -60,11 +60,11 @@ def read_about(folder: Path) -> dict[str, Any]:
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise HearsightError("there is no index of Wikidata", where=folder, mend=MAKE) from None
+        raise HearsightError("there is no index of Wikidata", where=folder, hint=MAKE) from None
     except (OSError, ValueError) as error:
-        raise HearsightError(f"cannot be read ({error})", where=path, mend=MAKE) from None
+        raise HearsightError(f"cannot be read ({error})", where=path, hint=MAKE) from None
     if not isinstance(about, dict) or about.get("format") != FORMAT or not isinstance(about.get("digest"), str):
-        raise HearsightError("is no index of this version", where=path, mend=MAKE)
+        raise HearsightError("is no index of this version", where=path, hint=MAKE)
     return about
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.knowledge.kinds import Known
 from components.knowledge.remote import Manners, Question, Remote, Request
 from components.knowledge.wikidata.choosing import Candidate, Chooser
@@ -46,7 +46,7 @@ class WikidataSparql(Remote):
 
     name = "wikidata"
 
-    def __init__(self, endpoint: str, manners: Manners, store: AnnotationStore, chooser: Chooser) -> None:
+    def __init__(self, endpoint: str, manners: Manners, store: ResultCache, chooser: Chooser) -> None:
         super().__init__(endpoint, manners, store)
         self.chooser = chooser
 

@@ -96,10 +96,10 @@ class Table:
             self._records = _mapped(folder / f"{name}.records")
         except (OSError, ValueError, TypeError) as error:
             raise HearsightError(
-                f"the index cannot be read ({error})", where=folder / name, mend="make it again: hearsight knowledge index"
+                f"the index cannot be read ({error})", where=folder / name, hint="make it again: hearsight knowledge index"
             ) from None
         if len(self._starts) != BUCKETS + 1 or not len(self._keys) == len(self._offsets) == self._starts[BUCKETS]:
-            raise HearsightError("the index is damaged", where=folder / name, mend="make it again: hearsight knowledge index")
+            raise HearsightError("the index is damaged", where=folder / name, hint="make it again: hearsight knowledge index")
 
     def __len__(self) -> int:
         return len(self._keys)

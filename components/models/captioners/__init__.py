@@ -1,4 +1,4 @@
-"""The captioning networks, chosen by name: seed 000's four, and AoANet (seed 002, section 5.4)."""
+"""The captioning networks, chosen by name: CC's four, and AoANet (PCV, section 5.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AoANet: attention on attention (Huang et al. 2019), the captioner of seed 002, section 5.4.
+"""AoANet: attention on attention (Huang et al. 2019), the captioner of PCV, section 5.4.
 
     AoA(q, v̂) = σ(W_g [v̂; q] + b_g) ⊙ (W_i [v̂; q] + b_i)          (section 3.1; v̂ is what attention found for q)
 
@@ -16,7 +16,7 @@ equations say, this follows the program: norms stand before each refining layer 
 has them behind each); the query of the gate is the normed vector itself and not its projection; the decoder's query is
 normed for the attention, not for the gate; a ReLU follows the pictures' projection.
 
-What is ours: W_p is the word matrix (tied, as issue and seed 000 want it; so there is no bias, and no ReLU behind words
+What is ours: W_p is the word matrix (tied, as issue and CC want it; so there is no bias, and no ReLU behind words
 that go in), and every place where the program drops out (attention weights, the input of AoA in the refiner, residuals,
 projected pictures, words, contexts) has the one configured rate (there .1, .3 and .5). Sizes of the paper: width 1024,
 2048 features, 8 heads, 6 refining layers; the decoder has one layer whatever the configuration says.

@@ -1,4 +1,4 @@
-"""What every captioning network offers to training and to decoding (figure 4 of seed 000: encoder, decoder).
+"""What every captioning network offers to training and to decoding (figure 4 of CC: encoder, decoder).
 
 B pictures, L vectors of F features a picture, N = B · k rows of words (k beams or captions a picture, those of one
 picture beside each other), V words in the vocabulary.
@@ -18,7 +18,7 @@ from components.models.vocabulary import PAD
 
 @dataclass(frozen=True)
 class CaptionerConfig:
-    """All that is needed to build a network again; defaults are seed 000's (section 5.2)."""
+    """All that is needed to build a network again; defaults are CC's (section 5.2)."""
 
     network: str
     vocabulary: int

@@ -40,11 +40,11 @@ def rows_a_picture(pictures: int, rows: int) -> int:
 
 
 class TiedWords(nn.Module):
-    """One V × width matrix for words that go in and scores that come out (seed 000, section 5.2), without a bias.
+    """One V × width matrix for words that go in and scores that come out (CC, section 5.2), without a bias.
 
     Open choices. The paper gives no start: rows are drawn with a norm of about 1, so that the first scores are small.
     Vectors that go in are multiplied by √width, as Vaswani et al. (2017, section 3.4) do with theirs: what makes good
-    first scores would else reach an LSTM as next to nothing beside the picture, and be learnt several times slower.
+    first scores would else reach an LSTM as next to nothing beside the picture, and be learned several times slower.
     """
 
     def __init__(self, vocabulary: int, width: int) -> None:

@@ -1,4 +1,4 @@
-"""RNN1x1 and RNN8x8: an LSTM reads the picture, another writes the caption (seed 000, sections 4.1 and 5.2).
+"""RNN1x1 and RNN8x8: an LSTM reads the picture, another writes the caption (CC, sections 4.1 and 5.2).
 
     h_l = RNN_enc(x_l, h_{l-1}),  H = h_L;      z_t = RNN_dec(y_t, z_{t-1}),  z_0 = H
 

@@ -1,4 +1,4 @@
-"""T2T1x1 and T2T8x8: a Transformer over image embeddings that writes words (seed 000, sections 4.2 and 5.2).
+"""T2T1x1 and T2T8x8: a Transformer over image embeddings that writes words (CC, sections 4.2 and 5.2).
 
 The seed takes "the default setup from (Vaswani et al., 2017)", N = 6, width 512, 8 heads; what it leaves open is taken
 from that paper:

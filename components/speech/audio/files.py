@@ -1,6 +1,6 @@
 """Sound files: any of them in, 16 kHz FLAC out.
 
-Everything in this project is mono float32 in -1..1 at 16 kHz (seed 003, section 2.2) once it has passed here. FLAC and Ogg are
+Everything in this project is mono float32 in -1..1 at 16 kHz (CSC, section 2.2) once it has passed here. FLAC and Ogg are
 decoded by libsndfile, block by block, so that no length a header claims is ever set aside; WAV is read by ``wav``. Channels are
 mixed down to their mean: what is on one of two comes 6 dB quieter, and what is opposite on both vanishes.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Samples = NDArray[np.float32]
 
 RATE_HZ = 16_000
-"""The sampling rate of everything that leaves this module (seed 003, section 2.2)."""
+"""The sampling rate of everything that leaves this module (CSC, section 2.2)."""
 LONGEST_SECONDS = 600.0
 """A longer file is no utterance, and refused."""
 LARGEST_BYTES = 1 << 29
@@ -116,7 +116,7 @@ def read_sound(data: bytes | Path, where: str = "") -> Sound:
         found = _decoded(content, where, warnings)
     else:
         what = "is empty" if not content else "is neither a WAV nor a FLAC nor an Ogg file"
-        raise HearsightError(what, where=where, mend="leave it out, or convert it")
+        raise HearsightError(what, where=where, hint="leave it out, or convert it")
     mono, rate, channels = found
     unreal = int(np.count_nonzero(~np.isfinite(mono)))
     if unreal == len(mono):
@@ -136,7 +136,7 @@ def _content(data: bytes | Path, where: str) -> bytes:
     try:
         size = data.stat().st_size if isinstance(data, Path) else len(data)
         if size > LARGEST_BYTES:
-            raise HearsightError(f"has {size} bytes, more than {LARGEST_BYTES}", where=where, mend="cut it into utterances")
+            raise HearsightError(f"has {size} bytes, more than {LARGEST_BYTES}", where=where, hint="cut it into utterances")
         return data.read_bytes() if isinstance(data, Path) else data
     except OSError as error:
         raise HearsightError(f"cannot be read: {error.strerror or error}", where=where) from error
@@ -153,7 +153,7 @@ def _decoded(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[n
         with soundfile.SoundFile(io.BytesIO(content)) as file:
             rate, channels, claimed = file.samplerate, file.channels, file.frames
             if not LOWEST_RATE_HZ <= rate <= HIGHEST_RATE_HZ or channels > MOST_CHANNELS:
-                raise HearsightError(f"says {rate} Hz and {channels} channels", where=where, mend="convert it")
+                raise HearsightError(f"says {rate} Hz and {channels} channels", where=where, hint="convert it")
             while count <= LONGEST_SECONDS * rate:
                 try:
                     block = file.read(_BLOCK, dtype="float32", always_2d=True)
@@ -165,9 +165,9 @@ def _decoded(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[n
                 blocks.append(block.mean(axis=1))
                 count += len(block)
     except soundfile.SoundFileError as error:
-        raise HearsightError(f"cannot be decoded: {error}", where=where, mend="leave it out, or convert it") from error
+        raise HearsightError(f"cannot be decoded: {error}", where=where, hint="leave it out, or convert it") from error
     if count > LONGEST_SECONDS * rate:
-        raise HearsightError(f"is longer than {LONGEST_SECONDS:.0f} s", where=where, mend="cut it into utterances")
+        raise HearsightError(f"is longer than {LONGEST_SECONDS:.0f} s", where=where, hint="cut it into utterances")
     if not blocks:
         raise HearsightError("holds no samples", where=where)
     if count < claimed < 1 << 62:

@@ -43,20 +43,20 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
     order = ">" if content[:4] == b"RIFX" else "<"
     chunks = _chunks(content, order)
     if content[8:12] != b"WAVE" or "fmt " not in chunks:
-        raise HearsightError("is a WAV file without its format", where=where, mend="leave it out, or convert it")
+        raise HearsightError("is a WAV file without its format", where=where, hint="leave it out, or convert it")
     start, _ = chunks["fmt "]
     form = _format(content[start : start + _FORMAT_BYTES], order, where, warnings)
     if form.tag not in (_PCM, _FLOAT):
         return None
     if "data" not in chunks:
-        raise HearsightError("is a WAV file that ends before its samples", where=where, mend="leave it out")
+        raise HearsightError("is a WAV file that ends before its samples", where=where, hint="leave it out")
     start, said = chunks["data"]
     stop = _end_of_data(content, start, said, order, warnings, content[:4] == b"RF64")
     frames = (stop - start) // (form.width * form.channels)
     if frames > longest * form.rate:
-        raise HearsightError(f"is longer than {longest:.0f} s", where=where, mend="cut it into utterances")
+        raise HearsightError(f"is longer than {longest:.0f} s", where=where, hint="cut it into utterances")
     if not frames:
-        raise HearsightError("holds no samples", where=where, mend="leave it out")
+        raise HearsightError("holds no samples", where=where, hint="leave it out")
     data = memoryview(content)[start : start + frames * form.width * form.channels]
     with np.errstate(over="ignore", invalid="ignore"):
         samples = _samples(data, form, order)
@@ -84,7 +84,7 @@ def _chunks(content: bytes, order: str) -> dict[str, tuple[int, int]]:
 def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Format:
     """The format, its fields held to each other: three of them say twice what two would."""
     if len(chunk) < 16:
-        raise HearsightError("is a WAV file that ends within its format", where=where, mend="leave it out")
+        raise HearsightError("is a WAV file that ends within its format", where=where, hint="leave it out")
     tag, channels, rate, speed, align, bits = struct.unpack_from(f"{order}HHIIHH", chunk)
     if tag == _EXTENSIBLE and len(chunk) >= 26:
         (tag,) = struct.unpack_from(f"{order}H", chunk, 24)
@@ -92,7 +92,7 @@ def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Forma
     if tag not in (_PCM, _FLOAT):
         return _Format(tag, channels, rate, width)
     if width not in ((1, 2, 3, 4) if tag == _PCM else (4, 8)):
-        raise HearsightError(f"says {bits} bits a sample", where=where, mend="convert it")
+        raise HearsightError(f"says {bits} bits a sample", where=where, hint="convert it")
     believable = range(1, MOST_CHANNELS + 1)
     if channels * width != align:
         said = channels
@@ -102,11 +102,11 @@ def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Forma
             channels = other
         warnings.append(f"says {said} channels and {align} bytes for all: taken for {channels} channels")
     if channels not in believable:
-        raise HearsightError(f"says {channels} channels", where=where, mend="convert it")
+        raise HearsightError(f"says {channels} channels", where=where, hint="convert it")
     if not LOWEST_RATE_HZ <= rate <= HIGHEST_RATE_HZ:
         told = speed // (channels * width)
         if not LOWEST_RATE_HZ <= told <= HIGHEST_RATE_HZ:
-            raise HearsightError(f"says {rate} Hz", where=where, mend="convert it to a known rate")
+            raise HearsightError(f"says {rate} Hz", where=where, hint="convert it to a known rate")
         warnings.append(f"says {rate} Hz and {speed} bytes a second: taken for {told} Hz")
         rate = told
     return _Format(tag, channels, rate, width)

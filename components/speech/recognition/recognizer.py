@@ -149,7 +149,7 @@ def _loaded(recogniser: Recogniser) -> Any:
         )
     except (OSError, RuntimeError, ValueError) as error:
         line = " ".join(str(error).split())
-        raise HearsightError(f"cannot be loaded ({line})", where=recogniser.name, mend=f"run `{INSTALL}` again") from None
+        raise HearsightError(f"cannot be loaded ({line})", where=recogniser.name, hint=f"run `{INSTALL}` again") from None
 
 
 def _package(name: str) -> Path:

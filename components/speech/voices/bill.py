@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.google.bill import Line
 from components.google.client import GoogleClient
 from components.google.responses import NAMES
@@ -26,7 +26,7 @@ def bill(root: Path, wishes: Iterable[Wish]) -> Line:
     settings = google_params(root)
     annotator = GoogleSpeech(GoogleClient(settings.asking))
     wanted = {raw_key(wish): wish for wish in wishes if not unaskable(wish)}
-    found = AnnotationStore(root / ".hearsight" / "annotations").known(annotator, list(wanted))
+    found = ResultCache(root / ".hearsight" / "annotations").known(annotator, list(wanted))
     missing = [wish for key, wish in wanted.items() if key not in found]
     units = sum(annotator.units(annotator.item(wish))[FEATURE] for wish in missing)
     usd = units * settings.prices.plain()[FEATURE] / 1000

@@ -107,7 +107,7 @@ _THERE: dict[str, Callable[[], bool]] = {
 def voice_named(name: str) -> Voice:
     """The voice of that name; raises HearsightError when there is none."""
     if name not in VOICES:
-        raise HearsightError(f"'{name}' is not a voice", where="voices", mend=f"take some of: {', '.join(sorted(VOICES))}")
+        raise HearsightError(f"'{name}' is not a voice", where="voices", hint=f"take some of: {', '.join(sorted(VOICES))}")
     return VOICES[name]
 
 
@@ -128,5 +128,5 @@ def at_hand(names: Sequence[str]) -> tuple[list[Voice], list[Voice]]:
         if voice.paid and (why := google.lack(voice.name)) is not None:
             raise why
         if not (voice.extra or there[voice.name]):
-            raise HearsightError(f"the voice '{voice.name}' is not installed", where="voices", mend=f"run `{voice.install}`")
+            raise HearsightError(f"the voice '{voice.name}' is not installed", where="voices", hint=f"run `{voice.install}`")
     return [voice for voice in voices if there[voice.name]], [voice for voice in voices if not there[voice.name]]

@@ -1,7 +1,7 @@
 """Google Cloud Text-to-Speech v1 over REST, as an annotator: a text in one voice's own manner, or in one that is asked for.
 
 Source: the documented form of ``text:synthesize`` and the limits of its AudioConfig; the paper spoke its captions with it
-(seed 003, section 2.2). What is stored is Google's own audio, as lossless FLAC, or why there is none: how it is shaped
+(CSC, section 2.2). What is stored is Google's own audio, as lossless FLAC, or why there is none: how it is shaped
 or judged later (``voices/paid.py``) asks and pays for nothing again.
 """
 
@@ -17,7 +17,7 @@ from components.google.method import INVALID_ARGUMENT, Asker, refused
 from components.speech.voices.google_wav import pcm_of, to_lossless
 
 RATE_HZ = 16_000
-"""The sampling rate that is asked for (seed 003, section 2.2)."""
+"""The sampling rate that is asked for (CSC, section 2.2)."""
 MOST_BYTES = 5_000
 """Bytes of text a request may hold."""
 LIMITS = {"rate": (0.25, 2.0), "pitch": (-20.0, 20.0), "gain": (-96.0, 16.0)}

@@ -150,7 +150,7 @@ class Host:
                 pipe.close()
 
 
-class Keeper:
+class CacheServer:
     """Keeps one engine's host: starts it, and another when it is lost.
 
     Args:
@@ -218,12 +218,12 @@ class Keeper:
             self.host = None
 
 
-_keepers: dict[str, Keeper] = {}
+_keepers: dict[str, CacheServer] = {}
 
 
-def keeper(engine: str) -> Keeper:
+def keeper(engine: str) -> CacheServer:
     """This process's keeper of that engine."""
-    return _keepers.setdefault(engine, Keeper(engine))
+    return _keepers.setdefault(engine, CacheServer(engine))
 
 
 def close_all() -> None:

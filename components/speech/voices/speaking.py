@@ -37,7 +37,7 @@ def speak(text: str, voice: str) -> Samples:
         raise HearsightError(
             f"the engine '{who.engine}' does not work: {down}",
             where=f"voice {voice}",
-            mend=f"run `{who.install}`, or leave the voice out",
+            hint=f"run `{who.install}`, or leave the voice out",
         ) from None
     samples = resample(own, rate) * 10.0 ** (who.level / 20.0)
     if is_silent(samples):

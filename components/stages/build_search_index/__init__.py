@@ -3,7 +3,7 @@
 In: ``input`` MODEL records and weights, ``speech`` UTTERANCE records and audio, ``pictures`` the PREPARED records of their
 pictures. Out: INDEXED records, one an utterance and one a picture; ``search/``, all that a search needs (the index, the model,
 small pictures), which is also the model in MLflow; ``neighbours.html``, the nearest neighbours of drawn queries in all four
-pairings (seed 003, section 4.3 and figure 4). What stands on it is ``hearsight search`` (docs/searching.md).
+pairings (CSC, section 4.3 and figure 4). What stands on it is ``hearsight search`` (docs/searching.md).
 Not in scope: how good the model is (``evaluate``), how rows are found (``components.search``).
 """
 
@@ -66,10 +66,10 @@ def _check(stage: Stage) -> None:
     where = f"params.yaml: {stage.dataset}.index"
     if not params.splits or not set(params.splits) <= set(SPLITS) or len(set(params.splits)) < len(params.splits):
         raise HearsightError(
-            "names no splits, or others", where=f"{where}.splits", mend=f"write some of {', '.join(SPLITS)}, each once"
+            "names no splits, or others", where=f"{where}.splits", hint=f"write some of {', '.join(SPLITS)}, each once"
         )
     if params.page.split not in params.splits:
         what = f"'{params.page.split}' is not indexed"
-        raise HearsightError(what, where=f"{where}.page.split", mend=f"write one of {', '.join(params.splits)}")
+        raise HearsightError(what, where=f"{where}.page.split", hint=f"write one of {', '.join(params.splits)}")
     if params.page.queries < 0 or params.page.neighbours < 1:
-        raise HearsightError("needs queries of 0 or more, neighbours of 1 or more", where=f"{where}.page", mend="change it")
+        raise HearsightError("needs queries of 0 or more, neighbours of 1 or more", where=f"{where}.page", hint="change it")

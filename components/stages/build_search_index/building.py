@@ -52,11 +52,11 @@ def build(stage: Stage) -> Built:
     model = choose(trained.table().to_pylist(), params.model, f"params.yaml: {stage.dataset}.index.model")
     folder = model_folder(trained, model["key"])
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    sets = {name: boundary.digest for name, boundary in stage.inputs.items() if name != "input"}
+    sets = {name: output.digest for name, output in stage.inputs.items() if name != "input"}
     # The weights do not tell how long the model listens: its config.json does.
     files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}
     spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
-    jobs = [Job(split, spec | {"split": split}, by_spec=True) for split in params.splits]
+    jobs = [Job(split, spec | {"split": split}, content_addressed=True) for split in params.splits]
     splits = [
         Split(
             split,
@@ -68,7 +68,7 @@ def build(stage: Stage) -> Built:
     items = Items(splits)
     if not len(items):
         what = f"there is nothing to index in {', '.join(params.splits)}"
-        raise HearsightError(what, where=f"params.yaml: {stage.dataset}.index.splits", mend="name other splits")
+        raise HearsightError(what, where=f"params.yaml: {stage.dataset}.index.splits", hint="name other splits")
     table = pa.Table.from_pylist(items.records, schema=INDEXED)
     # Beside the output and then linked into it, so that what is large is written once.
     scratch = stage.work / INDEX
@@ -81,8 +81,8 @@ def build(stage: Stage) -> Built:
     shutil.rmtree(scratch)
     for name in FILES:
         stage.write_file(f"{SEARCH}/{MODEL}/{name}", folder / name)
-    for name, (boundary, reference) in sorted(thumbnails(splits).items()):
-        stage.write_file(f"{SEARCH}/{name}", boundary.read_media(reference))
+    for name, (output, reference) in sorted(thumbnails(splits).items()):
+        stage.write_file(f"{SEARCH}/{name}", output.read_media(reference))
     stage.write_file(f"{SEARCH}/{ABOUT}", _about(stage, model, config).encode())
     _write_records(stage, items, table)
     return Built(items, Searcher.open(stage.out / SEARCH), model)
@@ -110,7 +110,7 @@ def choose(models: list[dict[str, Any]], wanted: str, where: str) -> dict[str, A
         return min(there.values(), key=lambda model: (-model["validation"], model["seed"], model["key"]))
     if wanted not in there:
         known = ", ".join([BEST, *sorted(there)]) if there else "none: train a dual encoder"
-        raise HearsightError(f"there is no model '{wanted}'", where=where, mend=f"known are {known}")
+        raise HearsightError(f"there is no model '{wanted}'", where=where, hint=f"known are {known}")
     return there[wanted]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.retrieval.search_items import IMAGE, SPEECH, Split
 from components.stages.build_search_index.page import neighbours_html, sound_path
 
@@ -83,7 +83,7 @@ def draw_queries(records: list[dict[str, Any]], split: str, seed: int, count: in
     rows: list[int] = []
     for kind in (SPEECH, IMAGE):
         of_kind = [row for row, record in enumerate(records) if record["kind"] == kind and split in record["splits"]]
-        rows += heapq.nsmallest(count, of_kind, key=lambda row: draw(seed, records[row]["key"], "neighbours").random())
+        rows += heapq.nsmallest(count, of_kind, key=lambda row: seeded_rng(seed, records[row]["key"], "neighbours").random())
     return rows
 
 

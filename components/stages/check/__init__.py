@@ -1,6 +1,6 @@
-"""Holds one boundary to its manifest, its schema and its expectations, and leaves a gate file when all is well.
+"""Holds one output to its manifest, its schema and its expectations, and leaves a gate file when all is well.
 
-In scope: what a finished stage output must be before the next stage may read it. Not in scope: mending it, and
+In scope: what a finished stage output must be before the next stage may read it. Not in scope: fixing it, and
 rules that choose records (those are the stages' own and leave ledger rows). A check reads and never writes data.
 """
 
@@ -13,7 +13,7 @@ from components.core.check_warnings import CheckWarning, warnings_bytes, warning
 from components.core.digests import sha256_file
 from components.core.files import publish_bytes
 from components.core.gates import gate_bytes, gate_path
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.check.failures import as_error
 from components.stages.check.integrity import inspect
 
@@ -22,9 +22,9 @@ __all__ = ["Gate", "check", "docs_folder", "gate_path", "warm"]
 
 @dataclass(frozen=True)
 class Gate:
-    """A boundary that passed: which content (by digest) met which suite, and how many expectations it met."""
+    """An output that passed: which content (by digest) met which suite, and how many expectations it met."""
 
-    boundary: str
+    output: str
     manifest_sha256: str
     suite_sha256: str
     passed: list[str]
@@ -41,7 +41,7 @@ class Gate:
     def summary(self) -> dict[str, str | int]:
         """Return the facts that ``hearsight check`` prints."""
         facts: dict[str, str | int] = {
-            "checked": self.boundary,
+            "checked": self.output,
             "expectations": self.expectations,
             "warnings": len(self.warnings),
         }
@@ -53,7 +53,7 @@ class Gate:
 
 
 def docs_folder(root: Path, dataset: str, stage: str) -> Path:
-    """Where the Data Docs site of a boundary lies."""
+    """Where the Data Docs site of an output lies."""
     return root / "reports" / "data_docs" / dataset / stage
 
 
@@ -70,10 +70,10 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     gate, docs = gate_path(root, dataset, stage), docs_folder(root, dataset, stage)
     gate.unlink(missing_ok=True)
     warnings_path(root, dataset, stage).unlink(missing_ok=True)
-    boundary = Boundary(root / "data" / dataset / stage)
-    manifest = boundary.manifest
-    if failures := inspect(boundary, stage):
-        raise as_error(failures, root, docs / "integrity.html", boundary, suite=None)
+    output = StageOutput(root / "data" / dataset / stage)
+    manifest = output.manifest
+    if failures := inspect(output, stage):
+        raise as_error(failures, root, docs / "integrity.html", output, suite=None)
 
     # Only now the slow import: damaged files are told at once.
     from components.stages.check.pages import build
@@ -82,16 +82,16 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
 
     suite_path = root / "expectations" / f"{stage}.json"
     suite = load_suite(suite_path, stage)
-    results = validate(suite, suite_path, tables(boundary, suite))
-    build(docs, boundary.name, results)
+    results = validate(suite, suite_path, tables(output, suite))
+    build(docs, output.name, results)
     judged = [each for result in results for each in result.judged]
-    warnings = [each.failure.as_warning(boundary.name) for each in judged if each.failure and each.is_warning]
-    publish_bytes(warnings_path(root, dataset, stage), warnings_bytes(boundary.name, warnings))
+    warnings = [each.failure.as_warning(output.name) for each in judged if each.failure and each.is_warning]
+    publish_bytes(warnings_path(root, dataset, stage), warnings_bytes(output.name, warnings))
     if failed := [each.failure for each in judged if each.failure and not each.is_warning]:
-        raise as_error(failed, root, docs / f"{failed[0].table}.html", boundary, suite=suite_path)
+        raise as_error(failed, root, docs / f"{failed[0].table}.html", output, suite=suite_path)
     passed = [each.name for each in judged if not each.failure]
-    publish_bytes(gate, gate_bytes(boundary.name, boundary.digest))
-    return Gate(boundary.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)
+    publish_bytes(gate, gate_bytes(output.name, output.digest))
+    return Gate(output.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)
 
 
 def warm() -> None:

@@ -1,6 +1,6 @@
 """Whether the draws that the records tell of are those that were asked for: the tables ``draws`` and ``voices``.
 
-``draws.json`` in the boundary says what was drawn from: a normal distribution for each parameter, clipped by moving what
+``draws.json`` in the output says what was drawn from: a normal distribution for each parameter, clipped by moving what
 is outside to the edge, and a uniform one over the voices of each language.
 
 Clipping puts atoms at the edges, and rounding makes steps. Both are undone before Kolmogorov and Smirnov's test: a value
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ COLUMNS = ["key", "language", "origin", "voice", "rate", "pitch", "gain", "level
 BINS = [0.0, EDGE, *(tenth / 10 for tenth in range(1, 10)), 1.0 - EDGE, 1.0]
 
 
-def draws_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
+def draws_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
     """A row a parameter, and one a language for its voices: ``test``, ``utterances``, ``outside``, ``statistic``, ``p``.
 
     ``outside`` counts values that no clipped draw has. Below the lower edge a gain may be: a clip too loud is turned down.
@@ -43,7 +43,7 @@ def draws_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataFr
     import numpy as np
     import pandas as pd
 
-    said, rows = json.loads(boundary.file(FILE).read_bytes()), _rows(shards)
+    said, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
     keys, number = rows["key"].tolist(), len(rows)
     found: list[tuple[str, str, int, int, float, float]] = []
     for name, asked in sorted(said["parameters"].items()):
@@ -66,7 +66,7 @@ def draws_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataFr
     return table
 
 
-def voices_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
+def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
     """A row a voice, of those drawn from and those that speak.
 
     Columns: ``voice``, ``language``, ``asked`` (yes for one of ``draws.json``), ``utterances``, ``share`` of its language's
@@ -77,7 +77,7 @@ def voices_table(boundary: Boundary, shards: Mapping[str, pa.Table]) -> pd.DataF
     import pandas as pd
     from scipy.stats import binomtest
 
-    said, rows = json.loads(boundary.file(FILE).read_bytes()), _rows(shards)
+    said, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
     listed = {(language, voice) for language, voices in said["voices"].items() for voice in voices}
     own_levels = (rows["level"].astype(float) - rows["gain"].astype(float)).groupby([rows["language"], rows["voice"]])
     means = {key: float(mean) for key, mean in own_levels.mean().items()}

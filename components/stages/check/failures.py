@@ -12,7 +12,7 @@ from components.core.addresses import address, named
 from components.core.check_warnings import CheckWarning
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 SHOWN = 3
 """Bad values quoted in the message; the page has more."""
@@ -23,7 +23,7 @@ class Failure:
     """One expectation that was not met."""
 
     file: str
-    """Path inside the boundary: ``shards/00000.parquet``; a folder when it is about all of its files."""
+    """Path inside the output: ``shards/00000.parquet``; a folder when it is about all of its files."""
     column: str
     """Empty when it is about the whole file or table."""
     expectation: str
@@ -32,9 +32,9 @@ class Failure:
     why: str = ""
     table: str = "integrity"
 
-    def as_warning(self, boundary: str) -> CheckWarning:
-        """Return the same as a warning of ``boundary``."""
-        return CheckWarning(boundary, self.table, self.column, self.expectation, self.detail, self.why)
+    def as_warning(self, output: str) -> CheckWarning:
+        """Return the same as a warning of ``output``."""
+        return CheckWarning(output, self.table, self.column, self.expectation, self.detail, self.why)
 
 
 def quote(values: Sequence[object]) -> str:
@@ -52,21 +52,21 @@ def _spell(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…'"
 
 
-def as_error(failures: Sequence[Failure], root: Path, page: Path, boundary: Boundary, suite: Path | None) -> HearsightError:
+def as_error(failures: Sequence[Failure], root: Path, page: Path, output: StageOutput, suite: Path | None) -> HearsightError:
     """The error that stops the pipeline; writes ``page`` when the failure is one Great Expectations has no page for."""
     first = failures[0]
     if suite is None:
-        publish_bytes(page, _page(failures, boundary.name).encode())
+        publish_bytes(page, _page(failures, output.name).encode())
     subject = f"column '{first.column}' fails" if first.column else "fails"
     why = f" [{first.why.rstrip('.')}]" if first.why else ""
     more = f"; {len(failures) - 1} more" if len(failures) > 1 else ""
-    mend = f"run `dvc repro -f -s {address(*named(boundary.name))}`"
+    hint = f"run `dvc repro -f -s {address(*named(output.name))}`"
     if suite is not None:
-        mend = f"mend the stage, or the expectation in {_relative(suite, root)}"
+        hint = f"fix the stage, or the expectation in {_relative(suite, root)}"
     return HearsightError(
         f"{subject} {first.expectation}: {first.detail}{why}{more}; see {_relative(page, root)}",
-        where=_relative(boundary.path / first.file, root),
-        mend=mend,
+        where=_relative(output.path / first.file, root),
+        hint=hint,
     )
 
 

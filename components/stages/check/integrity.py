@@ -1,4 +1,4 @@
-"""Every file of a boundary against its manifest, every shard against its Arrow schema. No Great Expectations here."""
+"""Every file of an output against its manifest, every shard against its Arrow schema. No Great Expectations here."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.core.digests import sha256_file
-from components.core.records import BOUNDARIES, LEDGER
-from components.core.stage_output import Boundary
+from components.core.records import LEDGER, OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.stages.check.failures import Failure
 
 BESIDE = frozenset({"manifest.json"})
-"""What lies in a boundary beside the files its manifest lists."""
+"""What lies in an output beside the files its manifest lists."""
 
 
-def inspect(boundary: Boundary, stage: str) -> list[Failure]:
+def inspect(output: StageOutput, stage: str) -> list[Failure]:
     """What does not agree: files first; schemas only of files that are the right ones, rows only of right schemas."""
-    return list(_identity(boundary, stage)) or list(_files(boundary)) or list(_schemas(boundary, stage))
+    return list(_identity(output, stage)) or list(_files(output)) or list(_schemas(output, stage))
 
 
-def _identity(boundary: Boundary, stage: str) -> Iterator[Failure]:
-    manifest, record = boundary.manifest, BOUNDARIES[stage][0]
+def _identity(output: StageOutput, stage: str) -> Iterator[Failure]:
+    manifest, record = output.manifest, OUTPUT_SCHEMAS[stage][0]
     if (manifest.stage, manifest.record) != (stage, record):
         yield Failure(
             "manifest.json",
@@ -33,10 +33,10 @@ def _identity(boundary: Boundary, stage: str) -> Iterator[Failure]:
         )
 
 
-def _files(boundary: Boundary) -> Iterator[Failure]:
-    expected = boundary.manifest.expected()
+def _files(output: StageOutput) -> Iterator[Failure]:
+    expected = output.manifest.expected()
     for name, (size, sha256) in sorted(expected.items()):
-        path = boundary.path / name
+        path = output.path / name
         if not path.is_file():
             yield Failure(name, "", "file_matches_manifest", "the file is missing")
             continue
@@ -55,17 +55,17 @@ def _files(boundary: Boundary) -> Iterator[Failure]:
                 "file_matches_manifest",
                 f"sha256 is {digest[:12]}…, the manifest says {sha256[:12]}…: changed after the stage ended",
             )
-    for path in sorted(boundary.path.rglob("*")):
-        name = path.relative_to(boundary.path).as_posix()
+    for path in sorted(output.path.rglob("*")):
+        name = path.relative_to(output.path).as_posix()
         if path.is_file() and name not in expected and name not in BESIDE:
             yield Failure(name, "", "file_is_listed_in_manifest", "the stage did not write this file: remove it")
 
 
-def _schemas(boundary: Boundary, stage: str) -> Iterator[Failure]:
-    for entry in boundary.manifest.shards:
-        for folder, schema, rows in (("shards", BOUNDARIES[stage][1], entry.rows), ("ledger", LEDGER, entry.ledger["rows"])):
+def _schemas(output: StageOutput, stage: str) -> Iterator[Failure]:
+    for entry in output.manifest.shards:
+        for folder, schema, rows in (("shards", OUTPUT_SCHEMAS[stage][1], entry.rows), ("ledger", LEDGER, entry.ledger["rows"])):
             name = f"{folder}/{entry.name}.parquet"
-            yield from _schema(name, boundary.path / name, schema, rows)
+            yield from _schema(name, output.path / name, schema, rows)
 
 
 def _schema(name: str, path: Path, wanted: pa.Schema, rows: int) -> Iterator[Failure]:

@@ -1,4 +1,4 @@
-"""Data Docs of a boundary: Great Expectations' page of results for each table, and an index of every expectation.
+"""Data Docs of an output: Great Expectations' page of results for each table, and an index of every expectation.
 
 The pages are drawn by Great Expectations' renderers without its site builder, which compiles its templates anew for every page
 and copies a megabyte of fonts and pictures beside each site.

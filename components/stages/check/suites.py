@@ -36,25 +36,25 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
     try:
         suite = json.loads(path.read_text(encoding="utf-8"))
         if suite["boundary"] != stage:
-            raise HearsightError(f"is of boundary '{suite['boundary']}', not '{stage}'", where=path, mend="restore it with git")
+            raise HearsightError(f"is of boundary '{suite['output']}', not '{stage}'", where=path, hint="restore it with git")
         for table, entries in suite["tables"].items():
             for number, entry in enumerate(entries):
                 if missing := [name for name in ("type", "why") if not entry.get(name)]:
                     raise HearsightError(
-                        f"{table}[{number}] has no {missing[0]}", where=path, mend="say what is expected, and why"
+                        f"{table}[{number}] has no {missing[0]}", where=path, hint="say what is expected, and why"
                     )
                 if entry.get("severity", "critical") not in SEVERITIES:
                     raise HearsightError(
                         f"{table}[{number}] has severity '{entry['severity']}'",
                         where=path,
-                        mend="write 'warning', or leave it out",
+                        hint="write 'warning', or leave it out",
                     )
     except FileNotFoundError:
         raise HearsightError(
-            "is missing", where=path, mend="every boundary has a suite: write one, or restore it with git"
+            "is missing", where=path, hint="every boundary has a suite: write one, or restore it with git"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise HearsightError(f"is not a suite ({error!r})", where=path, mend="restore it with git") from None
+        raise HearsightError(f"is not a suite ({error!r})", where=path, hint="restore it with git") from None
     return suite
 
 
@@ -158,10 +158,10 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
     try:
         return getattr(known, kind)(notes=entry["why"], **given)
     except AttributeError:
-        raise HearsightError(f"{where}: there is no expectation '{entry['type']}'", where=path, mend="mend its type") from None
+        raise HearsightError(f"{where}: there is no expectation '{entry['type']}'", where=path, hint="fix its type") from None
     except (ValidationError, TypeError, ValueError) as error:
         raise HearsightError(
-            f"{where}: {entry['type']} does not take that ({error})", where=path, mend="mend its arguments"
+            f"{where}: {entry['type']} does not take that ({error})", where=path, hint="fix its arguments"
         ) from None
 
 
@@ -179,7 +179,7 @@ def arguments_of(entry: Mapping[str, Any]) -> str:
 
 def _require_run(table: str, entry: Mapping[str, Any], result: Any, path: Path) -> None:
     for info in _exceptions(result.exception_info):
-        raise HearsightError(f"{entry['type']} cannot be run on {table}: {info}", where=path, mend="mend its column or arguments")
+        raise HearsightError(f"{entry['type']} cannot be run on {table}: {info}", where=path, hint="fix its column or arguments")
 
 
 def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame) -> Failure:

@@ -1,4 +1,4 @@
-"""The tables a suite speaks about, made from a boundary's shards, ledger and manifest.
+"""The tables a suite speaks about, made from a output's shards, ledger and manifest.
 
 | table | a row | columns |
 |---|---|---|
@@ -14,9 +14,9 @@ In ``shards`` and ``ledger`` a column ``a+b`` holds the texts of both with a plu
 
 In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard
 has, ``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the
-boundary that a message names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights``
+output that a message names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights``
 of a model, ``path`` of a figure), empty when the manifest does not list it; ``media_sha256`` is the digest of the
-record's own media when this boundary holds them. ``by_<column>`` of what was listened to also has ``words``,
+record's own media when this output holds them. ``by_<column>`` of what was listened to also has ``words``,
 ``word_error_rate`` and ``character_error_rate``, over the records that a recogniser judged (no rate where there are none).
 """
 
@@ -31,9 +31,9 @@ import pyarrow as pa
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.records import BOUNDARIES, LEDGER
+from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import read_table
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.check import draws
 
 if TYPE_CHECKING:
@@ -42,51 +42,51 @@ if TYPE_CHECKING:
 JUDGED = ("words", "word_errors", "characters", "character_errors")
 """Columns whose sums make a rate."""
 FILE_COLUMNS = ("weights", "path")
-"""Columns that name an extra file of the boundary."""
+"""Columns that name an extra file of the output."""
 
 
-def tables(boundary: Boundary, suite: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The tables that ``suite`` names, no others, of the columns it names. The files are taken to be those of the manifest.
 
     Raises:
-        HearsightError: the suite names a table that this boundary has not.
+        HearsightError: the suite names a table that this output has not.
     """
-    schema = BOUNDARIES[boundary.manifest.stage][1]
-    wanted = _wanted(boundary, suite, schema)
-    shards = {f"shards/{ref.name}.parquet": read_table(ref.path, wanted) for ref in boundary.shards}
+    schema = OUTPUT_SCHEMAS[output.manifest.stage][1]
+    wanted = _wanted(output, suite, schema)
+    shards = {f"shards/{ref.name}.parquet": read_table(ref.path, wanted) for ref in output.shards}
     ledgers: dict[str, pa.Table] = {}
     if {"ledger", "counts", "balance"} & set(suite["tables"]):
         columns = ["kind", "key", "verdict", "rule"]
         if "ledger" in suite["tables"]:
             columns = [name for name in LEDGER.names if name in {*columns, *_named(suite["tables"]["ledger"])}]
-        ledgers = {f"ledger/{ref.name}.parquet": read_table(ref.ledger, columns) for ref in boundary.shards}
+        ledgers = {f"ledger/{ref.name}.parquet": read_table(ref.ledger, columns) for ref in output.shards}
     made: dict[str, pd.DataFrame] = {}
     for name in suite["tables"]:
         if name == "shards":
-            made[name] = _records(boundary, shards, suite["tables"][name])
+            made[name] = _records(output, shards, suite["tables"][name])
         elif name == "ledger":
             made[name] = _frame(ledgers, LEDGER)
             made[name]["ruled"] = made[name]["rule"].fillna("").ne("").map({True: "yes", False: "no"})
             _join(made[name], _named(suite["tables"][name]))
         elif name == "counts":
-            made[name] = _counts(boundary, ledgers)
+            made[name] = _counts(output, ledgers)
         elif name == "balance":
             made[name] = _balance(shards, ledgers)
-        elif name in ("draws", "voices") and _is_drawn(boundary):
-            made[name] = (draws.draws_table if name == "draws" else draws.voices_table)(boundary, shards)
+        elif name in ("draws", "voices") and _is_drawn(output):
+            made[name] = (draws.draws_table if name == "draws" else draws.voices_table)(output, shards)
         elif name.startswith("by_") and name[3:] in schema.names:
             made[name] = _by(name[3:], shards, schema)
         else:
             raise HearsightError(
-                f"names a table '{name}' that {boundary.name} has not",
-                where=f"expectations/{boundary.manifest.stage}.json",
-                mend="use shards, ledger, counts, balance, by_<column>, or, of drawn speech, draws and voices",
+                f"names a table '{name}' that {output.name} has not",
+                where=f"expectations/{output.manifest.stage}.json",
+                hint="use shards, ledger, counts, balance, by_<column>, or, of drawn speech, draws and voices",
             )
     return made
 
 
-def _is_drawn(boundary: Boundary) -> bool:
-    return any(entry.path == draws.FILE for entry in boundary.manifest.files)
+def _is_drawn(output: StageOutput) -> bool:
+    return any(entry.path == draws.FILE for entry in output.manifest.files)
 
 
 def _named(expectations: list[dict[str, Any]]) -> set[str]:
@@ -96,7 +96,7 @@ def _named(expectations: list[dict[str, Any]]) -> set[str]:
     return {value for value in flat if isinstance(value, str)}
 
 
-def _wanted(boundary: Boundary, suite: Mapping[str, Any], schema: pa.Schema) -> list[str]:
+def _wanted(output: StageOutput, suite: Mapping[str, Any], schema: pa.Schema) -> list[str]:
     """The columns of the shards that the suite's tables are made from, in the schema's order."""
     wanted = {"key", "record"}
     for table, expectations in suite["tables"].items():
@@ -133,15 +133,15 @@ def _frame(parts: Mapping[str, pa.Table], empty: pa.Schema | None = None) -> pd.
     return pd.concat(frames, ignore_index=True)
 
 
-def _records(boundary: Boundary, shards: Mapping[str, pa.Table], expectations: list[dict[str, Any]]) -> pd.DataFrame:
+def _records(output: StageOutput, shards: Mapping[str, pa.Table], expectations: list[dict[str, Any]]) -> pd.DataFrame:
     frame, named = _frame(shards), _named(expectations)
     if "listed_sha256" in named:
-        listed = {entry.path: entry.sha256 for entry in boundary.manifest.files}
+        listed = {entry.path: entry.sha256 for entry in output.manifest.files}
         column = next(name for name in FILE_COLUMNS if name in frame.columns)
         frame["listed_sha256"] = frame[column].map(listed).fillna("")
     if "media_sha256" in named:
         media = frame["media"].drop_duplicates()
-        digests = {name: _media_digest(boundary, name) for name in media}
+        digests = {name: _media_digest(output, name) for name in media}
         frame["media_sha256"] = frame["media"].map(digests)
     _join(frame, named)
     return frame
@@ -158,18 +158,18 @@ def _join(frame: pd.DataFrame, named: set[str]) -> None:
             frame[name] = joined
 
 
-def _media_digest(boundary: Boundary, media: str) -> str:
+def _media_digest(output: StageOutput, media: str) -> str:
     try:
-        return sha256_bytes(boundary.read_media(media))
+        return sha256_bytes(output.read_media(media))
     except HearsightError:
         return ""
 
 
-def _counts(boundary: Boundary, ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
+def _counts(output: StageOutput, ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
     import pandas as pd
 
     said: Counter[tuple[str, str]] = Counter()
-    for kind, bucket in boundary.manifest.counts.items():
+    for kind, bucket in output.manifest.counts.items():
         said[kind, "kept"] += bucket["kept"]
         for rule, number in bucket["dropped"].items():
             said[kind, rule] += number

@@ -14,7 +14,7 @@ from typing import Any
 
 from components.core.ledger import kept, ledger_table
 from components.core.params import Settings
-from components.core.records import BOUNDARIES
+from components.core.records import OUTPUT_SCHEMAS
 from components.execution.stage import Job, Stage
 
 SUMMARY = "clusters.json"
@@ -101,7 +101,7 @@ def check(stage: Stage) -> None:
         ("max_rounds", params.max_rounds >= 1, "give 1 or more"),
     ):
         if not good:
-            raise HearsightError("cannot be used", where=f"{where}.{name}", mend=cure)
+            raise HearsightError("cannot be used", where=f"{where}.{name}", hint=cure)
 
 
 def _posts(space: Any, found: Any) -> dict[str, dict[str, Any]]:
@@ -137,4 +137,4 @@ def _write(stage: Stage, name: str, verdicts: list[dict[str, str]], posts: Mappi
         rows.append(post)
         where = f"cluster {post['cluster']}, round {post['round']}" if post["cluster"] >= 0 else "outlier"
         ledger.append(kept(post["key"], detail=where + lowered))
-    stage.write_shard(name, pa.Table.from_pylist(rows, schema=BOUNDARIES["cluster"][1]), ledger_table(ledger))
+    stage.write_shard(name, pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS["cluster"][1]), ledger_table(ledger))

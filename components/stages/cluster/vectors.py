@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from components.core.result_cache import AnnotationStore
+    from components.core.result_cache import ResultCache
 
 BATCH = 256
 """Pictures whose features (43 KB each as stored) are in memory at a time."""
@@ -56,7 +56,7 @@ def look(table: pa.Table, task: Task) -> ShardOut:
     return ShardOut(pa.Table.from_pylist(stays, schema=pa.schema([pa.field("key", pa.string())])), ledger_table(verdicts))
 
 
-def read_vectors(posts: Sequence[tuple[str, str]], annotations: AnnotationStore) -> NDArray[np.float32]:
+def read_vectors(posts: Sequence[tuple[str, str]], annotations: ResultCache) -> NDArray[np.float32]:
     """The global vectors of ``(key, picture's sha256)``, posts × WIDTH, in the order given; nothing is computed.
 
     Raises:
@@ -72,7 +72,7 @@ def read_vectors(posts: Sequence[tuple[str, str]], annotations: AnnotationStore)
             stored = found.get(feature_key(sha, 0))
             if stored is None:
                 raise HearsightError(
-                    f"the features of post {key} are gone", where=annotations.folder, mend="remove .hearsight/cache and run again"
+                    f"the features of post {key} are gone", where=annotations.folder, hint="remove .hearsight/cache and run again"
                 )
             vectors[start + offset] = stored[0]
     return vectors
@@ -82,7 +82,7 @@ class Unreadable(ValueError):
     """A picture that no decoder reads; its text is what the decoder raised."""
 
 
-def _payload(media: Boundary, reference: str, sha: str) -> tuple[bytes, str, int]:
+def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, int]:
     from PIL.Image import DecompressionBombError
 
     data = media.read_media(reference)
@@ -94,7 +94,7 @@ def _payload(media: Boundary, reference: str, sha: str) -> tuple[bytes, str, int
     return data, sha, 0
 
 
-def _compute(annotations: AnnotationStore, pictures: dict[str, Callable[[], Any]]) -> dict[str, str]:
+def _compute(annotations: ResultCache, pictures: dict[str, Callable[[], Any]]) -> dict[str, str]:
     """Compute what is missing; picture's sha256 → what is wrong with it, for those that no decoder reads."""
     bad: dict[str, str] = {}
     every = list(pictures)
@@ -111,7 +111,7 @@ def _compute(annotations: AnnotationStore, pictures: dict[str, Callable[[], Any]
     return bad
 
 
-def _there(media: Boundary, reference: str) -> bool:
+def _there(media: StageOutput, reference: str) -> bool:
     """Whether the crawl has the picture; a tar that is missing as a whole is another matter, and raises."""
     shard = reference.partition("/")[0]
     if not reference or not shard:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.execution.engine import LocalEngine
 from components.execution.limits import OverLimit, set_limits
 from components.execution.process import die_with_parent
@@ -97,9 +97,7 @@ class LookAhead:
             process.join()
 
 
-def _look(
-    end: socket.socket, told: socket.socket, annotations: AnnotationStore, budget: Budget, folder: Path, parent: int
-) -> None:
+def _look(end: socket.socket, told: socket.socket, annotations: ResultCache, budget: Budget, folder: Path, parent: int) -> None:
     """A worker's whole life: have a child look at what it is told, and another when one ends before nobody tells any more."""
     die_with_parent(parent)
     end.close()  # else this very process would keep the line open
@@ -116,7 +114,7 @@ def _look(
     os._exit(0)
 
 
-def _look_at_all(told: socket.socket, annotations: AnnotationStore, budget: Budget, folder: Path) -> None:
+def _look_at_all(told: socket.socket, annotations: ResultCache, budget: Budget, folder: Path) -> None:
     while message := told.recv(_MOST):
         messages = [message]
         with suppress(BlockingIOError):
@@ -126,7 +124,7 @@ def _look_at_all(told: socket.socket, annotations: AnnotationStore, budget: Budg
         _annotate(annotations, budget, folder, messages)
 
 
-def _annotate(annotations: AnnotationStore, budget: Budget, folder: Path, messages: Iterable[bytes]) -> None:
+def _annotate(annotations: ResultCache, budget: Budget, folder: Path, messages: Iterable[bytes]) -> None:
     bodies: dict[str, bytes] = {}
     for sha, segment, offset, length in (json.loads(message) for message in messages if message):
         body = body_at(folder / segment, offset, length, sha)

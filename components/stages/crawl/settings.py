@@ -19,8 +19,8 @@ LIMITS = ("shard_size", "max_pages", "per_host", "connections", "max_page_bytes"
 def sound(params: Params) -> Params:
     """The parameters, after the checks that types alone do not make."""
 
-    def wrong(name: str, what: str, mend: str) -> HearsightError:
-        return HearsightError(what, where=f"params.yaml: crawl.{name}", mend=mend)
+    def wrong(name: str, what: str, hint: str) -> HearsightError:
+        return HearsightError(what, where=f"params.yaml: crawl.{name}", hint=hint)
 
     for name in LIMITS:
         if getattr(params, name) <= 0:

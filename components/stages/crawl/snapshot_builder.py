@@ -116,7 +116,7 @@ def held_by(params: Params, folder: Path) -> Iterator[None]:
         raise HearsightError(
             f"the complete snapshot '{params.snapshot}' does not hold {missing.url}, which these parameters ask for",
             where=folder,
-            mend="set crawl.snapshot to a new name, and it will be crawled",
+            hint="set crawl.snapshot to a new name, and it will be crawled",
         ) from None
 
 

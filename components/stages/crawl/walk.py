@@ -167,7 +167,7 @@ def walk(
             raise HearsightError(
                 "none of the seeds can be reached",
                 where=", ".join(first[:3]),
-                mend="check the network (or the proxy) and run again",
+                hint="check the network (or the proxy) and run again",
             )
         following: set[str] = set()
         fresh: list[Outcome] = []
@@ -201,10 +201,10 @@ def walk(
 def _seed(seed: str, allowed: Collection[str]) -> str:
     url = normalise(seed)
     if url is None:
-        raise HearsightError(f"'{seed}' is not an http address", where="crawl.seeds", mend="give it as http://host/path")
+        raise HearsightError(f"'{seed}' is not an http address", where="crawl.seeds", hint="give it as http://host/path")
     if host_of(url) not in allowed:
         raise HearsightError(
-            f"the seed {url} is on no host of crawl.hosts", where="crawl.seeds", mend=f"add '{host_of(url)}' to crawl.hosts"
+            f"the seed {url} is on no host of crawl.hosts", where="crawl.seeds", hint=f"add '{host_of(url)}' to crawl.hosts"
         )
     return url
 

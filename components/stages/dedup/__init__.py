@@ -1,6 +1,6 @@
 """dedup: posts said twice are kept once, and pictures that show the same thing share a group.
 
-Duplicate posts are those of seed 002, definitions 1 to 3: pictures and captions both close, connected components, one
+Duplicate posts are those of PCV, definitions 1 to 3: pictures and captions both close, connected components, one
 representative each (``docs/duplicates.md``). A picture of a group with another caption stays, as another reference; the same
 words said again in one group are dropped. A split never parts a group.
 In: ``input`` the CAPTION records, ``media`` the pictures. Out: GROUPED records, and as ``duplicates.csv`` what other thresholds
@@ -97,7 +97,7 @@ def _check(params: Params) -> None:
     for name, value in distances:
         if not 0 <= value < 1:
             raise HearsightError(
-                f"a distance of {value} is not in [0, 1)", where=f"dedup.posts.{name}", mend="the paper takes .1"
+                f"a distance of {value} is not in [0, 1)", where=f"dedup.posts.{name}", hint="the paper takes .1"
             )
     if not 0 <= params.max_distance <= 64:
-        raise HearsightError("is not from 0 to 64", where="dedup.max_distance", mend="give bits, 6 say")
+        raise HearsightError("is not from 0 to 64", where="dedup.max_distance", hint="give bits, 6 say")

@@ -1,4 +1,4 @@
-"""Captions as TF-IDF vectors (seed 002, section 4.3.1: lower-cased, stop words out).
+"""Captions as TF-IDF vectors (PCV, section 4.3.1: lower-cased, stop words out).
 
 A word's weight in a caption is how often it stands there times its idf; vectors have length 1. There are two idfs.
 ``language``: -ln of the share of texts of :data:`WORDS` words that hold the word, by its frequency in the language at large, so
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 WORDS = 40
-"""Words of a text whose share is asked for: the mean length of a description (seed 002, table 1: 39.3)."""
+"""Words of a text whose share is asked for: the mean length of a description (PCV, table 1: 39.3)."""
 RAREST = 1e-9
 """Frequency taken for a word that no list holds."""
 _WORD = re.compile(r"\w\w+")
@@ -47,7 +47,7 @@ def stop_words(languages: tuple[str, ...]) -> frozenset[str]:
         spec = importlib.util.spec_from_file_location(f"stop_words_{language}", path)
         if not re.fullmatch("[a-z]{2,3}", language) or not path.is_file() or spec is None or spec.loader is None:
             raise HearsightError(
-                f"there are no stop words for '{language}'", where="dedup.languages", mend="name others, or none"
+                f"there are no stop words for '{language}'", where="dedup.languages", hint="name others, or none"
             )
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

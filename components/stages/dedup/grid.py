@@ -1,4 +1,4 @@
-"""What other thresholds would do: clusters of duplicate posts for every pair of them (seed 002, section 4.2.2)."""
+"""What other thresholds would do: clusters of duplicate posts for every pair of them (PCV, section 4.2.2)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def prepare_pictures(stage: Stage, records: Records) -> Pictures:
     from components.vision.features import WIDTH
 
     jobs = [
-        Job(shard.name, {"pictures": shown}, by_spec=True)
+        Job(shard.name, {"pictures": shown}, content_addressed=True)
         for shard, shown in zip(records.shards, records.first_shown(), strict=True)
     ]
     folders = stage.jobs(prepare, jobs, step="pictures", params={})
@@ -66,7 +66,10 @@ def aligned_repeats(stage: Stage, pictures: Pictures) -> Iterator[Pairs]:
     from components.stages.dedup.pictures import find_repeats
 
     names = [f"{folder.parent.name}/{folder.name}" for folder in pictures.folders]
-    jobs = [Job(f"{number:05d}", {"own": name, "earlier": names[:number]}, by_spec=True) for number, name in enumerate(names)]
+    jobs = [
+        Job(f"{number:05d}", {"own": name, "earlier": names[:number]}, content_addressed=True)
+        for number, name in enumerate(names)
+    ]
     folders = stage.jobs(find_repeats, jobs, step="repeats", params=stage.params.aligned)
     counts = [len(json.loads((folder / "pictures.json").read_text())) for folder in pictures.folders]
     starts = np.concatenate([[0], np.cumsum(counts)])

@@ -1,4 +1,4 @@
-"""Duplicate posts: both the pictures and the captions at most so far apart (seed 002, definitions 1 to 3).
+"""Duplicate posts: both the pictures and the captions at most so far apart (PCV, definitions 1 to 3).
 
 The result is that of the paper's algorithm 1 on full float64 matrices, without them: captions that are close come first
 (``close``), and only pictures of such posts are compared, in float32 where that decides, else in float64.

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from components.core.stage_output import Boundary, ShardRef
+    from components.core.stage_output import ShardRef, StageOutput
 
 COLUMNS = ["key", "caption", "image_sha256", "media", "phash", "width", "height", "posted", "collected"]
 
@@ -31,8 +31,8 @@ class Records:
     """Each record's place in the order of precedence, 0 first: see :func:`precedence`."""
 
     @staticmethod
-    def read(source: Boundary) -> Records:
-        """The records of a boundary of CAPTION."""
+    def read(source: StageOutput) -> Records:
+        """The records of an output of CAPTION."""
         import numpy as np
 
         starts, rows = [0], {name: list[object]() for name in COLUMNS}

@@ -1,11 +1,11 @@
 """Compare: every captioner on every test set, as cross tables and as a page of what they write.
 
-In: PREPARED test sets (a set is named by its dataset) and a ``caption`` boundary for each cell of the matrix. Each model writes
+In: PREPARED test sets (a set is named by its dataset) and a ``caption`` output for each cell of the matrix. Each model writes
 a caption for each picture of a test split, by beam search; captions are scored beside the best constant caption of the set's
 training split. Out: COMPARED records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
 An item is a picture: a captioner says one thing of it, whatever the number of its references, which are the different captions
 of its near-duplicate group in the test split.
-Sources: seed 000, sections 5.2 to 5.4, tables 5 to 7, figures 3 and 5; seed 002, section 5.4. Not in scope: human raters.
+Sources: CC, sections 5.2 to 5.4, tables 5 to 7, figures 3 and 5; PCV, section 5.4. Not in scope: human raters.
 """
 
 from __future__ import annotations
@@ -78,4 +78,4 @@ def check(stage: Stage) -> None:
     params, where = stage.params, f"params.yaml: {stage.dataset}.compare"
     for name, least in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
         if getattr(params, name) < least:
-            raise HearsightError(f"{getattr(params, name)} cannot be used", where=f"{where}.{name}", mend=f"give {least} or more")
+            raise HearsightError(f"{getattr(params, name)} cannot be used", where=f"{where}.{name}", hint=f"give {least} or more")

@@ -1,6 +1,6 @@
 """How captions are written: lengths, repetition, faults and what is named and not there, over the seeds of one network.
 
-Source: seed 002, sections 5.4.1 and 5.4.2 (too short, the same word again and again, broken off); seed 000, section 5.3 (objects
+Source: PCV, sections 5.4.1 and 5.4.2 (too short, the same word again and again, broken off); CC, section 5.3 (objects
 that are not there). The measuring is that of the metrics' package (docs/caption-analysis.md); here its results become figures.
 """
 
@@ -37,14 +37,14 @@ def writing_of(seeds: Sequence[tuple[Scored, Learnt]], known: Sequence[Lengths],
     """Of one network's seeds.
 
     Args:
-        seeds: what each wrote, and what it learnt from.
+        seeds: what each wrote, and what it learned from.
         known: the lengths of each item's references.
-        language: what is taken for the captions' where nobody knows what was learnt.
+        language: what is taken for the captions' where nobody knows what was learned.
     """
     captions = [caption for scored, _ in seeds for caption in scored.captions]
     compared = beside(lengths_of(captions), [*known] * len(seeds))
     things = rates([(one.named, one.unseen) for scored, _ in seeds for one in scored.things if one.named is not None])
-    again = [dict(_repetition(scored.captions, learnt)) for scored, learnt in seeds]
+    again = [dict(_repetition(scored.captions, learned)) for scored, learned in seeds]
     told: dict[str, float | None] = {
         **_lengths(compared.candidates),
         "words_difference": compared.mean_difference,
@@ -73,9 +73,9 @@ def _lengths(found: Lengths) -> dict[str, float]:
     return {"words": found.mean, "words_sd": found.deviation}
 
 
-def _repetition(captions: Sequence[str], learnt: Learnt) -> Iterator[tuple[str, float]]:
+def _repetition(captions: Sequence[str], learned: Learnt) -> Iterator[tuple[str, float]]:
     """Of one seed: what is said of many captions at once depends on their number, so seeds are never put together."""
-    found = repetition(captions, vocabulary=learnt.vocabulary, training=learnt.captions)
+    found = repetition(captions, vocabulary=learned.vocabulary, training=learned.captions)
     yield from ((f"repeated_{size}", share) for size, share in enumerate(found.repeated, 1))
     yield "doubled", found.doubled
     yield from zip(("distinct_1", "distinct_2"), found.distinct, strict=False)

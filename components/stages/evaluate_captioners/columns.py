@@ -72,7 +72,7 @@ THINGS = Group(
 FIRST = (
     Group("length", (Column("words a caption", "words", _words), Column("less its references", "words_difference", _difference))),
     Group("repetition", (_share("words said before", "repeated_1"), _share("twice in a row", "doubled"))),
-    Group("variety", (_share("different captions", "different_captions"), _share("not learnt", "new_captions"))),
+    Group("variety", (_share("different captions", "different_captions"), _share("not learned", "new_captions"))),
 )
 """With :data:`THINGS`, where they were looked for."""
 RARER = (

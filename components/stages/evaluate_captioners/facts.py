@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.metrics.caption_lengths import lengths
 from components.metrics.intervals import intervals
 from components.stages.evaluate_captioners.analyses import Writing, writing_of, written_by_people
@@ -84,7 +84,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Contrast:
-    """One network learnt from two wordings of the same pictures, judged by one of them: the main metric."""
+    """One network learned from two wordings of the same pictures, judged by one of them: the main metric."""
 
     network: str
     test: str
@@ -101,7 +101,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two test sets of the same pictures in different words (figure 3 of seed 000)."""
+    """Two test sets of the same pictures in different words (figure 3 of CC)."""
 
     first: str
     second: str
@@ -159,7 +159,7 @@ def gather(
     models: Sequence[Model],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
-    learnt: Mapping[str, Learnt],
+    learned: Mapping[str, Learnt],
     params: Params,
 ) -> Facts:
     """Sum up; ``scored`` is by (test set, model)."""
@@ -168,7 +168,7 @@ def gather(
         cells.setdefault((model.training, model.network), []).append(model.name)
     pairs = _pairs(sets, cells)
     spreads = {found.name: _intervals(found, cells, pairs, scored, constants, params) for found in sets}
-    tables = [_table(found, cells, scored, constants, learnt, spreads[found.name]) for found in sets]
+    tables = [_table(found, cells, scored, constants, learned, spreads[found.name]) for found in sets]
     by_name = {table.name: table for table in tables}
     return Facts(
         dataset,
@@ -226,7 +226,7 @@ def _table(
     cells: Mapping[tuple[str, str], list[str]],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
-    learnt: Mapping[str, Learnt],
+    learned: Mapping[str, Learnt],
     spreads: Mapping[str, tuple[float, float]],
 ) -> Table:
     rows = []
@@ -238,7 +238,7 @@ def _table(
             for metric in METRICS
             if all(metric in corpus for corpus in seeds.values())
         }
-        writing = writing_of([(scored[found.name, name], learnt[name]) for name in names], known, found.language)
+        writing = writing_of([(scored[found.name, name], learned[name]) for name in names], known, found.language)
         rows.append(Row(training, network, seeds, values, writing))
     constant = None
     if found.name in constants:
@@ -284,7 +284,7 @@ def with_best(rows: Sequence[Row]) -> list[Row]:
 def _pairs(
     sets: Sequence[EvaluationSet], cells: Mapping[tuple[str, str], list[str]]
 ) -> list[tuple[EvaluationSet, EvaluationSet]]:
-    """The pairs of sets that hold the same pictures and were both learnt from by some network."""
+    """The pairs of sets that hold the same pictures and were both learned from by some network."""
     found = []
     for at, first in enumerate(sets):
         pictures = {item.picture for item in first.items}
@@ -338,7 +338,7 @@ def _differing(
     params: Params,
     most: int = 6,
 ) -> list[Example]:
-    """Drawn pictures of which the first seeds of a network say different things, learnt from the one and from the other."""
+    """Drawn pictures of which the first seeds of a network say different things, learned from the one and from the other."""
     networks = _networks_of(first.name, second.name, cells)
     others = {item.picture: item for item in second.items}
     places = {item.picture: at for at, item in enumerate(first.items)}
@@ -359,7 +359,7 @@ def _differing(
 
 def drawn(pictures: Sequence[str], seed: int) -> list[str]:
     """Pictures in an order that chance gives each by itself: one more or less moves none of the others."""
-    return sorted(pictures, key=lambda picture: (draw(seed, picture, "example").random(), picture))
+    return sorted(pictures, key=lambda picture: (seeded_rng(seed, picture, "example").random(), picture))
 
 
 def _said(scored: Scored, at: int) -> Said:

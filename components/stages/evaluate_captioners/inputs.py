@@ -12,7 +12,7 @@ from components.core.addresses import PREPARED_FILE, address, named
 from components.core.errors import HearsightError
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Stage
 
 COLUMNS = ["key", "split", "group", "language", "caption", "words", "labels", "image_sha256", "media", "thumbnail"]
@@ -67,15 +67,15 @@ class Model:
     """A trained captioner: one seed of a cell."""
 
     cell: str
-    """What the stage calls its boundary."""
+    """What the stage calls its output."""
     training: str
-    """The set it learnt from."""
+    """The set it learned from."""
     network: str
     seed: int
     key: str
-    """In its boundary."""
+    """In its output."""
     folder: str
-    """In its boundary, holding ``weights.safetensors`` and ``config.json``."""
+    """In its output, holding ``weights.safetensors`` and ``config.json``."""
     digests: dict[str, str]
     """Of those two files."""
     phase: str = ""
@@ -95,42 +95,42 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
     """
     sets: list[EvaluationSet] = []
     models: list[Model] = []
-    for name, boundary in stage.inputs.items():
-        if boundary.manifest.record == "PREPARED":
-            found = read_set(name, boundary)
+    for name, output in stage.inputs.items():
+        if output.manifest.record == "PREPARED":
+            found = read_set(name, output)
             if found.name in {other.name for other in sets}:
                 raise HearsightError(
                     f"is a test set of two inputs, '{name}' is the second",
                     where=f"params.yaml: chain.compare.{stage.dataset}: {found.name}",
-                    mend="leave one out",
+                    hint="leave one out",
                 )
             sets.append(found)
-        elif boundary.manifest.record == "MODEL":
-            models += read_models(name, boundary)
+        elif output.manifest.record == "MODEL":
+            models += read_models(name, output)
         else:
             raise HearsightError(
-                f"holds {boundary.manifest.record} records: a test set has PREPARED ones, a cell MODEL ones",
-                where=boundary.path,
-                mend=f"mend params.yaml: chain.compare.{stage.dataset}.{name}",
+                f"holds {output.manifest.record} records: a test set has PREPARED ones, a cell MODEL ones",
+                where=output.path,
+                hint=f"fix params.yaml: chain.compare.{stage.dataset}.{name}",
             )
     for what, got in (("test set", sets), ("captioner", models)):
         if not got:
             raise HearsightError(
-                f"names no {what}", where=f"params.yaml: chain.compare.{stage.dataset}", mend="add one (docs/compare.md)"
+                f"names no {what}", where=f"params.yaml: chain.compare.{stage.dataset}", hint="add one (docs/compare.md)"
             )
     return sets, models
 
 
-def read_set(name: str, boundary: Boundary) -> EvaluationSet:
+def read_set(name: str, output: StageOutput) -> EvaluationSet:
     """The test items of a prepared set, in order of their first records' keys.
 
     Raises:
         HearsightError: it has none.
     """
-    rows = rows_of(boundary, "test")
-    dataset, _ = named(boundary.name)
+    rows = rows_of(output, "test")
+    dataset, _ = named(output.name)
     if not rows:
-        raise HearsightError("has no record in its test split", where=boundary.path, mend="raise split.test, or import more")
+        raise HearsightError("has no record in its test split", where=output.path, hint="raise split.test, or import more")
     known: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         known.setdefault(row["group"], {}).setdefault(row["caption"], row["words"])
@@ -150,50 +150,48 @@ def read_set(name: str, boundary: Boundary) -> EvaluationSet:
         )
         for picture, row in first.items()
     ]
-    return EvaluationSet(dataset, name, boundary.digest, items, read_about(boundary))
+    return EvaluationSet(dataset, name, output.digest, items, read_about(output))
 
 
-def rows_of(boundary: Boundary, split: str) -> list[dict[str, Any]]:
+def rows_of(output: StageOutput, split: str) -> list[dict[str, Any]]:
     """The records of a split, in key order."""
     import pyarrow.compute as pc
 
-    table = boundary.table(COLUMNS)
+    table = output.table(COLUMNS)
     return sorted(table.filter(pc.equal(table["split"], split)).to_pylist(), key=lambda row: str(row["key"]))
 
 
-def read_about(boundary: Boundary) -> dict[str, Any]:
+def read_about(output: StageOutput) -> dict[str, Any]:
     """What a prepared set says of itself; empty where it says nothing."""
-    if all(entry.path != PREPARED_FILE for entry in boundary.manifest.files):
+    if all(entry.path != PREPARED_FILE for entry in output.manifest.files):
         return {}
-    found: dict[str, Any] = json.loads(boundary.file(PREPARED_FILE).read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(output.file(PREPARED_FILE).read_text(encoding="utf-8"))
     return found
 
 
-def read_models(name: str, boundary: Boundary) -> list[Model]:
+def read_models(name: str, output: StageOutput) -> list[Model]:
     """The models of a cell, by seed.
 
     Raises:
         HearsightError: there are none, or one is of another network than the cell.
     """
-    dataset, stage = named(boundary.name)
+    dataset, stage = named(output.name)
     cell, again = dataset.rpartition("/")[2], f"run `dvc repro -f -s {address(dataset, stage)}`"
-    rows = sorted(boundary.table(["key", "kind", "seed", "weights"]).to_pylist(), key=lambda row: (row["seed"], row["key"]))
+    rows = sorted(output.table(["key", "kind", "seed", "weights"]).to_pylist(), key=lambda row: (row["seed"], row["key"]))
     if not rows:
-        raise HearsightError("holds no trained captioner", where=boundary.path, mend=again)
-    digests = {entry.path: entry.sha256 for entry in boundary.manifest.files}
+        raise HearsightError("holds no trained captioner", where=output.path, hint=again)
+    digests = {entry.path: entry.sha256 for entry in output.manifest.files}
     models = []
     for row in rows:
         network, (folder, _, weights) = row["key"].rpartition("-")[0], row["weights"].rpartition("/")
         config = f"{folder}/config.json"
         if not network or not cell.endswith(f"-{network}") or row["kind"] != "captioner":
-            raise HearsightError(
-                f"holds '{row['key']}', which is no captioner of the cell {cell}", where=boundary.path, mend=again
-            )
+            raise HearsightError(f"holds '{row['key']}', which is no captioner of the cell {cell}", where=output.path, hint=again)
         if row["weights"] not in digests or config not in digests:
             missing = row["weights"] if row["weights"] not in digests else config
-            raise HearsightError(f"holds no file '{missing}'", where=boundary.path, mend=again)
+            raise HearsightError(f"holds no file '{missing}'", where=output.path, hint=again)
         files = {weights: digests[row["weights"]], "config.json": digests[config]}
-        phase = _phase(boundary.file(config))
+        phase = _phase(output.file(config))
         models.append(Model(name, cell[: -len(network) - 1], network, row["seed"], row["key"], folder, files, phase))
     return models
 

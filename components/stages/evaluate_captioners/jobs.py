@@ -43,7 +43,7 @@ def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Mode
         Job(
             f"{found.name}.{model.name}",
             {"test": found.input, "set": found.digest, "cell": model.cell, "folder": model.folder, "model": model.digests},
-            by_spec=True,
+            content_addressed=True,
         )
         for found, model in pairs
     ]
@@ -63,7 +63,7 @@ def score_all(
     from components.execution.stage import Job
 
     tries = [
-        Job(found.name, {"test": found.input, "set": found.digest, "constants": stage.params.constants}, by_spec=True)
+        Job(found.name, {"test": found.input, "set": found.digest, "constants": stage.params.constants}, content_addressed=True)
         for found in sets
     ]
     chosen: dict[str, Any] = {}
@@ -73,7 +73,7 @@ def score_all(
     said = {(found.name, model.name): written[found.name, model.name] for found in sets for model in models}
     said |= {(found.name, ""): [chosen[found.name]["caption"]] * len(found.items) for found in sets if chosen[found.name]}
     by_name = {found.name: found for found in sets}
-    learnt = {model.name: by_name[model.training].language for model in models if model.training in by_name}
+    learned = {model.name: by_name[model.training].language for model in models if model.training in by_name}
     outside = read_besides(stage.params.meteor, stage.params.spice)
     jobs = [
         Job(
@@ -81,12 +81,12 @@ def score_all(
             {
                 "test": by_name[test].input,
                 "set": by_name[test].digest,
-                "language": learnt.get(model, by_name[test].language),
+                "language": learned.get(model, by_name[test].language),
                 "captions": captions,
                 "jars": {"meteor": stage.params.meteor, "spice": stage.params.spice},
                 "outside": outside,
             },
-            by_spec=True,
+            content_addressed=True,
         )
         for (test, model), captions in said.items()
     ]

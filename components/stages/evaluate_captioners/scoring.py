@@ -36,7 +36,7 @@ METRICS = {
 """Name → title, in the tables' order; a table has the columns that there are scores of. What the published tools print as
 CIDEr is the formula of CIDEr-D."""
 MAIN = "cider_d"
-"""The metric that captioners are chosen by (seed 000, section 5.2), and that pages compare by."""
+"""The metric that captioners are chosen by (CC, section 5.2), and that pages compare by."""
 
 
 PACKAGED = "packaged"
@@ -158,7 +158,7 @@ def add_jars(
             found = spices.spice(candidates, references, spice)
             scores.corpus["spice"], scores.items["spice"] = found.mean, list(found.items)
     except JarUnavailable as problem:
-        raise HearsightError(str(problem), where="compare.meteor, compare.spice", mend="mend that, or leave it empty") from None
+        raise HearsightError(str(problem), where="compare.meteor, compare.spice", hint="fix that, or leave it empty") from None
 
 
 def read_besides(meteor: str, spice: str) -> dict[str, str]:
@@ -181,7 +181,7 @@ def read_besides(meteor: str, spice: str) -> dict[str, str]:
         if spice:
             found["spice"] = sha256_file(spice_jar(spice))
     except JarUnavailable as problem:
-        raise HearsightError(str(problem), where="compare.meteor, compare.spice", mend="mend that, or leave it empty") from None
+        raise HearsightError(str(problem), where="compare.meteor, compare.spice", hint="fix that, or leave it empty") from None
     return found
 
 

@@ -113,7 +113,7 @@ def cross_csv(facts: Facts) -> str:
 
 
 def own_csv(facts: Facts) -> str:
-    """Every cell on the test split of the set it learnt from: for DVC's plot."""
+    """Every cell on the test split of the set it learned from: for DVC's plot."""
     return _csv(facts, [(table, row) for table in facts.tables for row in table.rows if row.training == table.name])
 
 
@@ -170,7 +170,7 @@ def markdown(facts: Facts) -> str:
     for pair in facts.pairs:
         lines += ["", f"## The same pictures in other words: {pair.first} and {pair.second}", ""]
         lines += [f"{METRICS[MAIN]}, and the 95 % interval of the difference.", ""]
-        lines += [f"| network | judged by | learnt {pair.first} | learnt {pair.second} | difference |", "|---|---|--:|--:|--:|"]
+        lines += [f"| network | judged by | learned {pair.first} | learned {pair.second} | difference |", "|---|---|--:|--:|--:|"]
         for each in pair.contrasts:
             told = f"{signed(each.difference.mean)} ({interval(each.difference)})"
             lines.append(f"| {each.network} | {each.test} | {number(each.first)} | {number(each.second)} | {told} |")

@@ -1,4 +1,4 @@
-"""What each captioner learnt from: the captions of its training split, by their words, and its vocabulary."""
+"""What each captioner learned from: the captions of its training split, by their words, and its vocabulary."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from components.metrics.caption_repetition import normal
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Stage
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """Of one model; None where the set that it learnt from is not among the test sets."""
+    """Of one model; None where the set that it learned from is not among the test sets."""
 
     language: str | None
     captions: frozenset[str] | None
@@ -31,7 +31,7 @@ UNTOLD = Learnt(None, None, None)
 
 
 def read_learnt(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[str, Learnt]:
-    """Model → what it learnt from; each training set is read once."""
+    """Model → what it learned from; each training set is read once."""
     trainings = {model.training for model in models}
     languages = {found.name: found.language for found in sets}
     captions = {found.name: _captions(stage.inputs[found.input]) for found in sets if found.name in trainings}
@@ -45,15 +45,15 @@ def read_learnt(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Mo
     }
 
 
-def _captions(boundary: Boundary) -> frozenset[str] | None:
+def _captions(output: StageOutput) -> frozenset[str] | None:
     import pyarrow.compute as pc
 
-    table = boundary.table(["split", "caption"])
+    table = output.table(["split", "caption"])
     texts = table.filter(pc.equal(table["split"], "train"))["caption"].unique().to_pylist()
     return frozenset(map(normal, texts)) or None
 
 
-def _vocabulary(cell: Boundary, model: Model) -> list[str]:
+def _vocabulary(cell: StageOutput, model: Model) -> list[str]:
     from components.models.vocabulary import SPECIAL
 
     config = json.loads(cell.file(f"{model.folder}/config.json").read_text(encoding="utf-8"))

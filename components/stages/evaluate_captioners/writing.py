@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Task
     from components.models.captioners.interface import CaptionNetwork
     from components.models.trained import TrainedCaptioner
@@ -62,7 +62,7 @@ def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
         raise HearsightError(
             f"cannot caption the pictures of {test.name}: {error}",
             where=cell.path / spec["folder"],
-            mend="train it again on what `prepare` made with the same encoder, or leave the cell out",
+            hint="train it again on what `prepare` made with the same encoder, or leave the cell out",
         ) from error
     captions = dict(zip(pictures, written, strict=True))
     (folder / CAPTIONS).write_text(json.dumps(captions, sort_keys=True, ensure_ascii=False), encoding="utf-8")
@@ -76,21 +76,21 @@ def require_encoder(config: Mapping[str, Any], about: Mapping[str, Any]) -> dict
     """
     if not isinstance(config, Mapping):
         raise ValueError("its config.json holds no settings")
-    learnt, seen = config.get("encoder") or {}, about.get("encoder") or {}
-    if seen and bool(learnt.get("trained")) != bool(seen.get("trained")):
-        takes, holds = ("pictures", "features") if learnt.get("trained") else ("features", "pictures")
+    learned, seen = config.get("encoder") or {}, about.get("encoder") or {}
+    if seen and bool(learned.get("trained")) != bool(seen.get("trained")):
+        takes, holds = ("pictures", "features") if learned.get("trained") else ("features", "pictures")
         raise ValueError(f"it takes {takes}, and the set was prepared as {holds} (prepare.encoder.frozen)")
-    for name in () if learnt.get("trained") else ("name", "side", "weights_sha256"):
-        if name in learnt and name in seen and learnt[name] != seen[name]:
-            raise ValueError(f"its encoder's {name} is {_shown(learnt[name])}, and the features' is {_shown(seen[name])}")
-    return dict(learnt)
+    for name in () if learned.get("trained") else ("name", "side", "weights_sha256"):
+        if name in learned and name in seen and learned[name] != seen[name]:
+            raise ValueError(f"its encoder's {name} is {_shown(learned[name])}, and the features' is {_shown(seen[name])}")
+    return dict(learned)
 
 
 def _shown(value: Any) -> str:
     return f"'{value[:12]}'" if isinstance(value, str) and len(value) == 64 else f"'{value}'"
 
 
-def read_features(test: Boundary, media: Sequence[str]) -> Iterator[Features]:
+def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]:
     """The undistorted view of each picture.
 
     Raises:
@@ -107,7 +107,7 @@ def read_features(test: Boundary, media: Sequence[str]) -> Iterator[Features]:
         yield views[0]
 
 
-def read_pictures(test: Boundary, media: Sequence[str], side: int) -> Iterator[Pixels]:
+def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterator[Pixels]:
     """Each picture whole, at the size its encoder reads.
 
     Raises:
@@ -154,8 +154,8 @@ def _vectors(trained: TrainedCaptioner, batch: NDArray[Any]) -> Tensor:
             return model.see(torch.from_numpy(batch).permute(0, 3, 1, 2))
     vectors = batch[:, 1:] if model.network.config.grid else batch[:, :1]
     if vectors.shape[2] != model.network.config.image_features or not vectors.shape[1]:
-        of, learnt = f"{vectors.shape[1]} vectors of {vectors.shape[2]} numbers", model.network.config.image_features
-        raise ValueError(f"the features are {of}, and it was trained on {learnt}: another encoder's")
+        of, learned = f"{vectors.shape[1]} vectors of {vectors.shape[2]} numbers", model.network.config.image_features
+        raise ValueError(f"the features are {of}, and it was trained on {learned}: another encoder's")
     return torch.from_numpy(vectors).float()
 
 

@@ -1,4 +1,4 @@
-"""Evaluate: how dual encoders find pictures by speech and speech by pictures: tables 1 and 2 of seed 003 and figure 3.
+"""Evaluate: how dual encoders find pictures by speech and speech by pictures: tables 1 and 2 of CSC and figure 3.
 
 In: ``input`` the MODEL records and weights of ``train`` or ``tune``, ``speech`` UTTERANCE records, ``pictures`` the PREPARED
 records of their pictures. Out: SCORED records, one a query, model and crop; ``scores.json``; ``table.csv``; ``claims.json``, what
@@ -75,8 +75,8 @@ def check(params: Params, where: str) -> None:
     for name in ("crops", "depths", "matching"):
         found = getattr(params, name)
         if not found or len(set(found)) < len(found):
-            raise HearsightError(f"{found} names nothing, or something twice", where=f"{where}.{name}", mend="name each once")
+            raise HearsightError(f"{found} names nothing, or something twice", where=f"{where}.{name}", hint="name each once")
     if min(params.depths) < 1:
-        raise HearsightError(f"R@{min(params.depths)} is no recall", where=f"{where}.depths", mend="give depths of 1 or more")
+        raise HearsightError(f"R@{min(params.depths)} is no recall", where=f"{where}.depths", hint="give depths of 1 or more")
     if params.resamples < 1:
-        raise HearsightError(f"{params.resamples} cannot be used", where=f"{where}.resamples", mend="give 1 or more")
+        raise HearsightError(f"{params.resamples} cannot be used", where=f"{where}.resamples", hint="give 1 or more")

@@ -1,4 +1,4 @@
-"""What the paper reports (seed 003, tables 1 and 2), by the names that rows have here: R@1, 5, 10, 50, 100 each way.
+"""What the paper reports (CSC, tables 1 and 2), by the names that rows have here: R@1, 5, 10, 50, 100 each way.
 
 Table 2 as printed has ".550" where the audio warm start finds speech at R@1; .055 is meant, for R@5 is .166. Table 4 repeats
 .558, R@10 of table 2, as R@5; table 2's own .435 stands here.

@@ -45,9 +45,9 @@ def score_all(stage: Stage) -> dict[str, Path]:
     jobs = []
     for model in sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"]):
         files = {name: listed[f"models/{model['key']}/{name}"] for name in FILES}
-        jobs.append(Job(model["key"], common | model | {"files": files}, by_spec=True))
+        jobs.append(Job(model["key"], common | model | {"files": files}, content_addressed=True))
     if not jobs:
-        raise HearsightError("holds no model", where=models.name, mend="name a row and a seed in its settings")
+        raise HearsightError("holds no model", where=models.name, hint="name a row and a seed in its settings")
     folders = stage.jobs(score_model, jobs, step="models", params={})
     return dict(zip((job.name for job in jobs), folders, strict=True))
 
@@ -70,7 +70,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     pairs = read_pairs(sets, spec["split"], spec["matching"])
     if not len(pairs):
         where, what = sets[0].speech.name, f"has no utterance of a prepared picture on the {spec['split']} side"
-        raise HearsightError(what, where=where, mend="evaluate another side, or crawl more pages")
+        raise HearsightError(what, where=where, hint="evaluate another side, or crawl more pages")
     _same_encoder(loaded.config, pairs, f"{models.name}: {key}", sets[0].pictures.name)
     speech, pictures = embed(loaded, pairs, spec["crops"])
     rounds = rounds_of(pairs)
@@ -149,4 +149,4 @@ def _records(
 def _same_encoder(config: dict[str, Any], pairs: Pairs, model: str, prepared: str) -> None:
     if config["encoder"] != pairs.encoder:
         what = f"looked at pictures through {config['encoder']}, and {prepared} was prepared for {pairs.encoder}"
-        raise HearsightError(what, where=model, mend="prepare both with the same encoder, and train again")
+        raise HearsightError(what, where=model, hint="prepare both with the same encoder, and train again")

@@ -78,7 +78,7 @@ def check(stage: Stage) -> None:
     params, where = stage.params, f"params.yaml: {stage.dataset}.listen"
     for name, least in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
         if getattr(params, name) < least:
-            raise HearsightError("cannot be used", where=f"{where}.{name}", mend=f"give {least} or more")
+            raise HearsightError("cannot be used", where=f"{where}.{name}", hint=f"give {least} or more")
 
 
 def tell(line: str) -> None:
@@ -110,7 +110,7 @@ def _hear(stage: Stage, drawn: list[Drawn]) -> str:
         Job(
             f"{language}-{start:06d}",
             {"language": language, "items": [{"media": e.media, "audio_sha256": e.audio_sha256} for e in group]},
-            by_spec=True,
+            content_addressed=True,
         )
         for language, all_of in sorted(wanted.items())
         for start in range(0, len(all_of), AT_A_TIME)
@@ -133,7 +133,7 @@ def _draw(stage: Stage, examples: list[Drawn]) -> None:
     from components.execution.stage import Job
     from components.stages.evaluate_speech.pictures import SPECTROGRAM_FILE, WAVEFORM_FILE, picture_job
 
-    jobs = [Job(each.key, {"media": each.media, "audio_sha256": each.audio_sha256}, by_spec=True) for each in examples]
+    jobs = [Job(each.key, {"media": each.media, "audio_sha256": each.audio_sha256}, content_addressed=True) for each in examples]
     for each, folder in zip(examples, stage.jobs(picture_job, jobs, step="pictures", params={}), strict=True):
         if (folder / SPECTROGRAM_FILE).exists():
             each.sound, each.picture = f"audio/{each.key}.flac", f"pictures/{each.key}.png"
@@ -146,7 +146,7 @@ def _write_records(stage: Stage, drawn: list[Drawn]) -> None:
     import pyarrow as pa
 
     from components.core.ledger import dropped, kept, ledger_table
-    from components.core.records import BOUNDARIES
+    from components.core.records import OUTPUT_SCHEMAS
 
     rows: dict[str, list[dict[str, Any]]] = {}
     for each in sorted(drawn, key=lambda each: each.key):
@@ -162,4 +162,6 @@ def _write_records(stage: Stage, drawn: list[Drawn]) -> None:
             for record, number in utterances.items()
         ]
         found = [row for record in utterances for row in rows.get(record, [])]
-        stage.write_shard(shard.name, pa.Table.from_pylist(found, schema=BOUNDARIES["evaluate_speech"][1]), ledger_table(ledger))
+        stage.write_shard(
+            shard.name, pa.Table.from_pylist(found, schema=OUTPUT_SCHEMAS["evaluate_speech"][1]), ledger_table(ledger)
+        )

@@ -1,4 +1,4 @@
-"""The dear part: recordings written down by a recogniser, cached by digest. Every one gets a verdict, whatever it holds."""
+"""The expensive part: recordings written down by a recogniser, cached by digest. Every one gets a verdict, whatever it holds."""
 
 from __future__ import annotations
 

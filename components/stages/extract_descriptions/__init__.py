@@ -1,7 +1,7 @@
 """describe: the description of the image is cut out of a post's caption; posts without one are dropped (P2).
 
-Source: #PraCegoVer (seed 002) section 4.3.1: the text behind the hashtag, up to a mark of its end, without emoticons, hashtags,
-links and profile marks, with the punctuation mended. What the published rules do otherwise, and every reason of a dropped
+Source: #PraCegoVer (PCV) section 4.3.1: the text behind the hashtag, up to a mark of its end, without emoticons, hashtags,
+links and profile marks, with the punctuation fixed. What the published rules do otherwise, and every reason of a dropped
 caption, is in ``docs/descriptions.md``.
 Not in scope: exact and near duplicates (dedup), offensive words (analyze reports them), lower case and stop words (features).
 """

@@ -36,7 +36,7 @@ _SHORT_NAME = re.compile(r"(?<![\w:]):(?=[0-9_]*+[A-Za-z])\w{2,40}+:(?![\w:])", 
 
 
 def without_emoji(text: str) -> str:
-    """The text with a space for every run of emoji; white space is mended elsewhere."""
+    """The text with a space for every run of emoji; white space is fixed elsewhere."""
     if ":" in text:
         text = _SHORT_NAME.sub(" ", text)
     return text if text.isascii() else _EMOJI.sub(" ", text)

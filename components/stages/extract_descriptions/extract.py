@@ -1,4 +1,4 @@
-"""The image description in a post's caption, or why there is none (seed 002, section 4.3.1).
+"""The image description in a post's caption, or why there is none (PCV, section 4.3.1).
 
 The caption, as plain text, goes through small named rules, each of which only takes away (a space or a full stop is all that is
 ever added), and every cut is a step. The rules come again until nothing changes, so a description put behind a tag is found as

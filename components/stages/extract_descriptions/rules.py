@@ -67,7 +67,7 @@ def load_rules(language: str) -> Rules:
     path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(each.name.split(".")[1] for each in path.parent.glob("descriptions.*.yaml")))
-        raise HearsightError(f"no lists for '{language}'", where="describe.language", mend=f"take one of: {known}")
+        raise HearsightError(f"no lists for '{language}'", where="describe.language", hint=f"take one of: {known}")
     lists: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # "no" is a word here
 
     def phrases(name: str) -> Phrases:

@@ -3,8 +3,8 @@
 In: ``input`` the SPLIT records, ``media`` their pictures. Out: PREPARED records; beside them, a picture's features from a
 frozen encoder (the whole picture's and, for training, those of distorted views; for retrieval the central square's), or, for an
 encoder that is trained too, the picture itself. One set of shards serves every network and seed, and streams from disk.
-Sources: seed 000, section 5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` learns the alt-text as it was before
-hypernyms); seed 003, section 4.1 (``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies, which are a training run's own;
+Sources: CC, section 5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` learns the alt-text as it was before
+hypernyms); CSC, section 4.1 (``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies, which are a training run's own;
 distortion of pictures that are trained on, done as they are read.
 """
 
@@ -36,7 +36,7 @@ class Params(Settings):
     """What is kept of each record."""
 
     wording: Literal["caption", "text"]
-    """What is learnt: the caption, or the cleaned alt-text it was made from."""
+    """What is learned: the caption, or the cleaned alt-text it was made from."""
     encoder: Encoder
     """What looks at the pictures."""
     views: int
@@ -46,7 +46,7 @@ class Params(Settings):
     least_area: float
     """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture."""
     centre: bool
-    """Keep the features of each picture's central square as well: the evaluation view of seed 003."""
+    """Keep the features of each picture's central square as well: the evaluation view of CSC."""
     grid: bool
     """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads."""
     thumbnail: int
@@ -67,16 +67,16 @@ def run(stage: Stage) -> None:
     params: Params = stage.params
     where = f"params.yaml: {stage.dataset}.prepare"
     if params.views < 0 or params.thumbnail < 0 or params.encoder.side < 75:
-        raise HearsightError("views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, mend="change it")
+        raise HearsightError("views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="change it")
     if not 0.0 < params.least_area <= 1.0:
-        raise HearsightError("is a share above 0, 1 at most", where=f"{where}.least_area", mend="change it")
+        raise HearsightError("is a share above 0, 1 at most", where=f"{where}.least_area", hint="change it")
     if params.views and not params.encoder.frozen:
         raise HearsightError(
-            "are for a frozen encoder", where=f"{where}.views", mend="set it to 0: pictures are distorted anew each time"
+            "are for a frozen encoder", where=f"{where}.views", hint="set it to 0: pictures are distorted anew each time"
         )
     if params.centre and not params.encoder.frozen:
         raise HearsightError(
-            "is for a frozen encoder", where=f"{where}.centre", mend="set it to false: pictures are cut as they are read"
+            "is for a frozen encoder", where=f"{where}.centre", hint="set it to false: pictures are cut as they are read"
         )
     weights = stage.root / params.encoder.weights if params.encoder.weights else None
     about: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}

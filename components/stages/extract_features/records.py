@@ -15,7 +15,7 @@ from components.metrics.tokens import tokenize
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from components.vision.image_encoders import Sight
+    from components.vision.image_encoders import ViewSpec
 
 NO_WORDS = "no_words"
 
@@ -82,20 +82,20 @@ def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
 
 def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
     """Members of arrays: views × vectors × F of each picture, and of its central square alone where that is asked for."""
-    from components.vision.image_encoders import Sight
+    from components.vision.image_encoders import ViewSpec
 
     params = task.params
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
-    seen = _encoded(task, source, views, Sight(params.crops, params.least_area, params.grid))
+    seen = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
     members = {f"{sha}.npy": array for sha, array in seen.items()}
     if params.centre:
-        found = _encoded(task, source, dict.fromkeys(views, 1), Sight("centre", grid=params.grid))
+        found = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=params.grid))
         members |= {_centre(sha): array for sha, array in found.items()}
     return members
 
 
-def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], sight: Sight) -> dict[str, bytes]:
+def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], sight: ViewSpec) -> dict[str, bytes]:
     """sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as a file of an array."""
     import numpy as np
 

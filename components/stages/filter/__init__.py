@@ -1,6 +1,6 @@
 """filter: candidates whose picture, text, or the two together do not make a caption are dropped (C2–C4).
 
-Source: Conceptual Captions (seed 000) section 3, image-based, text-based and image&text-based filtering. Every number
+Source: Conceptual Captions (CC) section 3, image-based, text-based and image&text-based filtering. Every number
 the rules compare with is in ``Params``; annotations (parse, tone, pornography, classes) depend on content and model
 alone, so a changed threshold computes none of them again.
 Not in scope: rewriting captions (``hypernymize``), duplicates (``dedup``).

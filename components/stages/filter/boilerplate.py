@@ -1,4 +1,4 @@
-"""Boiler-plate of alt texts: known beginnings and ends are cropped, some patterns drop the text (seed 000, section 3).
+"""Boiler-plate of alt texts: known beginnings and ends are cropped, some patterns drop the text (CC, section 3).
 
 The lists are data (``data/boilerplate.<language>.yaml``), with a version that the ledger repeats.
 """

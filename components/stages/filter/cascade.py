@@ -1,4 +1,4 @@
-"""The rules asked in turn, cheap ones first, so that what is dear to know is learnt only of candidates still alive.
+"""The rules asked in turn, cheap ones first, so that what is expensive to know is learned only of candidates still alive.
 
 Used by the stage over shards and by ``hearsight try`` over lines; who asks brings the knowledge (``learn``). With
 ``study`` every rule is asked of every candidate, so that thresholds can be chosen by what they would do.

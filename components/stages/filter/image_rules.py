@@ -1,4 +1,4 @@
-"""Rules on the picture: encoding, size, shape, pornography (seed 000 section 3, image-based filtering)."""
+"""Rules on the picture: encoding, size, shape, pornography (CC section 3, image-based filtering)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The image–text rule: some word of the text must name what a classifier sees (seed 000 section 3).
+"""The image–text rule: some word of the text must name what a classifier sees (CC section 3).
 
 Words meet by stem. A label of several words meets the text by its head, the last word ("fire engine" → "engine"), or
 by the word before its "of" ("hen of the woods" → "hen"): its modifiers alone show nothing ("sea lion" is no sea).

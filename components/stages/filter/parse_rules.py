@@ -1,4 +1,4 @@
-"""Rules on the parsed text: a well-formed caption (seed 000 section 3, first item of the text-based filtering)."""
+"""Rules on the parsed text: a well-formed caption (CC section 3, first item of the text-based filtering)."""
 
 from __future__ import annotations
 

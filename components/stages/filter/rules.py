@@ -3,7 +3,7 @@
 A rule measures one thing of a candidate and says whether the value is allowed; the first rule that says no drops the
 candidate, and the ledger gets its name, value and threshold. Rules are grouped by what they must know; the glue
 (``components/stages/filter/__init__.py``) gathers that knowledge only for candidates that passed every group before.
-Source: seed 000 section 3; CC12M's published variants where a comment in params.yaml says so.
+Source: CC section 3; CC12M's published variants where a comment in params.yaml says so.
 """
 
 from __future__ import annotations

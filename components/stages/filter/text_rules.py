@@ -1,6 +1,6 @@
 """Rules on the text that need no parse: language, boiler-plate patterns, length, capitals, repetition, vocabulary, tone.
 
-Source: seed 000 section 3, text-based filtering. The paper publishes no numbers for these; where CC12M does, that is
+Source: CC section 3, text-based filtering. The paper publishes no numbers for these; where CC12M does, that is
 used, the others are calibrated so that the paper's own kept examples (figure 1, table 1) pass.
 """
 

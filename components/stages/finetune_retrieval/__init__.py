@@ -1,4 +1,4 @@
-"""Tune: dual encoders fitted to human speech, from a pretrained model's towers or from scratch (seed 003, section 4.3).
+"""Tune: dual encoders fitted to human speech, from a pretrained model's towers or from scratch (CSC, section 4.3).
 
 In: ``input`` UTTERANCE records of people's recordings, ``pictures`` the PREPARED records of their pictures, ``start`` the
 pretrained models. Out: MODEL records and ``models/<start>-<percent>-<seed>/{weights.safetensors, config.json, history.csv}``; the
@@ -49,7 +49,7 @@ def run(stage: Stage) -> None:
     params: Params = stage.params
     where = f"params.yaml: {stage.dataset}.tune"
     if params.loss not in LOSSES:
-        raise HearsightError(f"'{params.loss}' is no loss", where=f"{where}.loss", mend=f"write {' or '.join(LOSSES)}")
+        raise HearsightError(f"'{params.loss}' is no loss", where=f"{where}.loss", hint=f"write {' or '.join(LOSSES)}")
     check(params.model, f"{where}.model")
     there = {model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()}
     jobs = []
@@ -59,13 +59,13 @@ def run(stage: Stage) -> None:
             model = f"{params.pretrained}-{seed}"
             if model not in there:
                 what = f"there is no pretrained model {model}"
-                raise HearsightError(what, where=where, mend=f"take pretrained and seeds from {', '.join(sorted(there))}")
+                raise HearsightError(what, where=where, hint=f"take pretrained and seeds from {', '.join(sorted(there))}")
             start = {"model": model, "weights_sha256": there[model], "towers": sorted(STARTS[kind])}
             spec = {
                 "row": row, "seed": seed, "loss": LOSSES[params.loss], "settings": params.model.plain(), "percent": percent,
                 "towers": None, "start": start, "sets": contents_of(stage.inputs),
             }  # fmt: skip
-            jobs.append(Job(f"{row}-{seed}", spec, by_spec=True))
+            jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
     shared = {"code": code_of(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
     publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)

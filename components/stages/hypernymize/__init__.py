@@ -1,6 +1,6 @@
 """hypernymize: names become the words for what they name, and captions of rare concepts are dropped (C5, C6).
 
-Source: Conceptual Captions (seed 000) section 3, text transformation with hypernymization, and its table 1; where its
+Source: Conceptual Captions (CC) section 3, text transformation with hypernymization, and its table 1; where its
 figure 1 keeps a location or a determiner that the table drops, the table rules.
 First map: each text is rewritten by a chain of small steps and dropped when too little is left. Second map and reduce:
 how many captions speak of each concept, counted by shard and added. Third map: a caption stays only if every concept of it is

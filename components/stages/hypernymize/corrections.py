@@ -1,4 +1,4 @@
-"""The first step: plain mistakes of tagger and entity recogniser mended, by the dictionary and by what stands beside.
+"""The first step: plain mistakes of tagger and entity recogniser fixed, by the dictionary and by what stands beside.
 
 Changes no text, so nothing is recorded. What the model is known to miss: names it leaves out or cuts short, names of
 places taken for people, verbs taken for nouns, plain words taken for names, dates.
@@ -13,7 +13,7 @@ from components.stages.hypernymize.names import coordinated, find, people, place
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 
-def mend(sentence: Sentence, knowledge: Knowledge) -> str:
+def hint(sentence: Sentence, knowledge: Knowledge) -> str:
     """Put tags and entities right; see the module."""
     _mend_words(sentence, knowledge)
     trim(sentence, knowledge)

@@ -1,6 +1,6 @@
 """Steps that strike out whereabouts: "in Los Angeles", ", Tanzania", "at" some organization of which nothing is known.
 
-Source: seed 000 section 3, "preposition-based locations (e.g., 'in Los Angeles') are removed"; table 1 and figure 1.
+Source: CC section 3, "preposition-based locations (e.g., 'in Los Angeles') are removed"; table 1 and figure 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Named entities put right: what the recogniser cuts short, leaves out, or takes for something else.
 
-By the dictionary, the gazetteers and what stands beside a name; no text changes. Not in scope: tags of plain words (``mend``).
+By the dictionary, the gazetteers and what stands beside a name; no text changes. Not in scope: tags of plain words (``fix``).
 """
 
 from __future__ import annotations

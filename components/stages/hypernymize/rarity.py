@@ -133,5 +133,5 @@ def _read_resolved(path: str, sha256: str) -> dict[str, dict[str, Any]]:
 
     told = Path(path).read_bytes()
     if sha256_bytes(told) != sha256:
-        raise HearsightError("is not what this run wrote", where=path, mend="run hypernymize again")
+        raise HearsightError("is not what this run wrote", where=path, hint="run hypernymize again")
     return json.loads(told)

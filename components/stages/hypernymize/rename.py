@@ -1,6 +1,6 @@
 """Steps that replace: names become hypernyms, "actor and actor" becomes "actors".
 
-Source: seed 000 section 3 and table 1.
+Source: CC section 3 and table 1.
 """
 
 from __future__ import annotations

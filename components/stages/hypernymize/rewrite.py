@@ -34,7 +34,7 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
     """Turn a parsed text into a caption without names, numbers, dates and places."""
     sentence = Sentence.of(parse)
     chain: tuple[tuple[str, Callable[[Sentence, Knowledge], str]], ...] = (
-        ("mend", corrections.mend),
+        ("mend", corrections.hint),
         ("dates", strip.strip_dates),
         ("quantities", strip.strip_quantities),
         ("quotes", strip.strip_quotes),

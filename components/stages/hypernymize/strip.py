@@ -1,6 +1,6 @@
 """Steps that strike out: dates, amounts, quotes, modifiers of certain types (whereabouts: ``locations``).
 
-Source: seed 000 section 3, "the following steps are applied", and seed 001 (quotes, brands). Each step changes the
+Source: CC section 3, "the following steps are applied", and seed 001 (quotes, brands). Each step changes the
 sentence in place and returns why, or "" when it found nothing.
 """
 

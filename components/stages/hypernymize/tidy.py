@@ -1,6 +1,6 @@
 """The last step, and what is dropped: spacing, marks and articles put in order, lower case; too short or inconsistent.
 
-Source: table 1 of seed 000 (lower case, "an aircraft" after the name between went), and "around 20 % of samples are
+Source: table 1 of CC (lower case, "an aircraft" after the name between went), and "around 20 % of samples are
 discarded during this transformation because it can leave sentences too short or inconsistent".
 """
 

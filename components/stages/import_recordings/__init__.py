@@ -51,7 +51,7 @@ def run(stage: Stage) -> None:
         raise HearsightError(
             f"min_seconds {params.min_seconds} and max_seconds {params.max_seconds} leave no recording",
             where=f"params.yaml: {stage.dataset}.narrate",
-            mend="give 0 or more, and more than that",
+            hint="give 0 or more, and more than that",
         )
     joined = join(stage)
     settings = {name: getattr(params, name) for name in ("trim", *BOUNDS)}

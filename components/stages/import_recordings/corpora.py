@@ -42,7 +42,7 @@ NEEDS = ("image_url", "language", "post")
 def corpus_of(layout: str, folder: Path) -> Corpus:
     """The corpus in a folder; raises HearsightError when it is not there or not of that layout."""
     if not folder.is_dir():
-        raise HearsightError("is no folder", where=folder, mend="mend narrate.folder, or bring the recordings")
+        raise HearsightError("is no folder", where=folder, hint="fix narrate.folder, or bring the recordings")
     return FlickrAudio(folder) if layout == "facc" else Stamps()
 
 
@@ -111,11 +111,11 @@ def _lines(path: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
                         break
     except OSError as error:
         raise HearsightError(
-            f"cannot be read ({error.strerror})", where=path, mend="bring the file: see docs/human-speech.md"
+            f"cannot be read ({error.strerror})", where=path, hint="bring the file: see docs/human-speech.md"
         ) from None
     if bad and not good:
         raise HearsightError(
-            f"is no table of {fields} fields a line", where=f"{path}: line {bad[0]}", mend="bring the published file"
+            f"is no table of {fields} fields a line", where=f"{path}: line {bad[0]}", hint="bring the published file"
         )
     if bad:
         log.warning(

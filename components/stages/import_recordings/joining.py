@@ -62,7 +62,7 @@ def join(stage: Stage) -> list[ShardRef]:
         raise HearsightError(
             f"holds a recording of none of the captions ({why})",
             where=home / folder,
-            mend="mend narrate.folder and narrate.layout, and see that the crawl's layout is the corpus' own",
+            hint="fix narrate.folder and narrate.layout, and see that the crawl's layout is the corpus' own",
         )
     digests = _digests(stage, [stats[name] for name in sorted(stats)])
     stage.note_parent("recordings", digest_value(sorted(digests.items())))
@@ -79,7 +79,7 @@ def _about(path: Path) -> list[int] | None:
 
 
 def _digests(stage: Stage, specs: Sequence[list[Any]]) -> dict[str, str]:
-    jobs = [Job(f"{at:06d}", list(specs[at : at + PER_JOB]), by_spec=True) for at in range(0, len(specs), PER_JOB)]
+    jobs = [Job(f"{at:06d}", list(specs[at : at + PER_JOB]), content_addressed=True) for at in range(0, len(specs), PER_JOB)]
     found: dict[str, str] = {}
     for folder in stage.jobs(take_digests, jobs, step="identify", params={}):
         found |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
@@ -93,7 +93,7 @@ def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
         try:
             digests[name] = sha256_file(home / name)
         except OSError as error:
-            raise HearsightError(f"cannot be read ({error.strerror})", where=home / name, mend="mend the file's rights") from None
+            raise HearsightError(f"cannot be read ({error.strerror})", where=home / name, hint="fix the file's rights") from None
     (folder / "digests.json").write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
 
 

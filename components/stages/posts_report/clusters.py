@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.stages.posts_report.words import content_words
 
 BANDS = ((1, 10), (11, 100), (101, 1000), (1001, 10_000), (10_001, 20_000), (20_001, None))
@@ -121,7 +121,7 @@ def _sample(members: Sequence[str], component_of: Mapping[str, str], gone: set[s
     units: dict[str, list[str]] = {}
     for key in members:
         units.setdefault(component_of.get(key, key), []).append(key)
-    drawn = sorted(units, key=lambda unit: draw(seed, unit, "sheet").random())
+    drawn = sorted(units, key=lambda unit: seeded_rng(seed, unit, "sheet").random())
     # Duplicates first, up to half of the sheet, so that there are some to see; then what is alone; in the order drawn.
     several = [unit for unit in drawn if len(units[unit]) > 1]
     chosen: list[str] = []

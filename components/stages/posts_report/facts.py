@@ -1,4 +1,4 @@
-"""All that the page tells, gathered from the boundaries before."""
+"""All that the page tells, gathered from the outputs before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.posts_report.bias import Group, contrasts
 from components.stages.posts_report.clusters import Sheet, choose, duplicates, sizes
@@ -79,14 +79,14 @@ def gather(stage: Stage) -> Facts:
     return facts
 
 
-def _compared(inputs: Mapping[str, Boundary]) -> Vocabulary | None:
+def _compared(inputs: Mapping[str, StageOutput]) -> Vocabulary | None:
     other = inputs.get("comparison")
     if other is None:
         return None
     return vocabulary(other.path.parent.name, other.table(["caption"])["caption"].to_pylist())
 
 
-def _clusters(facts: Facts, inputs: Mapping[str, Boundary], left: set[str], params: Any) -> None:
+def _clusters(facts: Facts, inputs: Mapping[str, StageOutput], left: set[str], params: Any) -> None:
     rows = sorted(inputs["cluster"].table().to_pylist(), key=lambda row: row["key"])
     cluster_of = {row["key"]: row["cluster"] for row in rows}
     facts.places = [(row["key"], row["cluster"], row["x"], row["y"]) for row in rows]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 TOTALS = "tag_totals.csv"
 """A file of the crawl's output, where its source tells how many posts carry the tag: ``date,total``."""
@@ -49,11 +49,11 @@ class Growth:
     """Posts without such a date."""
 
 
-def losses(boundaries: Mapping[str, Boundary]) -> tuple[int, list[Step]]:
+def losses(boundaries: Mapping[str, StageOutput]) -> tuple[int, list[Step]]:
     """The posts that the crawl collected, and what each step lost of them; a post with several pictures counts with each.
 
     Args:
-        boundaries: ``crawl``, ``describe``, ``dedup`` and ``input`` (the split); one that is missing lost nothing.
+        outputs: ``crawl``, ``describe``, ``dedup`` and ``input`` (the split); one that is missing lost nothing.
     """
     crawled = _records(boundaries["crawl"])
     every = len(crawled)
@@ -81,7 +81,7 @@ def growth(posted: Iterable[str], collected: Iterable[str], totals: Sequence[tup
     return [*made, Growth("all posts of the tag", totals, 0)] if totals else made
 
 
-def tag_totals(crawl: Boundary) -> list[tuple[str, int]]:
+def tag_totals(crawl: StageOutput) -> list[tuple[str, int]]:
     """What the crawl's source told of the tag's size, by day; empty where it told nothing."""
     if all(entry.path != TOTALS for entry in crawl.manifest.files):
         return []
@@ -90,18 +90,18 @@ def tag_totals(crawl: Boundary) -> list[tuple[str, int]]:
         rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
         return sorted((row["date"][:10], int(row["total"])) for row in rows)
     except (KeyError, TypeError, ValueError) as error:
-        raise HearsightError(f"is not a table of date,total ({error})", where=path, mend="run the crawl again") from None
+        raise HearsightError(f"is not a table of date,total ({error})", where=path, hint="run the crawl again") from None
 
 
-def _records(boundary: Boundary) -> dict[str, str]:
+def _records(output: StageOutput) -> dict[str, str]:
     """key → the rule that dropped it, empty for what stayed."""
-    ledger = boundary.ledger()
+    ledger = output.ledger()
     columns = (ledger[name].to_pylist() for name in ("kind", "key", "rule"))
     return {key: rule for kind, key, rule in zip(*columns, strict=True) if kind == "record"}
 
 
-def _dropped(boundary: Boundary | None) -> dict[str, str]:
-    return {key: rule for key, rule in _records(boundary).items() if rule} if boundary else {}
+def _dropped(output: StageOutput | None) -> dict[str, str]:
+    return {key: rule for key, rule in _records(output).items() if rule} if output else {}
 
 
 def _step(name: str, title: str, lost: Mapping[str, str], every: int, paper: float | None) -> Step:

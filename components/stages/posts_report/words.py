@@ -89,7 +89,7 @@ def stop_words(language: str) -> frozenset[str]:
         raise HearsightError(
             f"no stop words are known for '{language}'",
             where="params.yaml: analyze.language",
-            mend="give an ISO 639-1 code, pt say",
+            hint="give an ISO 639-1 code, pt say",
         ) from None
     return frozenset(word.lower() for word in words)
 

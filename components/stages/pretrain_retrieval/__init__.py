@@ -1,4 +1,4 @@
-"""Train: speech–image dual encoders from scratch, on every set of synthetic speech there is (seed 003, section 4.2).
+"""Train: speech–image dual encoders from scratch, on every set of synthetic speech there is (CSC, section 4.2).
 
 In: ``input`` and ``more`` UTTERANCE records with their audio; ``pictures`` and ``more_pictures`` the PREPARED records of their
 pictures. Out: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are
@@ -55,7 +55,7 @@ def run(stage: Stage) -> None:
         optimisation["batch"] = batch
         spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
         spec["sets"] = contents_of(stage.inputs)
-        jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, by_spec=True) for seed in params.seeds]
+        jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     shared = {"code": code_of(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
     publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)

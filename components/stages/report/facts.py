@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.core.addresses import named
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.metrics.caption_statistics import CaptionStatistics
 from components.stages.report.funnel import Passed, passed_by
@@ -68,11 +68,11 @@ def gather(stage: Stage) -> Facts:
     facts = Facts(stage.dataset)
     inputs = stage.inputs
     texts = {r["key"]: r["alt"] for r in inputs["crawl"].table(["key", "alt"]).to_pylist()}
-    for boundary in inputs.values():
-        name = boundary.path.name
-        if name in PER_RECORD and boundary.name not in facts.dropped:
-            facts.funnel.append(_line(boundary))
-            facts.dropped[boundary.name] = _examples(boundary, texts, stage.params.examples)
+    for output in inputs.values():
+        name = output.path.name
+        if name in PER_RECORD and output.name not in facts.dropped:
+            facts.funnel.append(_line(output))
+            facts.dropped[output.name] = _examples(output, texts, stage.params.examples)
     order = {name: index for index, name in enumerate(PER_RECORD)}
     facts.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
     for line in facts.funnel:
@@ -93,16 +93,16 @@ def gather(stage: Stage) -> Facts:
     return facts
 
 
-def _line(boundary: Boundary) -> Line:
-    counts = boundary.manifest.counts.get("record", {"kept": 0, "dropped": {}})
+def _line(output: StageOutput) -> Line:
+    counts = output.manifest.counts.get("record", {"kept": 0, "dropped": {}})
     rules = dict(sorted(counts["dropped"].items(), key=lambda item: (-item[1], item[0])))
-    dataset, stage = named(boundary.name)
+    dataset, stage = named(output.name)
     return Line(dataset, stage, counts["kept"] + sum(rules.values()), counts["kept"], rules)
 
 
-def _examples(boundary: Boundary, texts: dict[str, str], most: int) -> dict[str, list[dict[str, str]]]:
+def _examples(output: StageOutput, texts: dict[str, str], most: int) -> dict[str, list[dict[str, str]]]:
     by_rule: dict[str, list[dict[str, str]]] = {}
-    for row in boundary.ledger().to_pylist():
+    for row in output.ledger().to_pylist():
         if row["verdict"] == "dropped" and row["kind"] == "record":
             shown = by_rule.setdefault(row["rule"], [])
             if len(shown) < most:
@@ -110,7 +110,7 @@ def _examples(boundary: Boundary, texts: dict[str, str], most: int) -> dict[str,
     return dict(sorted(by_rule.items()))
 
 
-def _captions(facts: Facts, split: Boundary) -> None:
+def _captions(facts: Facts, split: StageOutput) -> None:
     rows = split.table(["split", "caption", "alt", "text", "steps"]).to_pylist()
     for name in ("train", "validation", "test"):
         found = CaptionStatistics()
@@ -124,7 +124,7 @@ def _captions(facts: Facts, split: Boundary) -> None:
     facts.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
 
 
-def _curves(train: Boundary) -> list[dict[str, Any]]:
+def _curves(train: StageOutput) -> list[dict[str, Any]]:
     import csv
 
     rows = []

@@ -17,7 +17,7 @@ from components.core.account_names import spelled_owner
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 from components.stages.split.assignments import opened
 from components.stages.split.owners import Placed, Post, place, shares_of
@@ -51,7 +51,7 @@ class Params(Settings):
 
 def split_of(group: str, seed: int, validation: float, test: float) -> str:
     """The split of one group; shares are of 1, and what is left is train."""
-    position = draw(seed, group, "split").random()
+    position = seeded_rng(seed, group, "split").random()
     if position < test:
         return "test"
     return "validation" if position < test + validation else "train"
@@ -64,25 +64,25 @@ def run(stage: Stage) -> None:
         raise HearsightError(
             f"validation {params.validation} and test {params.test} leave nothing to train on",
             where=where,
-            mend="give shares of at least 0 that sum to less than 1",
+            hint="give shares of at least 0 that sum to less than 1",
         )
     if params.by not in WAYS:
-        raise HearsightError(f"'{params.by}' is nothing to split by", where=f"{where}.by", mend=f"use one of {', '.join(WAYS)}")
+        raise HearsightError(f"'{params.by}' is nothing to split by", where=f"{where}.by", hint=f"use one of {', '.join(WAYS)}")
     if (params.by == "published") != (params.lists is not None):
         what = "is missing" if params.lists is None else f"is set, but by: {params.by} reads none"
-        raise HearsightError(what, where=f"{where}.lists", mend="name its files for by: published, leave it out otherwise")
+        raise HearsightError(what, where=f"{where}.lists", hint="name its files for by: published, leave it out otherwise")
     if params.by == "published" and (params.validation or params.test):
-        raise HearsightError("lists tell the sides, not shares", where=where, mend="set validation and test to 0.0")
+        raise HearsightError("lists tell the sides, not shares", where=where, hint="set validation and test to 0.0")
     if (params.by == "owner") != bool(params.sides):
-        mend = (
+        hint = (
             "name the file that remembers them" if params.by == "owner" else "leave it empty: only owners' sides are remembered"
         )
-        raise HearsightError(f"is '{params.sides}' though the split is by {params.by}", where=f"{where}.sides", mend=mend)
+        raise HearsightError(f"is '{params.sides}' though the split is by {params.by}", where=f"{where}.sides", hint=hint)
     if params.by in ("group", "owner") and not is_grouped(stage.inputs["input"]):
         raise HearsightError(
             f"by: {params.by} needs groups, and {stage.inputs['input'].name} has none",
             where=f"{where}.by",
-            mend="put dedup before it, or use 'text' or 'published'",
+            hint="put dedup before it, or use 'text' or 'published'",
         )
     WAYS[params.by](stage)
 

@@ -73,7 +73,7 @@ def opened(root: Path, name: str, seed: int, shares: Mapping[str, float]) -> Ite
             damaged, or another run holds it.
     """
     if not _NAME.fullmatch(name) or name == "index":  # what the folder of a fetch store is known by
-        raise HearsightError(f"'{name}' names no file of sides", where="split.sides", mend="use a-z, 0-9, - and _")
+        raise HearsightError(f"'{name}' names no file of sides", where="split.sides", hint="use a-z, 0-9, - and _")
     path = root / "data" / "store" / "sides" / f"{name}.jsonl"
     with sole_writer(root / ".hearsight" / "locks" / f"sides.{name}.lock", f"the sides '{name}'"):
         drawn: dict[str, Any] = {"seed": seed, "shares": dict(shares)}
@@ -84,7 +84,7 @@ def opened(root: Path, name: str, seed: int, shares: Mapping[str, float]) -> Ite
             yield Sides(path, salt, {}, (canonical_json({**drawn, "salt": salt}) + "\n").encode())
             return
         except OSError as error:
-            raise HearsightError(f"cannot be read ({error.strerror})", where=path, mend="mend its permissions") from None
+            raise HearsightError(f"cannot be read ({error.strerror})", where=path, hint="fix its permissions") from None
         salt, given = _read(path, data, drawn)
         yield Sides(path, salt, given, data)
 
@@ -93,7 +93,7 @@ def _read(path: Path, data: bytes, drawn: Mapping[str, Any]) -> tuple[str, dict[
     damaged = "restore it from a copy; without one, name new sides in split.sides, and owners are drawn anew"
     lines = data.split(b"\n")
     if lines.pop():
-        raise HearsightError(f"line {len(lines) + 1} is cut off", where=path, mend=damaged)
+        raise HearsightError(f"line {len(lines) + 1} is cut off", where=path, hint=damaged)
     given: dict[str, str] = {}
     salt = ""
     for number, line in enumerate(lines, 1):
@@ -108,15 +108,15 @@ def _read(path: Path, data: bytes, drawn: Mapping[str, Any]) -> tuple[str, dict[
         except (ValueError, TypeError, KeyError):
             sound = None
         if not sound:
-            raise HearsightError(f"line {number} is not of a file of sides", where=path, mend=damaged)
+            raise HearsightError(f"line {number} is not of a file of sides", where=path, hint=damaged)
         if number == 1 and was != drawn:
             raise HearsightError(
                 f"its sides were drawn with {_told(was)}, not with {_told(drawn)}",
                 where=path,
-                mend="set those back, or give split.sides a new name: owners are then drawn anew, and may change sides",
+                hint="set those back, or give split.sides a new name: owners are then drawn anew, and may change sides",
             )
     if not salt:
-        raise HearsightError("is empty", where=path, mend=damaged)
+        raise HearsightError("is empty", where=path, hint=damaged)
     return salt, given
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 
 class Post(NamedTuple):
@@ -111,7 +111,7 @@ def place(
     new = [owner for owner in weights if owner not in known]
     for owner in sorted(weights.keys() - set(new)):
         put(owner, known[owner])
-    for owner in sorted(new, key=lambda name: (-weights[name], draw(seed, name, "side").random(), name)):
+    for owner in sorted(new, key=lambda name: (-weights[name], seeded_rng(seed, name, "side").random(), name)):
         total = sum(kept.values()) + weights[owner]
         put(owner, max(shares, key=lambda side: shares[side] * total - kept[side]))
     return Placed(sides, leaders, drawn)

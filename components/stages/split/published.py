@@ -61,20 +61,20 @@ def read_lists(lists: Lists, home: Path) -> dict[str, str]:
     given = {side: getattr(lists, side) for side in FIRST if getattr(lists, side)}
     if not given or list(given.values()).count(EVERY) > 1:
         what = f'"{EVERY}" stands for two sides' if given else "are all empty"
-        raise HearsightError(what, where="split.lists", mend="name a file for one side at least, and every other picture's once")
+        raise HearsightError(what, where="split.lists", hint="name a file for one side at least, and every other picture's once")
     for side, file in given.items():
         if file == EVERY:
             continue
         path = home / file
         names = _names(path, side)
         if not names:
-            raise HearsightError("names no picture", where=path, mend="mend split.lists, or bring the file")
+            raise HearsightError("names no picture", where=path, hint="fix split.lists, or bring the file")
         for number, name in enumerate(names, 1):
             if sides.setdefault(name, side) != side:
                 raise HearsightError(
                     f"names {name}, which is in the list of {sides[name]} too",
                     where=f"{path}: name {number}",
-                    mend="leave it in one of them",
+                    hint="leave it in one of them",
                 )
     return sides
 
@@ -89,10 +89,10 @@ def _names(path: Path, side: str) -> list[str]:
         else:
             lines = text.splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise HearsightError(f"cannot be read ({error})", where=path, mend="mend split.lists, or bring the file") from None
+        raise HearsightError(f"cannot be read ({error})", where=path, hint="fix split.lists, or bring the file") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"is no list of Karpathy's: {type(error).__name__} {error}"
-        raise HearsightError(what, where=path, mend="name a file of names, or one whose images have filename and split") from None
+        raise HearsightError(what, where=path, hint="name a file of names, or one whose images have filename and split") from None
     return [name for name in (PurePosixPath(line.strip()).name for line in lines) if name]
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import GROUPED
-from components.core.stage_output import Boundary, ShardRef
+from components.core.stage_output import ShardRef, StageOutput
 from components.execution.stage import Stage
 
 SPLITS = ("train", "validation", "test")
@@ -26,15 +26,15 @@ PICTURE = "image_sha256"
 """What candidates are grouped by."""
 
 
-def is_grouped(boundary: Boundary) -> bool:
+def is_grouped(output: StageOutput) -> bool:
     """Whether the input's records have groups, and so captions, of their own."""
-    return boundary.manifest.record == "GROUPED"
+    return output.manifest.record == "GROUPED"
 
 
-def groups_of_pictures(boundary: Boundary) -> dict[str, str]:
+def groups_of_pictures(output: StageOutput) -> dict[str, str]:
     """Picture (sha256) → its group: the key of the first record of it."""
     first: dict[str, str] = {}
-    for shard in boundary.shards:
+    for shard in output.shards:
         table = shard.read(["key", PICTURE])
         for key, picture in zip(table.column("key").to_pylist(), table.column(PICTURE).to_pylist(), strict=True):
             first.setdefault(picture, key)

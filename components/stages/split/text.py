@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from components.core.caption_normalization import normalised
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 from components.stages.split.owners import Post, place, shares_of
 from components.stages.split.records import SPLITS, groups_of_pictures, is_grouped, shares_asked, write_split
@@ -56,7 +56,7 @@ def sides_by_text(records: Iterable[Said], shares: dict[str, float], seed: int) 
     component = components(records)
     # A component is placed as an owner with all of its posts is.
     posts = [Post(key, of, of, "", "") for key, of in sorted(component.items())]
-    placed = place(posts, shares, seed, {}, lambda key: str(draw(seed, key).random()))
+    placed = place(posts, shares, seed, {}, lambda key: str(seeded_rng(seed, key).random()))
     return {key: placed.owners[of] for key, of in component.items()}, component
 
 

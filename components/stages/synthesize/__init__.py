@@ -1,4 +1,4 @@
-"""Synthesize: every caption of the split is spoken, by drawn voices in drawn manners (mission S1; seed 003, section 2.2).
+"""Synthesize: every caption of the split is spoken, by drawn voices in drawn manners (mission S1; CSC, section 2.2).
 
 In: SPLIT records. Out: UTTERANCE records with 16 kHz FLAC in the media shards, and ``draws.json``, what was drawn from.
 The ledger has one row a record: one with nothing spoken is dropped by ``no_voice`` (no voice speaks its language), by the
@@ -88,15 +88,15 @@ def _refuse(stage: Stage, params: Params) -> None:
 
     where = f"params.yaml: {stage.dataset}.synthesize"
     if params.utterances < 1 or not params.voices:
-        raise HearsightError("needs at least one utterance and one voice", where=where, mend="raise utterances")
+        raise HearsightError("needs at least one utterance and one voice", where=where, hint="raise utterances")
     if params.max_characters < 1:
-        raise HearsightError("must be at least 1", where=f"{where}.max_characters", mend="raise it")
+        raise HearsightError("must be at least 1", where=f"{where}.max_characters", hint="raise it")
     if repeated := sorted({name for name in params.voices if params.voices.count(name) > 1}):
-        raise HearsightError(f"'{repeated[0]}' is named twice", where=f"{where}.voices", mend="name each voice once")
+        raise HearsightError(f"'{repeated[0]}' is named twice", where=f"{where}.voices", hint="name each voice once")
     for name in ("rate_sd", "pitch_sd", "gain_sd"):
         # At 2 sd of .5 and more a voice would stand still.
         if not 0 <= getattr(params, name) < (0.5 if name == "rate_sd" else float("inf")):
-            raise HearsightError("is out of range", where=f"{where}.{name}", mend="give 0 or more, and less than .5 for the rate")
+            raise HearsightError("is out of range", where=f"{where}.{name}", hint="give 0 or more, and less than .5 for the rate")
 
 
 def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
@@ -111,7 +111,7 @@ def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
         raise HearsightError(
             "none of the voices is installed",
             where=f"params.yaml: {stage.dataset}.synthesize.voices",
-            mend="; ".join(dict.fromkeys(f"run `{voice.install}`" for voice in absent)),
+            hint="; ".join(dict.fromkeys(f"run `{voice.install}`" for voice in absent)),
         )
     line = f"{len(here)} voices: {', '.join(voice.name for voice in here)}"
     if absent:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.speech.voices.catalogue import voice_named
 from components.speech.voices.failures import SILENT, EngineFailure
-from components.stages.synthesize.prosody import Manner
+from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Speech
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def buy(rows: Sequence[Mapping[str, Any]], task: Task) -> dict[str, bytes | str]
     return {digest: unaskable(each) or stored[raw_key(each)] for digest, each in wishes.items()}
 
 
-def bought_speech(voice: str, answers: Mapping[tuple[str, Manner], bytes | str], shaped_there: bool) -> Speech:
+def bought_speech(voice: str, answers: Mapping[tuple[str, Prosody], bytes | str], shaped_there: bool) -> Speech:
     """The annotator of a paid voice, whose answers are at hand."""
 
-    def say(text: str, manner: Manner) -> Samples:
+    def say(text: str, manner: Prosody) -> Samples:
         from components.speech.audio.measures import measure
         from components.speech.voices.paid import SILENCE, heard
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from components.execution.stage import ShardOut, Task
     from components.speech.text_normalization import Spoken, Unspeakable
-    from components.stages.synthesize.prosody import Manner
+    from components.stages.synthesize.prosody import Prosody
 
 PLANNED = pa.schema(
     [
@@ -34,7 +34,7 @@ COPIED = ("caption", "language", "split", "group", "image_sha256")
 
 def plans(
     records: Iterable[Mapping[str, Any]], voices: Mapping[str, Collection[str]], params: Mapping[str, Any]
-) -> Iterator[tuple[Mapping[str, Any], Spoken | Unspeakable | None, list[Manner]]]:
+) -> Iterator[tuple[Mapping[str, Any], Spoken | Unspeakable | None, list[Prosody]]]:
     """Each SPLIT record, what is said of its caption, and the manner of each of its utterances.
 
     Args:

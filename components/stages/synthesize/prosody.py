@@ -1,4 +1,4 @@
-"""Who says a caption, and how: the random choices of seed 003, section 2.2."""
+"""Who says a caption, and how: the random choices of CSC, section 2.2."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.core.digests import digest_value
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 DEVIATIONS = 2.0
 """A draw is never further from its mean than this many standard deviations; one that is gets moved to the edge."""
@@ -19,7 +19,7 @@ DECIMALS = 4
 
 
 @dataclass(frozen=True)
-class Manner:
+class Prosody:
     """How one utterance is spoken."""
 
     voice: str
@@ -33,7 +33,7 @@ class Manner:
 
 def manner_of(
     seed: int, record: str, number: int, *, voices: Sequence[str], rate_sd: float, pitch_sd: float, gain_sd: float
-) -> Manner:
+) -> Prosody:
     """The manner of utterance ``number`` of ``record``: a function of these alone, not of any order.
 
     Each parameter has a key of its own, so that none depends on the voices or on another's deviation. The voice is
@@ -41,7 +41,7 @@ def manner_of(
     """
     deviations = {"rate": rate_sd, "pitch": pitch_sd, "gain": gain_sd}
     values = {name: _clipped(seed, record, number, name, deviations[name]) for name in MEANS}
-    return Manner(voice_of(seed, record, number, voices), **values)
+    return Prosody(voice_of(seed, record, number, voices), **values)
 
 
 def voice_of(seed: int, record: str, number: int, voices: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def _hash(*parts: str | int) -> bytes:
 
 def _clipped(seed: int, record: str, number: int, name: str, sd: float) -> float:
     edge = DEVIATIONS * sd
-    drawn = draw(seed, record, number, name).gauss(0.0, sd)
+    drawn = seeded_rng(seed, record, number, name).gauss(0.0, sd)
     return round(MEANS[name] + min(edge, max(-edge, drawn)), DECIMALS)
 
 
@@ -79,6 +79,6 @@ def distributions(*, voices: dict[str, list[str]], rate_sd: float, pitch_sd: flo
     }
 
 
-def utterance_digest(text: str, manner: Manner) -> str:
+def utterance_digest(text: str, manner: Prosody) -> str:
     """The content key under which the audio of ``text`` in this manner is cached."""
     return digest_value({"text": text, **asdict(manner)})

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from components.speech.voices.catalogue import voice_named
 from components.stages.synthesize.paid_speech import bought_speech, buy, speech_of
-from components.stages.synthesize.prosody import Manner
+from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Speech, Unspoken
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def speak_piece(piece: pa.Table, task: Task) -> dict[str, str]:
     bought = buy(rows, task)
     for voice in sorted({row["voice"] for row in rows}):
         wanted = {
-            row["digest"]: (row["spoken"], Manner(voice, row["rate"], row["pitch"], row["gain"]))
+            row["digest"]: (row["spoken"], Prosody(voice, row["rate"], row["pitch"], row["gain"]))
             for row in rows
             if row["voice"] == voice
         }

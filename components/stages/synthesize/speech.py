@@ -1,4 +1,4 @@
-"""The dear part of synthesis: one text spoken once, shaped, measured and packed."""
+"""The expensive part of synthesis: one text spoken once, shaped, measured and packed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from components.speech.audio.trim import trim
 from components.speech.voices.catalogue import voice_named
 from components.speech.voices.failures import SILENT, EngineFailure
 from components.speech.voices.speaking import speak
-from components.stages.synthesize.prosody import Manner, utterance_digest
+from components.stages.synthesize.prosody import Prosody, utterance_digest
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
-    Say = Callable[[str, Manner], Samples]
+    Say = Callable[[str, Prosody], Samples]
 
 
 class Unspoken(Exception):
@@ -73,7 +73,7 @@ class Speech:
         self.say = say or (lambda text, manner: speak(text, manner.voice))
         self.shaped_there = shaped_there
 
-    def compute(self, payload: tuple[str, Manner]) -> bytes:
+    def compute(self, payload: tuple[str, Prosody]) -> bytes:
         """Speak, shape, measure and pack one utterance; raises Unspoken when the engine fails."""
         text, manner = payload
         try:

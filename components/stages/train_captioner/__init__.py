@@ -3,7 +3,7 @@
 In: ``input`` the PREPARED records and their features or pictures. Out: MODEL records and
 ``models/<network>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are exported. Each seed is a job of its
 own, cached by all it depends on; inside a job Lightning checkpoints and resumes exactly. The epoch of the best validation CIDEr-D
-is kept. Sources: seed 000, sections 4 and 5.2; AoANet and self-critical training: seed 002, section 5.4. Not in scope: how good
+is kept. Sources: CC, sections 4 and 5.2; AoANet and self-critical training: PCV, section 5.4. Not in scope: how good
 the models are on tests (``compare``).
 """
 

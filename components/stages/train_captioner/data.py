@@ -16,7 +16,7 @@ from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
 from components.training.members import Members
 
 if TYPE_CHECKING:
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
 
 COLUMNS = ["key", "split", "group", "words", "image_sha256", "media"]
 
@@ -46,17 +46,17 @@ class Split:
         return Split(self.table.filter(pa.array(rows)), self.picture[rows], self.sha256, self.members, self.group)
 
 
-def read_split(boundary: Boundary, split: str) -> Split:
+def read_split(output: StageOutput, split: str) -> Split:
     """The records of one split."""
-    parts = [shard.read(COLUMNS) for shard in boundary.shards]
+    parts = [shard.read(COLUMNS) for shard in output.shards]
     parts = [part.filter(pc.equal(part["split"], split)) for part in parts]
-    table = pa.concat_tables(parts).sort_by("key").combine_chunks() if parts else boundary.table(COLUMNS)
+    table = pa.concat_tables(parts).sort_by("key").combine_chunks() if parts else output.table(COLUMNS)
     coded = pc.dictionary_encode(_one(table["image_sha256"]))
     picture = np.asarray(coded.indices, dtype=np.int64)
     sha256 = coded.dictionary.to_pylist()
     first = np.unique(picture, return_index=True)[1] if len(picture) else np.zeros(0, dtype=np.int64)
     media, group = (table[name].take(pa.array(first)).to_pylist() for name in ("media", "group"))
-    return Split(table, picture, sha256, Members(boundary, media), group)
+    return Split(table, picture, sha256, Members(output, media), group)
 
 
 def build_vocabulary(words: pa.ListArray, min_count: int) -> list[str]:
@@ -68,7 +68,7 @@ def build_vocabulary(words: pa.ListArray, min_count: int) -> list[str]:
 
 
 def encode_captions(words: pa.ListArray, vocabulary: Sequence[str], longest: int) -> NDArray[np.int32]:
-    """Captions as START, word numbers, END, PAD …, n × (longest + 2); cut to ``longest`` words (seed 000, section 5.2: 15)."""
+    """Captions as START, word numbers, END, PAD …, n × (longest + 2); cut to ``longest`` words (CC, section 5.2: 15)."""
     lengths = np.asarray(pc.list_value_length(words), dtype=np.int64)
     known = pa.array(list(vocabulary[len(SPECIAL) :]), type=pa.string())
     numbers = pc.fill_null(pc.index_in(pc.list_flatten(words), value_set=known), UNKNOWN - len(SPECIAL))
@@ -88,21 +88,21 @@ def teaching(encoded: NDArray[np.int32]) -> NDArray[np.bool_]:
     return np.asarray((encoded >= len(SPECIAL)).any(axis=1))
 
 
-def training_split(boundary: Boundary, where: str) -> Split:
+def training_split(output: StageOutput, where: str) -> Split:
     """The training captions.
 
     Raises:
         HearsightError: there are fewer than two.
     """
-    found = read_split(boundary, "train")
+    found = read_split(output, "train")
     if len(found.table) < 2:
-        mend = "crawl more pages, relax the filters, or import another set"
-        raise HearsightError(f"has {len(found.table)} training captions", where=where, mend=mend)
+        hint = "crawl more pages, relax the filters, or import another set"
+        raise HearsightError(f"has {len(found.table)} training captions", where=where, hint=hint)
     return found
 
 
 def known_captions(split: Split, vocabulary: Sequence[str], longest: int, where: str) -> tuple[Split, NDArray[np.int32], int]:
-    """Captions that can be learnt from, as numbers, and how many were left out for having no known word.
+    """Captions that can be learned from, as numbers, and how many were left out for having no known word.
 
     Raises:
         HearsightError: fewer than two are left.
@@ -112,7 +112,7 @@ def known_captions(split: Split, vocabulary: Sequence[str], longest: int, where:
     left_out = int((~good).sum())
     if good.sum() < 2:
         what = f"{left_out} of {len(good)} training captions hold only unknown words"
-        raise HearsightError(what, where=where, mend="lower min_count, or train on more captions")
+        raise HearsightError(what, where=where, hint="lower min_count, or train on more captions")
     return split.select(good), encoded[good], left_out
 
 
@@ -136,7 +136,7 @@ def judged(split: Split, where: str) -> tuple[NDArray[np.int64], list[list[list[
     pictures = [number for number, group in enumerate(split.group) if group in references]
     if split.group and not pictures:
         what = f"all references of the {len(split.group)} validation pictures are empty"
-        raise HearsightError(what, where=where, mend="look at the captions before `prepare`")
+        raise HearsightError(what, where=where, hint="look at the captions before `prepare`")
     return np.array(pictures, dtype=np.int64), [references[split.group[number]] for number in pictures]
 
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.training.members import Members
 from components.vision.training_pictures import distorted, open_picture, plain
 
@@ -79,7 +79,7 @@ class Items(torch.utils.data.Dataset[Any]):
 
     def source(self, epoch: int, item: int) -> Any:
         """What an item's view is drawn from."""
-        return draw(self.seed, epoch, self.key(item), "view")
+        return seeded_rng(self.seed, epoch, self.key(item), "view")
 
 
 class FeatureItems(Items):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from components.execution.stage import Task
     from components.stages.train_captioner.data import Split
     from components.stages.train_captioner.items import Items
-    from components.stages.train_captioner.recipe import CaptionerRecipe
+    from components.stages.train_captioner.recipe import CaptionerTraining
     from components.training.settings import Hardware
 
 PHASES = ("cross_entropy", "self_critical")
@@ -25,7 +25,7 @@ PHASES = ("cross_entropy", "self_critical")
 class Trained(NamedTuple):
     """What training gave."""
 
-    recipe: CaptionerRecipe
+    recipe: CaptionerTraining
     """Of the last phase, with the history and the best weights of all."""
     config: dict[str, Any]
 
@@ -60,21 +60,21 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     from components.models.image_captioner import ImageCaptioner
     from components.models.trained import vocabulary_digest
     from components.stages.train_captioner import data
-    from components.stages.train_captioner.recipe import CaptionerRecipe
+    from components.stages.train_captioner.recipe import CaptionerTraining
     from components.stages.train_captioner.rewards import CiderReward
     from components.training.fit import fit, launched
     from components.training.ranks import tell_nodes
     from components.training.recipe import reseed
 
-    settings, seed, hardware, boundary = spec["settings"], spec["seed"], task.params, task.inputs["input"]
-    _check(settings, boundary.name)
+    settings, seed, hardware, output = spec["settings"], spec["seed"], task.params, task.inputs["input"]
+    _check(settings, output.name)
     torch.set_num_threads(hardware.threads)
-    where = f"caption, {spec['network']}-{seed} on {boundary.name}"
-    split = data.training_split(boundary, boundary.name)
+    where = f"caption, {spec['network']}-{seed} on {output.name}"
+    split = data.training_split(output, output.name)
     vocabulary = data.build_vocabulary(split.words, settings["min_count"])
-    split, words, left_out = data.known_captions(split, vocabulary, settings["longest"], boundary.name)
-    validation = data.read_split(boundary, "validation")
-    places, references = data.judged(validation, boundary.name)
+    split, words, left_out = data.known_captions(split, vocabulary, settings["longest"], output.name)
+    validation = data.read_split(output, "validation")
+    places, references = data.judged(validation, output.name)
     make = _items(spec, hardware)
     training = make(split.members, split.picture, words, split.table["key"], training=True)
     judging = make(validation.members, places, None, [validation.sha256[place] for place in places], training=False)
@@ -83,24 +83,24 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
     network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder, spec), **chosen)
     model = ImageCaptioner(build(network_config), encoder)
-    scratch = task.work / digest_value([spec, boundary.digest, task.shared["code"], hardware.plain()])[:32]
+    scratch = task.work / digest_value([spec, output.digest, task.shared["code"], hardware.plain()])[:32]
     if hardware.nodes > 1 and not launched():
         tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
     identity = {
         "vocabulary": vocabulary_digest(vocabulary),
         "network": digest_value(network_config.plain()),
         "settings": digest_value([spec, hardware.plain()]),
-        "set": boundary.digest,
+        "set": output.digest,
     }
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
-    recipe = CaptionerRecipe(model, settings, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
+    recipe = CaptionerTraining(model, settings, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
     fit(recipe, training, scratch / PHASES[0], hardware)
     phase = settings["self_critical"]
     if phase["epochs"]:
         pictures, rewarded = _pictures(make, split)
         model.load_state_dict(recipe.best["weights"])
         own = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
-        second = CaptionerRecipe(
+        second = CaptionerTraining(
             model,
             own | {"warm_up_steps": 0, "decay_per_1000": 1.0},
             seed,
@@ -109,7 +109,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
             identity=identity | {"phase": PHASES[1]},
             **common,
         )
-        # What the first phase learnt is the one to beat, and its epochs are counted on.
+        # What the first phase learned is the one to beat, and its epochs are counted on.
         second.begin_after(recipe)
         fit(second, pictures, scratch / PHASES[1], hardware)
         recipe = second
@@ -119,7 +119,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "network": network_config.plain(),
         "encoder": {name: value for name, value in spec["encoder"].items() if name != "weights"},
         "settings": settings,
-        "set": {"boundary": boundary.name, "digest": boundary.digest},
+        "set": {"boundary": output.name, "digest": output.digest},
         "best_epoch": best["epoch"],
         "best_phase": best["phase"],
         "validation": best["validation"],
@@ -141,7 +141,7 @@ def build_encoder(encoder: dict[str, Any]) -> nn.Module:
 
     path = find_root() / encoder["weights"] if encoder["weights"] else None
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
-        raise HearsightError("the weights are not those that the run began with", where=path, mend="run again")
+        raise HearsightError("the weights are not those that the run began with", where=path, hint="run again")
     return trainable_encoder(encoder["name"], path, encoder["side"])
 
 
@@ -169,7 +169,7 @@ def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
 
 
 def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
-    """The training pictures that a caption is learnt of, each once, and the references of each."""
+    """The training pictures that a caption is learned of, each once, and the references of each."""
     import numpy as np
 
     from components.stages.train_captioner.data import references_by_group
@@ -201,7 +201,7 @@ def _check(settings: dict[str, Any], where: str) -> None:
     phase = settings["self_critical"]
     if phase["epochs"] and phase["baseline"] == "mean" and phase["samples"] < 2:
         what = "needs two samples a picture or more for the baseline 'mean'"
-        raise HearsightError(what, where=f"{where}: self_critical", mend="raise samples, or set baseline: greedy")
+        raise HearsightError(what, where=f"{where}: self_critical", hint="raise samples, or set baseline: greedy")
     for name, least in (("epochs", 1), ("batch", 1), ("longest", 1), ("min_count", 1)):
         if settings[name] < least:
-            raise HearsightError(f"{name} is {settings[name]}", where=where, mend=f"set it to {least} or more")
+            raise HearsightError(f"{name} is {settings[name]}", where=where, hint=f"set it to {least} or more")

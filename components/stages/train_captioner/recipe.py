@@ -16,12 +16,12 @@ from components.models.self_critical import mean_of_others, self_critical_loss, 
 from components.models.vocabulary import PAD
 from components.stages.train_captioner.items import Batch, Items
 from components.stages.train_captioner.rewards import CiderReward
-from components.training.recipe import Recipe, loader
+from components.training.recipe import TrainingModule, loader
 
 JUDGED_AT_ONCE = 64
 
 
-class CaptionerRecipe(Recipe):
+class CaptionerTraining(TrainingModule):
     """One phase of a captioner's training.
 
     Args:
@@ -59,7 +59,7 @@ class CaptionerRecipe(Recipe):
         """What the history calls this phase."""
         return "cross_entropy" if self.reward is None else "self_critical"
 
-    def begin_after(self, earlier: CaptionerRecipe) -> None:
+    def begin_after(self, earlier: CaptionerTraining) -> None:
         """Count on from another phase, and keep its best weights until they are beaten."""
         self.history, self.best, self.steps = list(earlier.history), dict(earlier.best), earlier.steps
         self.first_epoch, self.first_step = len(self.history), earlier.steps

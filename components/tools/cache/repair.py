@@ -18,7 +18,7 @@ from components.core.addresses import lock_path
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder
 from components.core.graph import load_graph
-from components.core.result_cache import sqlite_shelf
+from components.core.result_cache import sqlite_backend
 from components.execution.process import sole_writer
 from components.tools.cache.salvage import salvaged
 
@@ -54,7 +54,7 @@ def _damage_of(path: Path) -> Damage | None:
             keys = tuple(key for key, value, crc in rows if not isinstance(value, bytes) or zlib.crc32(value) != crc)
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise HearsightError("is in use", where=path, mend="wait until no stage runs") from None
+            raise HearsightError("is in use", where=path, hint="wait until no stage runs") from None
         return Damage(path, (), str(error))
     except sqlite3.Error as error:
         return Damage(path, (), str(error))
@@ -88,7 +88,7 @@ def repair(root: Path, damages: Collection[Damage], copies_of: Collection[Path] 
                 raise disk_error(error, damage.store) from error
             except sqlite3.Error as error:
                 raise HearsightError(
-                    f"cannot be repaired ({error})", where=damage.store, mend="free some disk space and repeat the command"
+                    f"cannot be repaired ({error})", where=damage.store, hint="free some disk space and repeat the command"
                 ) from error
     return left
 
@@ -105,7 +105,7 @@ def _rebuild(path: Path, *, copy: bool) -> int:
     fresh = path.with_name(f".{path.name}.repaired")
     for old in (fresh, *_beside(fresh)):
         old.unlink(missing_ok=True)
-    with sqlite_shelf(fresh) as shelf:
+    with sqlite_backend(fresh) as shelf:
         batch = []
         for row in salvaged(path):
             batch.append(row)

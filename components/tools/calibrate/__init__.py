@@ -44,7 +44,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
             for table in measured(job, shards):
                 sweep.add(table)
         if not sweep.candidates:
-            raise HearsightError("there is no alt-text to measure", where=alts or dataset, mend="give some, one a line")
+            raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give some, one a line")
         source = "lines of text" if alts else f"candidates of {dataset}"
         files = write_page(sweep, out, f"{sweep.candidates:,} {source}, held to the settings of {dataset}")
     numbers = sweep.numbers()
@@ -91,5 +91,5 @@ def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
             return line_shards(handle, job.work)
     except OSError as error:
         raise HearsightError(
-            f"cannot be read ({error.strerror})", where=alts, mend="give a text file, or - for standard input"
+            f"cannot be read ({error.strerror})", where=alts, hint="give a text file, or - for standard input"
         ) from None

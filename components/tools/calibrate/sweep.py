@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.tools.calibrate.swept import Swept
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Sweep:
     def add(self, table: pa.Table) -> None:
         """Count one shard of measured candidates."""
         texts, failing = table.column("text").to_pylist(), table.column("failing").to_pylist()
-        lots = np.array([draw("calibrate", text).random() for text in texts])
+        lots = np.array([seeded_rng("calibrate", text).random() for text in texts])
         self.candidates += len(texts)
         self.passing += sum(not names for names in failing)
         for curve in self.curves:

@@ -87,6 +87,6 @@ def chosen(rules: Sequence[str]) -> list[Swept]:
     for name in rules:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            mend = f"did you mean '{near[0]}'?" if near else f"these can: {', '.join(known)}"
-            raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", mend=mend)
+            hint = f"did you mean '{near[0]}'?" if near else f"these can: {', '.join(known)}"
+            raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
     return [each for each in SWEPT if not rules or each.rule in rules]

@@ -16,8 +16,8 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import parse_settings, stage_params
-from components.core.result_cache import AnnotationStore, Annotator
-from components.core.stage_output import Boundary
+from components.core.result_cache import Annotator, ResultCache
+from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.google.bill import Line, total
 from components.google.responses import NAMES
@@ -66,10 +66,10 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
     providers = parse_settings(ProviderParams, given, "hearsight cost")
     assert isinstance(providers, ProviderParams)
     plan = plan_for(root, providers, params.language)
-    inputs = {name: Boundary(path) for name, path in graph.inputs("filter", dataset).items()}
+    inputs = {name: StageOutput(path) for name, path in graph.inputs("filter", dataset).items()}
     if not inputs["input"].path.is_dir():
-        raise HearsightError("is not there yet", where=inputs["input"].path, mend=f"run the crawl of '{dataset}' first")
-    task = Task(params, plan, AnnotationStore(root / ".hearsight" / "annotations"), inputs, root / ".hearsight", dataset)
+        raise HearsightError("is not there yet", where=inputs["input"].path, hint=f"run the crawl of '{dataset}' first")
+    task = Task(params, plan, ResultCache(root / ".hearsight" / "annotations"), inputs, root / ".hearsight", dataset)
     if "asking" not in plan:
         return [Line("embedded", "all", 0, 0, 0, 0, 0.0)]
     tallies: dict[str, Tally] = {}

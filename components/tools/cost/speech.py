@@ -13,7 +13,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import stage_params
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.google.bill import Line, total
 from components.speech.text_normalization import Spoken
 from components.speech.voices.bill import bill
@@ -37,9 +37,9 @@ def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[Line]
     graph.require("synthesize", dataset)
     params = stage_params(root / "params.yaml", graph.params, dataset, "synthesize", Params)
     assert isinstance(params, Params)
-    source = Boundary(graph.inputs("synthesize", dataset)["input"])
+    source = StageOutput(graph.inputs("synthesize", dataset)["input"])
     if not source.path.is_dir():
-        raise HearsightError("is not there yet", where=source.path, mend=f"run the split of '{dataset}' first")
+        raise HearsightError("is not there yet", where=source.path, hint=f"run the split of '{dataset}' first")
     named = [voice_named(name) for name in voices or params.voices]
     drawn = [voice for voice in named if voice.paid or not voice.extra or installed(voice)]
     if not any(voice.paid for voice in drawn):

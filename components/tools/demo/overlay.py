@@ -38,9 +38,9 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any], where: str) -> dict
     for key, value in over.items():
         place = f"{where}: {key}"
         if key not in base:
-            raise HearsightError("is not a setting of params.yaml", where=place, mend=_did_you_mean(str(key), list(base)))
+            raise HearsightError("is not a setting of params.yaml", where=place, hint=_did_you_mean(str(key), list(base)))
         if isinstance(base[key], Mapping) != isinstance(value, Mapping):
-            raise HearsightError("has another shape than in params.yaml", where=place, mend="write it as params.yaml does")
+            raise HearsightError("has another shape than in params.yaml", where=place, hint="write it as params.yaml does")
         result[key] = merged(base[key], value, place) if isinstance(value, Mapping) else value
     return result
 

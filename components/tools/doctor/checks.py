@@ -34,5 +34,5 @@ def examine(root: Path) -> list[Finding]:
         try:
             findings += check(root)
         except HearsightError as error:
-            findings.append(Finding(MISSING, name, f"{error.where}: {error.what}" if error.where else error.what, error.mend))
+            findings.append(Finding(MISSING, name, f"{error.where}: {error.what}" if error.where else error.what, error.hint))
     return findings

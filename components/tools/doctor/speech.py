@@ -61,7 +61,7 @@ def voices(root: Path) -> list[Finding]:
                 findings.append(Finding(MISSING, "voices", f"none of {dataset}'s is installed", free[names[0]].install))
         except HearsightError as error:
             if error.what not in {f"the voice '{name}' is not installed" for name in free}:  # which has a line already
-                findings.append(Finding(MISSING, "voices", f"{dataset}: {error.what}", error.mend))
+                findings.append(Finding(MISSING, "voices", f"{dataset}: {error.what}", error.hint))
     if working := [name for name, voice in there.items() if voice.engine not in broken]:
         findings.append(Finding(OK, "voices", ", ".join(working)))
     return findings
@@ -94,7 +94,7 @@ def _voices_of(root: Path) -> dict[str, list[str]]:
         content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())
-        raise HearsightError(f"cannot be read: {said}", where=path, mend="git restore params.yaml") from None
+        raise HearsightError(f"cannot be read: {said}", where=path, hint="git restore params.yaml") from None
     blocks = content.items() if isinstance(content, dict) else ()
     spoken = {name: block["synthesize"] for name, block in blocks if isinstance(block, dict) and "synthesize" in block}
     return {

@@ -5,7 +5,7 @@ Pages are released as Conceptual Captions is: captions and addresses, no picture
 A verb and not a stage: a release goes to a folder of the user's choice, outlives the project's ``data/``, and nothing in the
 graph reads it; a stage would empty its folder before each run, and a release must never be overwritten by another.
 Where the parts come from: ``made``. Pages: ``files``, ``notes``. Posts: ``posts``. How it gets to its place: ``publish``.
-Source: Conceptual Captions (seed 000) table 3; its dataset page (seed 001); #PraCegoVer (seed 002) sections 3 and 6.
+Source: Conceptual Captions (CC) table 3; its dataset page (seed 001); #PraCegoVer (PCV) sections 3 and 6.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def release(
             raise HearsightError(
                 "is no set of posts: it has no subsets, users or mentions",
                 where=f"dataset {dataset}",
-                mend="leave --subset, --key-file and --mask-mentions away",
+                hint="leave --subset, --key-file and --mask-mentions away",
             )
         from components.tools.release.files import write_all
         from components.tools.release.notes import write_notes

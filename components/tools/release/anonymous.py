@@ -51,20 +51,20 @@ def read_names(root: Path, out: Path, key_file: Path | None) -> Names:
     Raises:
         HearsightError: there is none, or it is shorter than 16 bytes, or it lies where it would be given away.
     """
-    mend = f"make one with `{MAKE}`, keep it, and put it into {VARIABLE} or a file named by --key-file"
+    hint = f"make one with `{MAKE}`, keep it, and put it into {VARIABLE} or a file named by --key-file"
     if key_file is None:
         key, where = os.environ.get(VARIABLE, "").strip().encode(), VARIABLE
     else:
         where, place = str(key_file), key_file.resolve()
         for folder, name in ((root.resolve(), "the project"), (out.resolve(), "the release")):
             if place.is_relative_to(folder):
-                raise HearsightError(f"lies in {name}, where it would be given away", where=where, mend="move it elsewhere")
+                raise HearsightError(f"lies in {name}, where it would be given away", where=where, hint="move it elsewhere")
         try:
             key = place.read_bytes().strip()
         except OSError as error:
-            raise HearsightError(f"cannot be read ({error.strerror})", where=where, mend=mend) from None
+            raise HearsightError(f"cannot be read ({error.strerror})", where=where, hint=hint) from None
     if not key:
-        raise HearsightError("holds no key, and users must be told by a keyed hash", where=where, mend=mend)
+        raise HearsightError("holds no key, and users must be told by a keyed hash", where=where, hint=hint)
     if len(key) < SHORTEST:
-        raise HearsightError(f"has {len(key)} bytes, and a key needs at least {SHORTEST}", where=where, mend=mend)
+        raise HearsightError(f"has {len(key)} bytes, and a key needs at least {SHORTEST}", where=where, hint=hint)
     return Names(key)

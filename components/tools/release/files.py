@@ -72,7 +72,7 @@ def write_all(made: Made, folder: Path) -> Facts:
         raise HearsightError(
             f"holds no record whose picture is on the web ({facts.unreachable} are not)",
             where=made.split.path,
-            mend="there is nothing to release",
+            hint="there is nothing to release",
         )
     (folder / STATISTICS).write_text(statistics_tsv(facts.statistics), encoding="utf-8")
     (folder / CONCEPTS).write_bytes(made.concepts.file(CONCEPTS).read_bytes())

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 
 STAGES = ("filter", "hypernymize", "dedup", "split")
 """The stages whose settings made a release of pages what it is, in order."""
@@ -25,8 +25,8 @@ class Made:
     """The outputs a release is made of, each of the very run that the next was made from."""
 
     dataset: str
-    split: Boundary
-    concepts: Boundary
+    split: StageOutput
+    concepts: StageOutput
     settings: dict[str, Any]
     """``<dataset>/<stage>`` → its parameters, of every stage from the filter to the split."""
 
@@ -36,18 +36,18 @@ class MadePosts:
     """The outputs a release of posts is made of."""
 
     dataset: str
-    stages: dict[str, Boundary]
+    stages: dict[str, StageOutput]
     """Stage → its output, from the crawl to the split."""
     settings: dict[str, dict[str, Any]]
     """Stage → its parameters."""
 
     @property
-    def split(self) -> Boundary:
+    def split(self) -> StageOutput:
         """The split."""
         return self.stages["split"]
 
     @property
-    def crawl(self) -> Boundary:
+    def crawl(self) -> StageOutput:
         """The crawl, which holds the pictures."""
         return self.stages["crawl"]
 
@@ -83,7 +83,7 @@ def find_parts(root: Path, dataset: str) -> Made:
     concepts = stages.get("hypernymize")
     if concepts is None:
         raise HearsightError(
-            "comes from no hypernymize stage", where=stages["split"].path, mend="release a dataset whose chain takes it"
+            "comes from no hypernymize stage", where=stages["split"].path, hint="release a dataset whose chain takes it"
         )
     return Made(dataset, stages["split"], concepts, {stages[name].name: settings[name] for name in stages})
 
@@ -93,21 +93,21 @@ def find_posts(root: Path, dataset: str) -> MadePosts:
     stages, settings = _back(root, dataset, STAGES_OF_POSTS)
     if lacks := [name for name in STAGES_OF_POSTS if name not in stages]:
         raise HearsightError(
-            f"comes from no {lacks[0]} stage", where=stages["split"].path, mend="release a dataset whose chain takes it"
+            f"comes from no {lacks[0]} stage", where=stages["split"].path, hint="release a dataset whose chain takes it"
         )
     return MadePosts(dataset, stages, settings)
 
 
-def _back(root: Path, dataset: str, named: Collection[str]) -> tuple[dict[str, Boundary], dict[str, dict[str, Any]]]:
+def _back(root: Path, dataset: str, named: Collection[str]) -> tuple[dict[str, StageOutput], dict[str, dict[str, Any]]]:
     """From the split back along the lineages, while the stage is one of ``named``; stage → output and parameters, in order."""
     from components.core.gates import require_passed
     from components.core.graph import load_graph
 
     graph = load_graph(root)
     graph.require("split", dataset)
-    found = Boundary(graph.output("split", dataset))
+    found = StageOutput(graph.output("split", dataset))
     require_passed(root, found)
-    stages: dict[str, Boundary] = {}
+    stages: dict[str, StageOutput] = {}
     settings: dict[str, dict[str, Any]] = {}
     while found.path.name in named:
         lineage = _lineage(found)
@@ -115,25 +115,25 @@ def _back(root: Path, dataset: str, named: Collection[str]) -> tuple[dict[str, B
         before = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
         if before is None:
             break
-        earlier = Boundary(root / "data" / before["boundary"])
+        earlier = StageOutput(root / "data" / before["boundary"])
         if earlier.path.name in named and earlier.digest != before["manifest_sha256"]:
             raise HearsightError(
-                f"is not the output that {found.name} was made from", where=earlier.path, mend=f"run `dvc repro split@{dataset}`"
+                f"is not the output that {found.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"
             )
         found = earlier
     return dict(reversed(stages.items())), dict(reversed(settings.items()))
 
 
-def _lineage(boundary: Boundary) -> dict[str, Any]:
-    _ = boundary.manifest
-    path = lineage_path(boundary.path)
+def _lineage(stage_output: StageOutput) -> dict[str, Any]:
+    _ = stage_output.manifest
+    path = lineage_path(stage_output.path)
     try:
         content = json.loads(path.read_bytes())
         assert isinstance(content["params"], dict)
         assert all(isinstance(parent, dict) for parent in content["parents"])
     except (OSError, ValueError, KeyError, TypeError, AssertionError):
-        stage, dataset = boundary.path.name, boundary.path.parent.name
+        stage, dataset = stage_output.path.name, stage_output.path.parent.name
         raise HearsightError(
-            "does not tell what it was made from", where=path, mend=f"run `dvc repro --force -s {stage}@{dataset}`"
+            "does not tell what it was made from", where=path, hint=f"run `dvc repro --force -s {stage}@{dataset}`"
         ) from None
     return dict(content)

@@ -125,8 +125,8 @@ class PostFacts:
         return cls(
             [
                 Loss(stage, kind, bucket["kept"], dict(sorted(bucket["dropped"].items(), key=lambda item: (-item[1], item[0]))))
-                for stage, boundary in made.stages.items()
-                for kind, bucket in sorted(boundary.manifest.counts.items())
+                for stage, output in made.stages.items()
+                for kind, bucket in sorted(output.manifest.counts.items())
             ]
         )
 

@@ -90,7 +90,7 @@ def write_posts(root: Path, made: MadePosts, folder: Path, names: Names, wanted:
     write_archive(folder / IMAGES, _pictures(made, found, facts, gone))
     found = [each for each in found if each.key not in gone]
     if not found:
-        raise HearsightError("holds no post that can be released", where=made.split.path, mend="there is nothing to release")
+        raise HearsightError("holds no post that can be released", where=made.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (each.published() for each in found))
     few = [found[index] for index in sample([(each.key, each.user) for each in found], seed)]
     write_json(folder / "sample" / DATASET, (each.published() for each in few))
@@ -167,7 +167,7 @@ def _picture(made: MadePosts, each: Instance) -> tuple[bytes, bytes]:
         raise HearsightError(
             f"{each.media} is not the picture of record {each.key}",
             where=made.crawl.path,
-            mend=f"run `dvc repro --force -s crawl@{made.crawl.path.parent.name}`",
+            hint=f"run `dvc repro --force -s crawl@{made.crawl.path.parent.name}`",
         )
     return data, without_metadata(data, each.kind)
 

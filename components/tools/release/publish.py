@@ -62,12 +62,12 @@ def require_same(out: Path, new: Path) -> None:
     """
     elsewhere = "write to another folder, or remove this one first"
     if not (out / SUMS).is_file():
-        raise HearsightError("is there already and is no release", where=out, mend=elsewhere)
+        raise HearsightError("is there already and is no release", where=out, hint=elsewhere)
     was, would = _by_name(sums(out)), _by_name(sums(new))
     if (out / SUMS).read_bytes() != (new / SUMS).read_bytes() or was != would:
         differing = sorted(name for name in was.keys() | would.keys() if was.get(name) != would.get(name)) or [SUMS]
         more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-        raise HearsightError(f"holds another release: {differing[0]}{more} would differ", where=out, mend=elsewhere)
+        raise HearsightError(f"holds another release: {differing[0]}{more} would differ", where=out, hint=elsewhere)
 
 
 def _by_name(told: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from components.core.errors import HearsightError
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 SAMPLE = 5
 """Instances of the sample (#PraCegoVer section 3)."""
@@ -23,9 +23,9 @@ def parse_subsets(given: Iterable[str]) -> dict[str, int]:
     for each in given:
         name, _, number = each.rpartition("=")
         if not _NAME.fullmatch(name) or not re.fullmatch(r"[1-9][0-9]{0,11}", number):
-            raise HearsightError(f"'{each}' names no subset", where="--subset", mend="give NAME=N, as in set-63K=100000")
+            raise HearsightError(f"'{each}' names no subset", where="--subset", hint="give NAME=N, as in set-63K=100000")
         if name in found:
-            raise HearsightError(f"'{name}' is there twice", where="--subset", mend="give each subset a name of its own")
+            raise HearsightError(f"'{name}' is there twice", where="--subset", hint="give each subset a name of its own")
         found[name] = int(number)
     return found
 
@@ -41,11 +41,11 @@ def drawn(subsets: Mapping[str, int], collected: Collection[str], seed: int) -> 
     for name, number in subsets.items():
         if number > len(collected):
             raise HearsightError(
-                f"'{name}' asks for {number} of {len(collected)} collected posts", where="--subset", mend="ask for fewer"
+                f"'{name}' asks for {number} of {len(collected)} collected posts", where="--subset", hint="ask for fewer"
             )
     if not subsets:
         return {}
-    order = sorted(collected, key=lambda key: (draw(seed, key, "subset").random(), key))
+    order = sorted(collected, key=lambda key: (seeded_rng(seed, key, "subset").random(), key))
     return {name: set(order[:number]) for name, number in subsets.items()}
 
 
@@ -53,11 +53,11 @@ def sample(posts: Sequence[tuple[str, str]], seed: int) -> list[int]:
     """Five of (key, user) pairs by their places: owners are drawn, then a post of each; a second one when owners are few."""
     of: dict[str, list[tuple[float, str, int]]] = {}
     for index, (key, user) in enumerate(posts):
-        of.setdefault(user, []).append((draw(seed, key, "sample").random(), key, index))
+        of.setdefault(user, []).append((seeded_rng(seed, key, "sample").random(), key, index))
     rounds: list[tuple[int, float, str, int]] = []
     for mine in of.values():
         ranked = sorted(mine)[:SAMPLE]
         # An owner's place is its first post's: many posts give no owner a better chance than the rest of the draw does.
-        place = draw(seed, min(key for _, key, _ in mine), "sample owner").random()
+        place = seeded_rng(seed, min(key for _, key, _ in mine), "sample owner").random()
         rounds += [(number, place, key, index) for number, (_, key, index) in enumerate(ranked)]
     return sorted(index for *_, index in sorted(rounds)[:SAMPLE])

@@ -66,8 +66,8 @@ def read_captions(references: Path, candidates: Path, *, subset: bool = False) -
     try:
         return matched(known, written, subset=subset)
     except ValueError as problem:
-        mend = "pass --subset to score only the images that have one" if str(problem).startswith("no candidate") else ""
-        raise HearsightError(str(problem), where=f"{candidates} beside {references}", mend=mend) from None
+        hint = "pass --subset to score only the images that have one" if str(problem).startswith("no candidate") else ""
+        raise HearsightError(str(problem), where=f"{candidates} beside {references}", hint=hint) from None
 
 
 def from_file(path: Path, read: Callable[[bytes], Any]) -> Any:

@@ -39,12 +39,12 @@ def write_submission(candidates: Path, split: str, algorithm: str, out: Path, im
         HearsightError: a name, a file or an id does not fit; nothing is written then.
     """
     if split not in SPLITS:
-        raise HearsightError(f"'{split}' is no split of the server", where="--split", mend=f"take {' or '.join(SPLITS)}")
+        raise HearsightError(f"'{split}' is no split of the server", where="--split", hint=f"take {' or '.join(SPLITS)}")
     if not _NAME.fullmatch(algorithm):
         raise HearsightError(
             f"'{algorithm}' will not do in a file's name there",
             where="--algorithm",
-            mend="take letters, figures, full stops and hyphens",
+            hint="take letters, figures, full stops and hyphens",
         )
     captions: dict[int, str] = from_file(candidates, _numbered)
     if images is not None:

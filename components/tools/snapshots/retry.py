@@ -74,7 +74,7 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
         raise HearsightError(
             f"the snapshot '{params.snapshot}' is not complete",
             where=folder,
-            mend=f"run `hearsight run crawl --dataset {stage.dataset}`, which asks again by itself",
+            hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which asks again by itself",
         )
     _stood_on(folder)
     taken = taken_down(stage, params, folder)
@@ -107,9 +107,9 @@ def _known(classes: Collection[str], present: Collection[str]) -> None:
     for name in sorted(classes):
         if name not in CLASSES and name not in present and not _STATUS.fullmatch(name):
             known = sorted({*CLASSES, *present})
-            raise HearsightError(f"'{name}' is no class of failure here", where="--class", mend=f"known are: {', '.join(known)}")
+            raise HearsightError(f"'{name}' is no class of failure here", where="--class", hint=f"known are: {', '.join(known)}")
     if not classes:
-        raise HearsightError("names no class of failure", where="--class", mend=f"give {','.join(CLASSES)}, or leave it out")
+        raise HearsightError("names no class of failure", where="--class", hint=f"give {','.join(CLASSES)}, or leave it out")
 
 
 def _stood_on(folder: Path) -> None:
@@ -120,5 +120,5 @@ def _stood_on(folder: Path) -> None:
             raise HearsightError(
                 f"the later snapshot '{path.parent.name}' stands on it, so it must stay as it is",
                 where=folder,
-                mend=f"retry '{path.parent.name}', or crawl the next day",
+                hint=f"retry '{path.parent.name}', or crawl the next day",
             )

@@ -46,7 +46,7 @@ def _open(path: Path) -> closing[sqlite3.Connection]:
         base = sqlite3.connect(path, timeout=120)
         base.execute("SELECT count(*) FROM results")
     except sqlite3.Error as error:
-        raise HearsightError(f"the annotation cache failed ({error})", where=path, mend=REPAIR) from None
+        raise HearsightError(f"the annotation cache failed ({error})", where=path, hint=REPAIR) from None
     return closing(base)
 
 

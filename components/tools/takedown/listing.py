@@ -27,7 +27,7 @@ def spelled(kind: str, value: str) -> str:
     """``value`` in the spelling that is hashed; raises HearsightError when it is no url, host or owner."""
     found = SPELLED[kind](value)
     if not found:
-        raise HearsightError(f"'{value}' is no {kind}", where="takedown", mend=MEND[kind])
+        raise HearsightError(f"'{value}' is no {kind}", where="takedown", hint=MEND[kind])
     return found
 
 

@@ -63,7 +63,7 @@ class Wanted:
 def _pattern(pair: tuple[str, str]) -> bytes:
     kind, value = pair
     if not value:
-        raise HearsightError(f"an empty {kind} cannot be looked for", where="takedown", mend="give one")
+        raise HearsightError(f"an empty {kind} cannot be looked for", where="takedown", hint="give one")
     before = rb"(?<![a-z0-9-])" if kind == "host" else rb"(?<!\w)"
     after = rb"(?![a-z0-9-]|\.[a-z0-9])" if kind == "host" else _AFTER
     return before + re.escape(value.encode()) + after

@@ -32,7 +32,7 @@ def purge(root: Path, *, apply: bool) -> Plan:
     """
     listed = read_takedown(root / NAME)
     if not listed:
-        raise HearsightError("lists nothing", where=root / NAME, mend="add to it with `hearsight takedown add`")
+        raise HearsightError("lists nothing", where=root / NAME, hint="add to it with `hearsight takedown add`")
     graph = load_graph(root)
     with ExitStack() as locks:
         for dataset in graph.datasets:
@@ -66,7 +66,7 @@ def open_repo(root: Path, locks: ExitStack) -> Any:
         locks.enter_context(repo.lock)
     except DvcException as error:
         raise HearsightError(
-            f"is in use ({' '.join(str(error).split())[:200]})", where="dvc", mend="wait for it to end"
+            f"is in use ({' '.join(str(error).split())[:200]})", where="dvc", hint="wait for it to end"
         ) from None
     return repo
 
@@ -83,7 +83,7 @@ def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
                     raise HearsightError(
                         "still holds what is listed",
                         where=path,
-                        mend="run `dvc repro` first: a purge clears what older runs left",
+                        hint="run `dvc repro` first: a purge clears what older runs left",
                     )
 
 
@@ -93,7 +93,7 @@ def _require_fresh(root: Path, out: Path) -> None:
         made_from = root / "data" / parent["boundary"] / "manifest.json" if "boundary" in parent else None
         if made_from and (not made_from.exists() or sha256_file(made_from) != parent["manifest_sha256"]):
             raise HearsightError(
-                f"was made from an older {parent['boundary']}",
+                f"was made from an older {parent['stage_output']}",
                 where=out,
-                mend="run `dvc repro` first: a purge clears what older runs left",
+                hint="run `dvc repro` first: a purge clears what older runs left",
             )

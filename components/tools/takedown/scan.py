@@ -64,7 +64,7 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
     """
     listed = read_takedown(root / NAME)
     if not listed and not plain:
-        raise HearsightError("lists nothing", where=root / NAME, mend="give --host, --url or --owner, or add one")
+        raise HearsightError("lists nothing", where=root / NAME, hint="give --host, --url or --owner, or add one")
     flush_or_warn(root)  # what waits to be logged lies in MLflow then, where it is found
     graph = load_graph(root)
     removed = evidence.known_before(root, graph)

@@ -42,7 +42,7 @@ class SearchModel:
     address: str
     """Where its files lie; empty where they are gone."""
     digest: str
-    """The index boundary's."""
+    """The index output's."""
     versions: tuple[tuple[str, str], ...] = ()
     """(name, version) in the registry."""
     mark: str = ""
@@ -92,7 +92,7 @@ def remove(tracker: Tracker, model: SearchModel) -> None:
         HearsightError: its files lie in another project.
     """
     if folder := foreign(tracker, model):
-        raise HearsightError("lies outside of this project", where=folder, mend="purge in the project it belongs to")
+        raise HearsightError("lies outside of this project", where=folder, hint="purge in the project it belongs to")
     if model.address:
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 

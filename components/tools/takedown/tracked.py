@@ -128,7 +128,7 @@ class Tracker:
                 yield item.path
 
     def clear(self, artefact: Artefact, seeker: Seeker) -> None:
-        """Remove an artefact, or log it again without the listed addresses and mend the tag that speaks of it."""
+        """Remove an artefact, or log it again without the listed addresses and fix the tag that speaks of it."""
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
         run_id = artefact.run.info.run_id
@@ -136,7 +136,7 @@ class Tracker:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
             told = json.loads(seeker.wanted.redact(local.read_text(encoding="utf-8"))) if local else None
             if folder := self.foreign(artefact.run.info.artifact_uri):
-                raise HearsightError("lies outside of this project", where=folder, mend="purge in the project it belongs to")
+                raise HearsightError("lies outside of this project", where=folder, hint="purge in the project it belongs to")
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if told is not None and local is not None:
                 told["params_sha256"] = digest_value(told["params"])

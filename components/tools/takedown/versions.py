@@ -107,9 +107,7 @@ def stores(repo: Repo) -> Iterator[Objects]:
             odb.fs.exists(odb.path)
         except Exception as error:  # every cloud raises its own
             line = " ".join(str(error).split())[:200]
-            raise HearsightError(
-                f"cannot be reached ({line})", where=f"DVC remote {name}", mend="mend it and run again"
-            ) from None
+            raise HearsightError(f"cannot be reached ({line})", where=f"DVC remote {name}", hint="fix it and run again") from None
         yield Objects(f"DVC remote {name}", odb, odb.fs.join(legacy.path, "runs"))
 
 
@@ -120,7 +118,7 @@ def current_objects(root: Path, cache: Objects) -> set[str]:
     except FileNotFoundError:
         return set()
     except (yaml.YAMLError, KeyError, TypeError):
-        raise HearsightError("cannot be read", where=root / "dvc.lock", mend="run `dvc repro`") from None
+        raise HearsightError("cannot be read", where=root / "dvc.lock", hint="run `dvc repro`") from None
     found = {
         item["md5"] for entry in stages.values() for part in ("deps", "outs") for item in entry.get(part, []) if "md5" in item
     }
@@ -159,7 +157,7 @@ def find(objects: Objects, seeker: Seeker, current: set[str], known: dict[str, L
         raise HearsightError(
             "refers to an output that holds what is listed",
             where="dvc.lock",
-            mend="run `dvc repro` first, so that it names the new one",
+            hint="run `dvc repro` first, so that it names the new one",
         )
     hit -= current
     tainted = {v.oid for v in stored.versions if v.oid not in current and hit & set(v.files.values())}

@@ -48,9 +48,9 @@ def pairs_in(path: str, page_url: str = "") -> Iterator[PageFound]:
             elif _TAG.search(head) and not _binary(head):
                 yield _html(stream, path, page_url, getattr(opened, "headers", None))
             else:
-                raise HearsightError("is no HTML, WARC, WAT or WACZ", where=path, mend="give a page or an archive of pages")
+                raise HearsightError("is no HTML, WARC, WAT or WACZ", where=path, hint="give a page or an archive of pages")
     except OSError as error:
-        raise HearsightError(f"reading broke off ({error})", where=path, mend="try again") from None
+        raise HearsightError(f"reading broke off ({error})", where=path, hint="try again") from None
 
 
 def _packed(head: bytes) -> bool:

@@ -129,7 +129,7 @@ class HttpStream:
         try:
             self._answer: http.client.HTTPResponse = opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise HearsightError(f"no answer ({_line(error)})", where=url, mend="look at the address in a browser") from None
+            raise HearsightError(f"no answer ({_line(error)})", where=url, hint="look at the address in a browser") from None
         self.headers = self._answer.headers
 
     def __enter__(self) -> HttpStream:
@@ -143,9 +143,9 @@ class HttpStream:
         try:
             data = self._answer.read(size)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise HearsightError(f"reading broke off ({_line(error)})", where=self._url, mend="try again") from None
+            raise HearsightError(f"reading broke off ({_line(error)})", where=self._url, hint="try again") from None
         if not data and self._answer.length:
-            raise HearsightError(f"the last {self._answer.length} bytes did not come", where=self._url, mend="try again")
+            raise HearsightError(f"the last {self._answer.length} bytes did not come", where=self._url, hint="try again")
         return data
 
 

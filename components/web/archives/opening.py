@@ -80,10 +80,10 @@ def open_archive(path: str) -> Iterator[Stream]:
                 yield handle
         except (OSError, ValueError) as error:
             if not isinstance(error, OSError):
-                raise HearsightError(str(error), where=ascii(path), mend="give the path of a file") from None
+                raise HearsightError(str(error), where=ascii(path), hint="give the path of a file") from None
             if error.filename is None:  # not the opening: what was done meanwhile
                 raise
-            raise HearsightError(error.strerror or "cannot be read", where=path, mend="give the path of a file") from None
+            raise HearsightError(error.strerror or "cannot be read", where=path, hint="give the path of a file") from None
 
 
 @contextmanager
@@ -109,10 +109,10 @@ def whole_file(ahead: Ahead, path: str) -> Iterator[IO[bytes]]:
                 size += len(more)
                 if size > SPOOL_LIMIT:
                     raise HearsightError(
-                        f"is a WACZ of more than {SPOOL_LIMIT} bytes", where=path, mend="save it as a file and name that"
+                        f"is a WACZ of more than {SPOOL_LIMIT} bytes", where=path, hint="save it as a file and name that"
                     )
                 copy.write(more)
         except OSError as error:
             what = f"cannot be copied to {tempfile.gettempdir()} ({error.strerror or error})"
-            raise HearsightError(what, where=path, mend="save it as a file and name that, or set TMPDIR") from None
+            raise HearsightError(what, where=path, hint="save it as a file and name that, or set TMPDIR") from None
         yield copy

@@ -43,10 +43,10 @@ def read_paths(path: str, prefix: str = "") -> list[str]:
             raise ValueError(f"more than {MAX_LIST} bytes")
         lines = data.decode("utf-8").split("\n")
     except (ValueError, zlib.error) as error:
-        raise HearsightError(f"no list of paths ({error})", where=path, mend="fetch it again") from None
+        raise HearsightError(f"no list of paths ({error})", where=path, hint="fetch it again") from None
     names = [line.strip() for line in lines if line.strip()]
     if not names or any("\x00" in name or len(name) > 4096 for name in names):
-        raise HearsightError("names no archives", where=path, mend="give a list with one path a line")
+        raise HearsightError("names no archives", where=path, hint="give a list with one path a line")
     if not prefix and path.startswith("s3://"):
         prefix = "s3://" + path.removeprefix("s3://").partition("/")[0]
     return [name if "://" in name or name.startswith("/") else _joined(prefix, name) for name in names]

@@ -45,7 +45,7 @@ class S3Stream:
             raise HearsightError(
                 f"S3 gives nothing ({error})",
                 where=self.path,
-                mend="check the address, and the AWS credentials if it is not public",
+                hint="check the address, and the AWS credentials if it is not public",
             ) from None
         self._body, self._etag = answer["Body"], answer["ETag"]
         return answer
@@ -62,7 +62,7 @@ class S3Stream:
                 continue
             self._at += len(data)
             return data
-        raise HearsightError("the transfer breaks again and again", where=self.path, mend="try again later")
+        raise HearsightError("the transfer breaks again and again", where=self.path, hint="try again later")
 
     def span(self, start: int, size: int) -> bytes:
         """The ``size`` bytes from ``start`` on, fewer at the object's end."""
@@ -78,7 +78,7 @@ class S3Stream:
             while self._at < end and (more := self.read(end - self._at)):
                 found += more
         if start + len(found) < end:
-            raise HearsightError("the transfer breaks again and again", where=self.path, mend="try again later")
+            raise HearsightError("the transfer breaks again and again", where=self.path, hint="try again later")
         return bytes(found)
 
 

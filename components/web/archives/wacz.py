@@ -80,7 +80,7 @@ def inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
         archive = zipfile.ZipFile(guarded)
     except BROKEN as error:
         raise HearsightError(
-            f"is a broken ZIP file ({_plain(str(error)) or type(error).__name__})", where=path, mend="fetch it again"
+            f"is a broken ZIP file ({_plain(str(error)) or type(error).__name__})", where=path, hint="fetch it again"
         ) from None
     guarded.open = True
     with archive:
@@ -88,7 +88,7 @@ def inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
         refused = _refused(entries, archive.start_dir)
         wanted = [at for at, info in enumerate(entries) if info.filename.startswith(FOLDER) and not info.is_dir()]
         if not wanted:
-            raise HearsightError(f"is a ZIP file without {FOLDER}", where=path, mend="give a WACZ, or the WARC files themselves")
+            raise HearsightError(f"is a ZIP file without {FOLDER}", where=path, hint="give a WACZ, or the WARC files themselves")
         for at in wanted:
             yield InnerFile(archive, entries[at], refused[at])
 

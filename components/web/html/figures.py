@@ -1,6 +1,6 @@
 """The text a page shows below its pictures: ``<figcaption>``, kept beside the alt-text as context.
 
-Not a caption of the set: the paper reads alt-texts alone (seed 000, section 3), and a figcaption may speak of anything.
+Not a caption of the set: the paper reads alt-texts alone (CC, section 3), and a figcaption may speak of anything.
 """
 
 from __future__ import annotations

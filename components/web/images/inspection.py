@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from components.core.digests import sha256_bytes
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.execution.limits import OverLimit, run_limited
 from components.web.budget import Budget
 from components.web.images.head import Head, read_head
@@ -68,12 +68,10 @@ class ImageLook:
         return asdict(_over(self.budget, Facts("image_over_budget", over.reason, *size, "", len(data), sha256_bytes(data))))
 
 
-def look_at_all(
-    annotations: AnnotationStore, budget: Budget, payloads: Mapping[str, bytes | Stored]
-) -> dict[str, dict[str, Any]]:
+def look_at_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str, bytes | Stored]) -> dict[str, dict[str, Any]]:
     """Image sha256 → its facts: those that are kept, where they hold under ``budget``, else by a look.
 
-    Errors as for :meth:`AnnotationStore.annotate`.
+    Errors as for :meth:`ResultCache.annotate`.
     """
     annotator = ImageLook(budget)
     facts = annotations.annotate(annotator, payloads)

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore, PaidAnnotator
+from components.core.result_cache import PaidAnnotator, ResultCache
 from components.google.client import Asking, GoogleClient
 from components.google.usage import spent
 from components.speech.voices.google_speech import MOST_BYTES, GoogleSpeech, Shape, Wish, clean, raw_key, unaskable
@@ -179,17 +179,17 @@ def test_what_no_text_is_at_fault_for_ends_the_run_with_one_line(
 ) -> None:
     google.script = first(99, reply)
     with pytest.raises(HearsightError, match=told) as caught:
-        AnnotationStore(tmp_path).annotate(speech(), wishes(9))
+        ResultCache(tmp_path).annotate(speech(), wishes(9))
     assert "key-of-a-test" not in str(caught.value) and "\n" not in str(caught.value)
-    assert AnnotationStore(tmp_path).known(speech(), list(wishes(9))) == {}
+    assert ResultCache(tmp_path).known(speech(), list(wishes(9))) == {}
 
 
 def test_a_text_that_google_refuses_is_refused_alone_and_for_good(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: TOO_LONG if body["input"]["text"].endswith(" 1") else None
-    found = AnnotationStore(tmp_path).annotate(speech(), wishes(3))
+    found = ResultCache(tmp_path).annotate(speech(), wishes(3))
     assert [bool(heard(stored).refusal) for stored in found.values()] == [False, True, False]
     assert "longer than the limit" in heard(list(found.values())[1]).refusal and len(google.requests) == 3
-    AnnotationStore(tmp_path).annotate(speech(), wishes(3))
+    ResultCache(tmp_path).annotate(speech(), wishes(3))
     assert len(google.requests) == 3
 
 
@@ -226,8 +226,8 @@ def test_a_text_that_gets_no_sound_answer_is_refused_and_told_why(google: FakeGo
 def test_a_service_that_never_gives_audio_ends_the_run_and_nothing_is_kept(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: audio(wav(SOUND, rate=24_000))
     with pytest.raises(HearsightError, match=r"Google Text-to-Speech gives no sound answers.*24000 Hz"):
-        AnnotationStore(tmp_path).annotate(speech(), wishes(9))
-    assert AnnotationStore(tmp_path).known(speech(), list(wishes(9))) == {}
+        ResultCache(tmp_path).annotate(speech(), wishes(9))
+    assert ResultCache(tmp_path).known(speech(), list(wishes(9))) == {}
 
 
 @pytest.mark.parametrize("samples", [b"", bytes(8000), np.full(1600, 20, "<i2").tobytes()])
@@ -235,7 +235,7 @@ def test_silence_is_paid_for_once_and_read_as_nothing_to_hear(google: FakeGoogle
     google.script = lambda number, path, body: audio(wav(samples))
     folder = tmp_path / "usage"
     for _ in range(2):
-        found = AnnotationStore(tmp_path).annotate(speech(folder=folder), wishes(4))
+        found = ResultCache(tmp_path).annotate(speech(folder=folder), wishes(4))
         assert [heard(stored).refusal for stored in found.values()] == [SILENCE] * 4
         assert all(len(heard(stored).samples) == 0 for stored in found.values())
     assert len(google.requests) == 4
@@ -252,15 +252,15 @@ def test_characters_of_what_was_answered_are_counted_and_of_nothing_else(google:
 def test_a_quota_that_ends_in_the_middle_loses_nothing(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
     with pytest.raises(HearsightError, match="what was answered is kept"):
-        AnnotationStore(tmp_path).annotate(speech(), wishes(20))
+        ResultCache(tmp_path).annotate(speech(), wishes(20))
     answered, google.script, google.requests = set(google.spoken()[:7]), (lambda number, path, body: None), []
-    store = AnnotationStore(tmp_path)
+    store = ResultCache(tmp_path)
     assert set(store.annotate(speech(), wishes(20))) == set(wishes(20))
     assert not answered & set(google.spoken()) and len(google.requests) == 13
 
 
 def _annotate(folder: Path, order: int) -> None:
-    found = AnnotationStore(folder).annotate(speech(), dict(list(wishes(24).items())[::order]))
+    found = ResultCache(folder).annotate(speech(), dict(list(wishes(24).items())[::order]))
     assert len(found) == 24 and not any(heard(stored).refusal for stored in found.values())
 
 
@@ -282,7 +282,7 @@ def test_what_was_answered_before_a_kill_is_not_bought_again(google: FakeGoogle,
     worker.start()
     until(lambda: len(google.requests) >= 14)
     # Ten are answered and stored, four on their way when the process dies.
-    until(lambda: len(AnnotationStore(tmp_path).known(speech(), list(wishes(24)))) >= 10)
+    until(lambda: len(ResultCache(tmp_path).known(speech(), list(wishes(24)))) >= 10)
     os.kill(worker.pid or 0, signal.SIGKILL)
     worker.join(HANG)
     answered = set(google.spoken()[:10])

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.speech.audio.files import to_flac
 from components.speech.voices.catalogue import VOICES, at_hand, installed, voice_named
 from components.speech.voices.google import WAVENET, google_name
@@ -23,7 +23,7 @@ from components.speech.voices.paid import heard, plan_for
 from components.stages import synthesize
 from components.stages.synthesize import Params
 from tests.google.fake_google import DAY_USED_UP, FakeGoogle
-from tests.support import PROJECT, make_boundary, make_stage, row
+from tests.support import PROJECT, make_output, make_stage, row
 
 SIX = [f"google-wavenet-{letter}" for letter in "abcdef"]
 SPREAD: dict[str, Any] = {"voices": SIX, "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
@@ -72,22 +72,22 @@ def project(tmp_path: Path, google: FakeGoogle) -> Path:
         row("split", key=f"k{number:02d}", caption=caption, language="en", split="train", media=f"00000/{number}.png")
         for number, caption in enumerate([*CAPTIONS, CAPTIONS[0], "x" * 5001])
     ]
-    make_boundary(tmp_path, "split", [rows[:7], rows[7:]])
+    make_output(tmp_path, "split", [rows[:7], rows[7:]])
     return tmp_path
 
 
-def run(root: Path, shaped_there: bool = False, **spread: float) -> tuple[Boundary, dict[str, float]]:
+def run(root: Path, shaped_there: bool = False, **spread: float) -> tuple[StageOutput, dict[str, float]]:
     settings = {"max_characters": 6000, "google_shapes": shaped_there}
     stage = make_stage(
         root,
         "synthesize",
         params=Params(seed=1, utterances=3, **SPREAD | spread | settings),
-        inputs={"input": Boundary(root / "data/english/split")},
+        inputs={"input": StageOutput(root / "data/english/split")},
     )
     stage = dataclasses.replace(stage, root=root)
     synthesize.run(stage)
     stage.finish()
-    return Boundary(stage.out), {name: value for name, value, _ in stage.metrics}
+    return StageOutput(stage.out), {name: value for name, value, _ in stage.metrics}
 
 
 def estimated(root: Path, **settings: Any) -> tuple[int, int, int, int, float]:

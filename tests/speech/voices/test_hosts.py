@@ -14,7 +14,7 @@ import pytest
 
 from components.speech.voices import hosts
 from components.speech.voices.failures import EngineDown
-from components.speech.voices.hosts import Failed, Host, Keeper
+from components.speech.voices.hosts import CacheServer, Failed, Host
 from tests.support import PROJECT, until
 
 ODD = "tests.speech.voices.odd_engines:"
@@ -22,7 +22,7 @@ ODD = "tests.speech.voices.odd_engines:"
 
 @pytest.fixture(params=["Obedient", "Forgetful"])
 def odd(request):
-    keeper = Keeper(ODD + request.param, seconds=4.0, seconds_per_character=0.0, give_up=3)
+    keeper = CacheServer(ODD + request.param, seconds=4.0, seconds_per_character=0.0, give_up=3)
     yield keeper
     keeper.close()
 
@@ -116,7 +116,7 @@ def test_an_engine_that_fails_every_text_is_down_and_one_success_begins_the_coun
 )
 def test_an_engine_that_cannot_start_says_why(engine, told):
     with pytest.raises(EngineDown, match=told):
-        Keeper(ODD + engine).say("x", "one")
+        CacheServer(ODD + engine).say("x", "one")
 
 
 def test_an_engine_that_never_loads_is_ended():

@@ -161,7 +161,7 @@ def test_no_text_whatever_brings_the_speaking_process_down(text, voice):
 
 def test_what_an_engine_does_to_a_text_is_told_with_the_voice(monkeypatch):
     odd = replace(VOICES["flite-slt"], name="odd", engine="tests.speech.voices.odd_engines:Obedient")
-    keeper = hosts.Keeper(odd.engine, seconds=4.0, seconds_per_character=0.0, give_up=6)
+    keeper = hosts.CacheServer(odd.engine, seconds=4.0, seconds_per_character=0.0, give_up=6)
     monkeypatch.setitem(VOICES, "odd", odd)
     monkeypatch.setitem(hosts._keepers, odd.engine, keeper)
     cases = {"segfault": "crash", "raise": "error", "silent": "silent", "nothing": "silent"}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.queries import as_query
 from components.retrieval.searcher import SEARCH, Searcher
@@ -43,19 +43,19 @@ class Page(HTMLParser):
 
 
 def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_languages_and_splits(stage: Any) -> None:
-    rows = Boundary(stage.out).table().to_pylist()
+    rows = StageOutput(stage.out).table().to_pylist()
     pictures = [row for row in rows if row["kind"] == "image"]
     assert len(pictures) == 6 and len(rows) == 6 + 12
     assert all(
         row["languages"] == ["es", "fr"] and len(row["captions"]) == 2 and row["caption"].startswith("<es>") for row in pictures
     )
     assert {tuple(row["splits"]) for row in rows} == {("train",), ("test",)}
-    ledger = Boundary(stage.out).ledger().to_pylist()
+    ledger = StageOutput(stage.out).ledger().to_pylist()
     assert (
         sorted((r["kind"], r["rule"]) for r in ledger)
         == [("image", "")] * 6 + [("utterance", "")] * 12 + [("utterance", "other_split")] * 4
     )
-    assert all(Boundary(stage.out).file(f"{SEARCH}/{row['thumbnail']}").read_bytes()[:2] == b"\xff\xd8" for row in rows)
+    assert all(StageOutput(stage.out).file(f"{SEARCH}/{row['thumbnail']}").read_bytes()[:2] == b"\xff\xd8" for row in rows)
 
 
 def test_the_output_passes_its_check(stage: Any) -> None:
@@ -113,7 +113,7 @@ def test_settings_that_cannot_be_used_are_named(stage: Any, tmp_path: Path, chan
 
 
 def test_the_page_shows_all_four_pairings_and_plays_what_it_refers_to(stage: Any) -> None:
-    text = Boundary(stage.out).file(PAGE).read_text()
+    text = StageOutput(stage.out).file(PAGE).read_text()
     page = Page(text)
     headings = re.findall(r"<h3>(Nearest [a-z ]+)</h3>", text)
     assert headings == ["Nearest pictures", "Nearest spoken captions"] * 4
@@ -163,7 +163,7 @@ def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage:
 def test_the_queries_are_drawn_by_their_keys(stage: Any) -> None:
     from components.stages.build_search_index.neighbours import draw_queries
 
-    records = Boundary(stage.out).table().to_pylist()
+    records = StageOutput(stage.out).table().to_pylist()
     keys = [records[row]["key"] for row in draw_queries(records, "test", 1, 3)]
     turned = records[::-1]
     assert [turned[row]["key"] for row in draw_queries(turned, "test", 1, 3)] == keys

@@ -43,11 +43,9 @@ def told(stage: Any) -> Any:
     for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
         patch.delenv(name, raising=False)
     patch.setenv("HEARSIGHT_TRACKING", "now")
-    lineages = {name: json.loads((boundary.path / "lineage.json").read_text()) for name, boundary in stage.inputs.items()}
-    for name, boundary in stage.inputs.items():
-        record_run(
-            StageResult(stage.root, "stamps", boundary.path.name, boundary.path, boundary.manifest, lineages[name], [], {})
-        )
+    lineages = {name: json.loads((output.path / "lineage.json").read_text()) for name, output in stage.inputs.items()}
+    for name, output in stage.inputs.items():
+        record_run(StageResult(stage.root, "stamps", output.path.name, output.path, output.manifest, lineages[name], [], {}))
     own = json.loads((stage.out / "lineage.json").read_text())
     result = StageResult(stage.root, "stamps", "build_search_index", stage.out, stage.manifest, own, stage.metrics, {})
     assert record_run(result)

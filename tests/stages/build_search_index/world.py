@@ -15,8 +15,8 @@ from PIL import Image
 from components.core.addresses import PREPARED_FILE
 from components.core.digests import digest_value, sha256_bytes, sha256_file
 from components.core.ledger import kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.execution.runner import clear
 from components.execution.stage import write_lineage
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
@@ -51,19 +51,19 @@ def picture(place: int, size: tuple[int, int] = (60, 40)) -> bytes:
     return target.getvalue()
 
 
-def boundary(root: Path, stage: str, rows: list[dict[str, Any]], media: dict[str, bytes], files: dict[str, Any]) -> Boundary:
-    """A finished boundary of one shard, with a lineage."""
+def output(root: Path, stage: str, rows: list[dict[str, Any]], media: dict[str, bytes], files: dict[str, Any]) -> StageOutput:
+    """A finished output of one shard, with a lineage."""
     job = make_stage(root, stage, "stamps")
-    table = pa.Table.from_pylist(rows, schema=BOUNDARIES[stage][1])
+    table = pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[stage][1])
     job.write_shard("00000", table, ledger_table(kept(r["key"]) for r in rows), media or None)
     for name, data in files.items():
         job.write_file(name, data)
     write_lineage(job, {}, digest_value({}))
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
-def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[str, Boundary]:
+def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[str, StageOutput]:
     """Each picture spoken of in French and in Spanish; the last two are two pictures with one caption and one recording."""
     rows, prepared, clips, files = [], [], {}, {}
     for place in range(pictures):
@@ -88,14 +88,14 @@ def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[s
             }
             rows.append(row("import_recordings", key=f"{key}.0", audio_sha256=sha256_bytes(sound), **spoken, **told))
     encoder = {"wording": "caption", "encoder": {"name": "inception_resnet_v2", "side": SIDE, "trained": True}}
-    speech = boundary(root, "import_recordings", rows, clips, {})
+    speech = output(root, "import_recordings", rows, clips, {})
     return {
         "speech": speech,
-        "pictures": boundary(root, "extract_features", prepared, files, {PREPARED_FILE: json.dumps(encoder).encode()}),
+        "pictures": output(root, "extract_features", prepared, files, {PREPARED_FILE: json.dumps(encoder).encode()}),
     }
 
 
-def models(root: Path, validations: dict[str, float] | None = None, **config: Any) -> Boundary:
+def models(root: Path, validations: dict[str, float] | None = None, **config: Any) -> StageOutput:
     """Trained models, as `tune` gives them out: random weights."""
     rows, files = [], {}
     for seed, (key, validation) in enumerate((validations or {"both-100-0": 0.5, "both-100-1": 0.25}).items()):
@@ -118,10 +118,10 @@ def models(root: Path, validations: dict[str, float] | None = None, **config: An
                 weights_sha256=sha256_file(folder / "weights.safetensors"), parameters=5000, validation=validation,
             )
         )  # fmt: skip
-    return boundary(root, "finetune_retrieval", rows, {}, files)
+    return output(root, "finetune_retrieval", rows, {}, files)
 
 
-def run(root: Path, inputs: dict[str, Boundary], **changed: Any) -> Any:
+def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> Any:
     """The stage, run; the Stage, whose output is finished."""
     stage = make_stage(root, "build_search_index", "stamps", build_search_index.Params.model_validate(PARAMS | changed), inputs)
     # Lock-step with the project: its code, and exports below the test's own root.

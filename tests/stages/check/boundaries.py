@@ -1,4 +1,4 @@
-"""Small boundaries that are right in every way, one a stage, made with the same writers the stages use."""
+"""Small outputs that are right in every way, one a stage, made with the same writers the stages use."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.seeded_rng import draw
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 
 Change = Callable[[list[dict[str, Any]], list[dict[str, str]]], object]
@@ -35,7 +35,7 @@ def make(root: Path, stage: str, change: Change | None = None, dataset: str = "e
         ledger = _ledger(stage, rows, shard)
         if shard == "00001" and change:
             change(rows, ledger)
-        schema = BOUNDARIES[stage][1]
+        schema = OUTPUT_SCHEMAS[stage][1]
         table = pa.Table.from_pylist([{name: row[name] for name in schema.names} for row in rows], schema=schema)
         job.write_shard(shard, table, ledger_table(ledger), media or None)
     if stage == "synthesize":
@@ -197,4 +197,4 @@ def _utterance(key: str, record: str, split: str, shard: str, picture: bytes, me
 
 def clipped_normal(key: str, name: str, mean: float, sd: float) -> float:
     """A draw as the stage makes them, from this key."""
-    return round(mean + min(2 * sd, max(-2 * sd, draw(key, name).gauss(0.0, sd))), 4)
+    return round(mean + min(2 * sd, max(-2 * sd, seeded_rng(key, name).gauss(0.0, sd))), 4)

@@ -1,4 +1,4 @@
-"""Seeded corruptions of each boundary: what is changed, and the file, column and expectation that must be named for it."""
+"""Seeded corruptions of each output: what is changed, and the file, column and expectation that must be named for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every boundary: a right one passes, three seeded corruptions are stopped by a message that says where to look."""
+"""Every output: a right one passes, three seeded corruptions are stopped by a message that says where to look."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.records import BOUNDARIES
+from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, docs_folder, gate_path
 from tests.stages.check.boundaries import Change, make, relist
 from tests.stages.check.corruptions import CORRUPTIONS, UNIQUE, put
@@ -26,7 +26,7 @@ CASES = [
     for stage, cases in CORRUPTIONS.items()
     for number, case in enumerate(cases)
 ]
-"""`make test` takes one of each boundary."""
+"""`make test` takes one of each output."""
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def refused(root: Path, stage: str) -> str:
     return message
 
 
-@pytest.mark.parametrize("stage", list(BOUNDARIES))
+@pytest.mark.parametrize("stage", list(OUTPUT_SCHEMAS))
 def test_a_right_boundary_passes_and_its_gate_never_changes(root: Path, stage: str) -> None:
     make(root, stage)
     gate = check(root, "english", stage)
@@ -71,7 +71,7 @@ def test_a_seeded_corruption_is_stopped_and_named(
     assert page and (root / page[1]).is_file()
 
 
-@pytest.mark.parametrize("stage", list(BOUNDARIES))
+@pytest.mark.parametrize("stage", list(OUTPUT_SCHEMAS))
 def test_every_boundary_has_at_least_three_corruptions(stage: str) -> None:
     assert len(CORRUPTIONS[stage]) >= 3
 
@@ -161,7 +161,7 @@ def test_a_faulty_suite_is_named_and_not_the_data(root: Path, suite: str, said: 
 
 
 def test_every_suite_gives_reasons_and_covers_each_table_it_names() -> None:
-    for stage in BOUNDARIES:
+    for stage in OUTPUT_SCHEMAS:
         suite = json.loads((SUITES / f"{stage}.json").read_text())
         assert suite["boundary"] == stage
         assert all(entry["why"] for entries in suite["tables"].values() for entry in entries)

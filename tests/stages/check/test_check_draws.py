@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from components.core.records import UTTERANCE
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.check import check
 from components.stages.check.draws import draws_table, probabilities, voices_table
@@ -41,17 +41,17 @@ def spoken(count: int, change: Change = lambda utterance: utterance, **spread: f
 
 
 @pytest.fixture
-def boundary(tmp_path: Path) -> Boundary:
+def output(tmp_path: Path) -> StageOutput:
     stage: Stage = make_stage(tmp_path, "synthesize")
     stage.write_file("draws.json", json.dumps(distributions(voices={"en": VOICES}, **SPREAD)).encode())
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
-def held_to(boundary: Boundary, rows: list[dict[str, Any]]) -> dict[str, float]:
+def held_to(output: StageOutput, rows: list[dict[str, Any]]) -> dict[str, float]:
     """Parameter or voice → p."""
     shards = {"shards/00000.parquet": pa.Table.from_pylist(rows, schema=UTTERANCE)}
-    draws, voices = draws_table(boundary, shards), voices_table(boundary, shards)
+    draws, voices = draws_table(output, shards), voices_table(output, shards)
     return dict(zip([*draws["parameter"], *voices["voice"]], [*draws["p"], *voices["p"]], strict=True))
 
 
@@ -69,8 +69,8 @@ def test_pitches_of_another_deviation_are_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 40, 3000])
-def test_draws_as_asked_pass_however_many_there_are(boundary: Boundary, count: int) -> None:
-    found = held_to(boundary, spoken(count))
+def test_draws_as_asked_pass_however_many_there_are(output: StageOutput, count: int) -> None:
+    found = held_to(output, spoken(count))
     assert set(found) == {"rate", "pitch", "gain", "voice en", *VOICES}
     assert min(found.values()) >= 1e-3
 
@@ -108,13 +108,13 @@ def favoured(utterance: dict[str, Any]) -> dict[str, Any]:
         (spoken(800, favoured), VOICES[0]),
     ],
 )
-def test_draws_that_are_others_are_caught(boundary: Boundary, rows: list[dict[str, Any]], caught: str) -> None:
-    assert held_to(boundary, rows)[caught] < 1e-4
+def test_draws_that_are_others_are_caught(output: StageOutput, rows: list[dict[str, Any]], caught: str) -> None:
+    assert held_to(output, rows)[caught] < 1e-4
 
 
-def test_a_voice_louder_than_the_others_is_told(boundary: Boundary) -> None:
+def test_a_voice_louder_than_the_others_is_told(output: StageOutput) -> None:
     rows = [r | {"level": r["level"] + 6.0 * (r["voice"] == VOICES[2])} for r in spoken(300)]
-    table = voices_table(boundary, {"x": pa.Table.from_pylist(rows, schema=UTTERANCE)})
+    table = voices_table(output, {"x": pa.Table.from_pylist(rows, schema=UTTERANCE)})
     off = dict(zip(table["voice"], table["off"], strict=True))
     assert off[VOICES[2]] == pytest.approx(5.0, abs=1e-4) and off[VOICES[0]] == pytest.approx(-1.0, abs=1e-4)
 

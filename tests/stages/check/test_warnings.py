@@ -14,7 +14,7 @@ from components.core.check_warnings import read_warnings, upstream, warnings_pat
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.core.graph import load_graph
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.check import check, docs_folder
 from tests.stages.check.boundaries import make
 from tests.stages.check.corruptions import put
@@ -35,7 +35,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_recognisers_loop_is_a_warning_in_the_output_the_file_and_data_docs(root: Path) -> None:
-    boundary = Boundary(make(root, "evaluate_speech", LOOP))
+    stage_output = StageOutput(make(root, "evaluate_speech", LOOP))
     done = CliRunner().invoke(app, ["check", "evaluate_speech"])
     assert done.exit_code == 0, done.output
     lines = [
@@ -43,7 +43,7 @@ def test_a_recognisers_loop_is_a_warning_in_the_output_the_file_and_data_docs(ro
     ]
     assert len(lines) == 1 and "7.5" in lines[0] and "'character_error_rate'" in lines[0]
     assert json.loads(done.stdout)["warnings"] == 1
-    assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(boundary)
+    assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(stage_output)
     found = read_warnings(root, ["english/evaluate_speech"])
     assert [(each.table, each.column) for each in found] == [("by_voice", "character_error_rate")]
     docs = docs_folder(root, "english", "evaluate_speech")

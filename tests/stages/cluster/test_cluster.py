@@ -15,11 +15,11 @@ from PIL import Image
 
 from components.core.errors import HearsightError
 from components.core.manifest import read_manifest
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.cluster import SUMMARY, Embedding, Params, run
 from components.stages.cluster.embedding import count_components, fitting, project
 from components.stages.cluster.rounds import cluster_rounds
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SPACE = Embedding(variance=0.95, dimensions=3, neighbours=6, min_dist=0.0, metric="correlation", seed=42)
 PARAMS = Params(embedding=SPACE, min_cluster_size=4, min_samples=2, max_cluster_size=0, max_outliers=0.05, max_rounds=3)
@@ -50,7 +50,7 @@ def key(number: int) -> str:
     return hashlib.sha256(str(number).encode()).hexdigest()[:16]
 
 
-def cluster(root, pictures: list[bytes | None], params: Params = PARAMS, shards: int = 2, engine=None) -> Boundary:
+def cluster(root, pictures: list[bytes | None], params: Params = PARAMS, shards: int = 2, engine=None) -> StageOutput:
     """The stage over posts with these pictures; None is a post whose picture the crawl has not."""
     tars: list[dict[str, bytes]] = [{} for _ in range(shards)]
     rows: list[list[dict]] = [[] for _ in range(shards)]
@@ -63,13 +63,13 @@ def cluster(root, pictures: list[bytes | None], params: Params = PARAMS, shards:
         values = {"key": key(number), "image_sha256": sha, "media": f"{at:05d}/{sha}.png"}
         rows[at].append(row("hypernymize", **values))
         crawled[at].append(row("crawl", **values))
-    media = make_boundary(root, "crawl", crawled, media=tars)
-    source = make_boundary(root, "hypernymize", rows)
+    media = make_output(root, "crawl", crawled, media=tars)
+    source = make_output(root, "hypernymize", rows)
     stage = make_stage(root, "cluster", params=params, inputs={"input": source, "media": media})
     stage.engine = engine or Inline()
     run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
 def rounds(space, **over):

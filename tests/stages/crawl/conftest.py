@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.crawl import Params, run
 from components.web.fetch import FetchSettings
@@ -118,15 +118,15 @@ def posts_params(proxy: str, **changes: Any) -> Params:
 
 
 @pytest.fixture
-def collect(tmp_path: Path) -> Callable[..., Boundary]:
-    """Collects posts into a snapshot and gives the finished boundary."""
+def collect(tmp_path: Path) -> Callable[..., StageOutput]:
+    """Collects posts into a snapshot and gives the finished output."""
 
-    def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> Boundary:
+    def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> StageOutput:
         job = make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes))
         shutil.rmtree(job.out, ignore_errors=True)
         job.out.mkdir(parents=True)
         run(job)
         job.finish()
-        return Boundary(job.out)
+        return StageOutput(job.out)
 
     return go

@@ -11,7 +11,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 
 HOSTS = ("meadow.sample", "harbour.sample")
 COLOURS = {
@@ -40,7 +40,7 @@ PER_PAGE = 3
 def build_fixture_web(folder: Path, pages: int = 40, seed: int = 0) -> Path:
     """Write ``folder/<host>/…`` with ``pages`` pages of three captioned pictures in all; returns ``folder``."""
     scenes = [(colour, thing, place) for colour in COLOURS for thing in THINGS for place in PLACES]
-    draw(seed, "scenes").shuffle(scenes)
+    seeded_rng(seed, "scenes").shuffle(scenes)
     for order, host in enumerate(HOSTS):
         home = folder / host
         (home / "pictures").mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def fixture_seeds() -> list[str]:
 def caption(scene: tuple[str, str, str], seed: int = 0) -> str:
     """What a picture shows, as a sentence."""
     colour, thing, place = scene
-    text = draw(seed, "frame", *scene).choice(FRAMES).format(c=colour, t=thing, p=place)
+    text = seeded_rng(seed, "frame", *scene).choice(FRAMES).format(c=colour, t=thing, p=place)
     return text.replace(" a orange", " an orange").replace("A orange", "An orange")
 
 
@@ -77,7 +77,7 @@ def picture(scene: tuple[str, str, str], seed: int = 0, kind: str = "JPEG") -> b
     from PIL import Image, ImageDraw
 
     colour, thing, place = scene
-    chance = draw(seed, "picture", *scene)
+    chance = seeded_rng(seed, "picture", *scene)
     width, height = chance.randrange(150, 261), chance.randrange(150, 261)
     sky, ground = PLACES[place]
     image = Image.new("RGB", (width, height), sky)

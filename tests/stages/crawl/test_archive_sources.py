@@ -8,7 +8,7 @@ import shutil
 import pytest
 from backports import zstd
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.web.budget import Budget
 from tests.web.archived import archive_web, wacz, web_pages, zstd_frames
@@ -16,26 +16,26 @@ from tests.web.archived import archive_web, wacz, web_pages, zstd_frames
 
 @pytest.fixture
 def crawl(stage):
-    """The boundary of a crawl of those archives."""
+    """The output of a crawl of those archives."""
 
-    def go(*names: str, snapshot: str, **changes) -> Boundary:
+    def go(*names: str, snapshot: str, **changes) -> StageOutput:
         job = stage(source="archives", seeds=[], hosts=[], inputs=list(names), snapshot=snapshot, **changes)
         job.out = job.out.parent.parent / snapshot / "crawl"
         shutil.rmtree(job.out, ignore_errors=True)
         job.out.mkdir(parents=True)
         run(job)
         job.finish()
-        return Boundary(job.out)
+        return StageOutput(job.out)
 
     return go
 
 
-def page_rows(boundary):
-    return [row for row in boundary.ledger().to_pylist() if row["kind"] == "page"]
+def page_rows(output):
+    return [row for row in output.ledger().to_pylist() if row["kind"] == "page"]
 
 
-def records_of(boundary):
-    return {(row["page_url"], row["image_url"], row["alt"]) for row in boundary.table().to_pylist()}
+def records_of(output):
+    return {(row["page_url"], row["image_url"], row["alt"]) for row in output.table().to_pylist()}
 
 
 def split(path):

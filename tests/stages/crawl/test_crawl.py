@@ -10,7 +10,7 @@ import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.sample import serving as sample_web_module
 from components.sample.sites import Site
 from components.stages.crawl import run
@@ -19,13 +19,13 @@ from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 
 
-def crawl(stage, **changes) -> Boundary:
+def crawl(stage, **changes) -> StageOutput:
     job = stage(**changes)
     shutil.rmtree(job.out, ignore_errors=True)
     job.out.mkdir(parents=True)
     run(job)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ def requests(monkeypatch):
     return log
 
 
-def rows(boundary: Boundary, kind: str) -> list[dict]:
-    return [row for row in boundary.ledger().to_pylist() if row["kind"] == kind]
+def rows(output: StageOutput, kind: str) -> list[dict]:
+    return [row for row in output.ledger().to_pylist() if row["kind"] == kind]
 
 
 def test_every_image_and_page_has_one_row_and_each_accident_its_reason(stage):
-    boundary = crawl(stage)
-    records, pages = rows(boundary, "record"), rows(boundary, "page")
+    output = crawl(stage)
+    records, pages = rows(output, "record"), rows(output, "page")
     rules = Counter(row["rule"] for row in records if row["verdict"] == "dropped")
     assert rules == {
         "truncated_image": 2,
@@ -62,7 +62,7 @@ def test_every_image_and_page_has_one_row_and_each_accident_its_reason(stage):
     }
     assert Counter(row["rule"] for row in pages) == {"": 14, "redirect": 2, "http_status": 2, "robots": 2}
     assert len({row["key"] for row in records}) == len(records) == 8 * 3 + 2 * 11 + 2
-    assert boundary.manifest.counts["record"]["kept"] == boundary.table().num_rows == 8 * 3 + 2 * 3
+    assert output.manifest.counts["record"]["kept"] == output.table().num_rows == 8 * 3 + 2 * 3
     broken = next(row for row in records if row["rule"] == "truncated_image")
     assert "truncated" in broken["value"] and "cut-off.jpg on http://" in broken["detail"]
 
@@ -77,11 +77,11 @@ def test_records_are_sorted_whole_and_name_no_port(stage):
 
 
 def test_media_hold_each_picture_once_as_it_was_sent(stage):
-    boundary = crawl(stage)
-    media = dict(zip(*(boundary.table().column(name).to_pylist() for name in ("image_sha256", "media")), strict=True))
-    assert all(sha256_bytes(boundary.read_media(where)) == sha for sha, where in media.items())
-    assert sum(shard.media["members"] for shard in boundary.manifest.shards) == len(media)
-    assert len({row["media"] for row in boundary.table().to_pylist()}) == len(media)
+    output = crawl(stage)
+    media = dict(zip(*(output.table().column(name).to_pylist() for name in ("image_sha256", "media")), strict=True))
+    assert all(sha256_bytes(output.read_media(where)) == sha for sha, where in media.items())
+    assert sum(shard.media["members"] for shard in output.manifest.shards) == len(media)
+    assert len({row["media"] for row in output.table().to_pylist()}) == len(media)
 
 
 def test_a_second_run_asks_nothing_and_gives_equal_bytes(stage, requests):
@@ -143,9 +143,9 @@ def test_an_interrupted_crawl_is_taken_up_and_asks_for_nothing_it_has(stage, tmp
 def test_another_threshold_fetches_nothing(stage, requests):
     kept = crawl(stage).table().num_rows
     requests.clear()
-    boundary = crawl(stage, min_alt=40, max_image_bytes=15_000)
-    assert 0 < boundary.table().num_rows < kept and requests == []
-    assert {"image_too_large", "empty_alt"} <= {row["rule"] for row in rows(boundary, "record")}
+    output = crawl(stage, min_alt=40, max_image_bytes=15_000)
+    assert 0 < output.table().num_rows < kept and requests == []
+    assert {"image_too_large", "empty_alt"} <= {row["rule"] for row in rows(output, "record")}
 
 
 def test_limits_of_depth_and_pages_are_in_the_ledger(stage):

@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 from components.core.ledger import kept, ledger_table
 from components.core.records import FILTERED
 from components.core.shards import TarReader
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import ShardOut
 from components.stages.crawl import run
 from components.web.store import FetchStore
@@ -54,7 +54,7 @@ def site(numbers, media_validator: str = "modified") -> dict[str, Thing]:
 
 @pytest.fixture
 def crawl(tmp_path: Path):
-    """Crawls ``web`` into a snapshot; returns (boundary, what was asked meanwhile, the stage)."""
+    """Crawls ``web`` into a snapshot; returns (output, what was asked meanwhile, the stage)."""
 
     def go(web: CountingWeb, snapshot: str, base: str = "", **changes):
         start = len(web.log)
@@ -65,22 +65,22 @@ def crawl(tmp_path: Path):
         job.out.mkdir(parents=True)
         run(job)
         job.finish()
-        return Boundary(job.out), web.log[start:], job
+        return StageOutput(job.out), web.log[start:], job
 
     return go
 
 
-def shards(boundary: Boundary) -> dict[str, str]:
+def shards(output: StageOutput) -> dict[str, str]:
     """Every file of shards and media → its digest."""
     return {
         f"{folder}/{path.name}": sha256_file(path)
         for folder in ("shards", "media")
-        for path in sorted((boundary.path / folder).iterdir())
+        for path in sorted((output.path / folder).iterdir())
     }
 
 
-def ledger(boundary: Boundary, kind: str = "record") -> list[dict]:
-    return [row for row in boundary.ledger().to_pylist() if row["kind"] == kind]
+def ledger(output: StageOutput, kind: str = "record") -> list[dict]:
+    return [row for row in output.ledger().to_pylist() if row["kind"] == kind]
 
 
 def test_a_second_day_fetches_only_what_is_new_and_appends_its_shard(crawl, tmp_path):
@@ -320,8 +320,8 @@ def test_a_304_nobody_asked_for_is_a_row_and_no_record(crawl):
     things = site(range(2))
     things[image(1, 0)] = Thing(b"", "image/jpeg", status=304, validator="none")
     with CountingWeb(things) as web:
-        boundary, _, _ = crawl(web, "day-1")
-    assert [(row["rule"], row["value"]) for row in ledger(boundary) if row["rule"]] == [("http_status", "304")]
+        output, _, _ = crawl(web, "day-1")
+    assert [(row["rule"], row["value"]) for row in ledger(output) if row["rule"]] == [("http_status", "304")]
 
 
 def test_entries_of_before_are_still_read(tmp_path):

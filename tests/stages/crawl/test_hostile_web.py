@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.crawl import run
 from components.web.budget import Budget
@@ -78,9 +78,9 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
     here.close()
     server.join(HANG)
     stage.finish()
-    boundary = Boundary(stage.out)
-    rows = {row["key"]: row for row in boundary.ledger().to_pylist()}
-    yield {"rows": rows, "records": boundary.table().to_pylist(), "told": told, "seconds": seconds}
+    output = StageOutput(stage.out)
+    rows = {row["key"]: row for row in output.ledger().to_pylist()}
+    yield {"rows": rows, "records": output.table().to_pylist(), "told": told, "seconds": seconds}
 
 
 def crawl_stage(home: Path, port: int) -> Stage:

@@ -28,8 +28,8 @@ def to_day(number: int) -> None:
     CLOCK[0] = f"2026-11-{number:02d}T10:00:00.000000Z"
 
 
-def files(boundary) -> dict[str, str]:
-    names = sorted(path for folder in ("shards", "media") for path in (boundary.path / folder).iterdir())
+def files(output) -> dict[str, str]:
+    names = sorted(path for folder in ("shards", "media") for path in (output.path / folder).iterdir())
     return {f"{path.parent.name}/{path.name}": sha256_file(path) for path in names}
 
 

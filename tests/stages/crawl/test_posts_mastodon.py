@@ -6,17 +6,17 @@ import json
 
 import pytest
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from tests.stages.crawl.social import MEDIA, SERVER, Answer, Social
 
 
-def rules(boundary: Boundary) -> dict[str, str]:
+def rules(output: StageOutput) -> dict[str, str]:
     """Key → rule, of every dropped row."""
-    return {row["key"]: row["rule"] for row in boundary.ledger().to_pylist() if row["verdict"] == "dropped"}
+    return {row["key"]: row["rule"] for row in output.ledger().to_pylist() if row["verdict"] == "dropped"}
 
 
-def rows(boundary: Boundary) -> list[dict]:
-    return sorted(boundary.table().to_pylist(), key=lambda row: (row["post"], row["position"]))
+def rows(output: StageOutput) -> list[dict]:
+    return sorted(output.table().to_pylist(), key=lambda row: (row["post"], row["position"]))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run as run_stage
 from components.tools.snapshots.retry import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
@@ -29,7 +29,7 @@ OTHER = picture(("blue", "fish", "in the snow at night"))
 
 
 class Web(RawWeb):
-    """A web of which some paths fail until it is ``mended``."""
+    """A web of which some paths fail until it is ``fixed``."""
 
     mended = False
 
@@ -62,19 +62,19 @@ def settings(web, **changes):
 
 
 def crawl(root, web, **changes):
-    """The crawl stage; returns (path → rule, digest of the output). Afterwards the web is mended."""
+    """The crawl stage; returns (path → rule, digest of the output). Afterwards the web is fixed."""
     job = make_stage(root, "crawl", params=settings(web, **changes))
     shutil.rmtree(job.out)
     job.out.mkdir()
     run_stage(job)
     job.finish()
-    boundary = Boundary(job.out)
-    rows = boundary.ledger().to_pylist()
+    output = StageOutput(job.out)
+    rows = output.ledger().to_pylist()
     base, web.mended = web.url("/"), True
     where = {
         (row["key"] if row["kind"] == "page" else row["detail"].split(" on ")[0]).removeprefix(base): row["rule"] for row in rows
     }
-    return where, boundary.digest
+    return where, output.digest
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.web.conditional_fetch import moment
 from components.web.sitemaps import MAX_URLS, read_sitemap
@@ -133,7 +133,7 @@ def crawl(tmp_path):
         run(job)
         job.finish()
         rows = {
-            row["key"]: (row["rule"], row["value"]) for row in Boundary(job.out).ledger().to_pylist() if row["kind"] == "page"
+            row["key"]: (row["rule"], row["value"]) for row in StageOutput(job.out).ledger().to_pylist() if row["kind"] == "page"
         }
         return rows, [one.url for one in web.log[start:]]
 

@@ -15,7 +15,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
 from components.stages.crawl import records, run
 from components.stages.crawl.sources import found
@@ -34,7 +34,7 @@ SOURCE = {"source": "archives", "seeds": [], "hosts": []}
 def crawl(stage):
     """Crawls with those changes in a folder of the test's own."""
 
-    def go(*names: str, engine: LocalEngine | None = None, **changes) -> Boundary:
+    def go(*names: str, engine: LocalEngine | None = None, **changes) -> StageOutput:
         job = stage(**(SOURCE | {"inputs": list(names)} if names else {}) | changes)
         job.engine = engine or job.engine
         if "snapshot" in changes:  # one output each, so that they can be compared
@@ -43,17 +43,17 @@ def crawl(stage):
         job.out.mkdir(parents=True)
         run(job)
         job.finish()
-        return Boundary(job.out)
+        return StageOutput(job.out)
 
     return go
 
 
-def rows(boundary: Boundary, kind: str) -> list[dict]:
-    return [row for row in boundary.ledger().to_pylist() if row["kind"] == kind]
+def rows(output: StageOutput, kind: str) -> list[dict]:
+    return [row for row in output.ledger().to_pylist() if row["kind"] == kind]
 
 
-def pairs(boundary: Boundary) -> set[tuple[str, str, str]]:
-    return {(row["page_url"], row["image_url"], row["alt"]) for row in boundary.table().to_pylist()}
+def pairs(output: StageOutput) -> set[tuple[str, str, str]]:
+    return {(row["page_url"], row["image_url"], row["alt"]) for row in output.table().to_pylist()}
 
 
 def test_a_warc_gives_the_candidates_of_the_site_it_was_made_of(crawl, web, tmp_path):
@@ -67,31 +67,31 @@ def test_a_warc_gives_the_candidates_of_the_site_it_was_made_of(crawl, web, tmp_
 
 def test_every_page_and_image_has_one_row(crawl, web, tmp_path):
     archive_web(web, tmp_path / "warc", 2)
-    boundary = crawl("warc/part-00.warc.gz", "warc/part-01.warc.gz")
-    pages, images = rows(boundary, "page"), rows(boundary, "record")
+    output = crawl("warc/part-00.warc.gz", "warc/part-01.warc.gz")
+    pages, images = rows(output, "page"), rows(output, "record")
     assert {row["key"] for row in pages} == {url for url, _ in web_pages(web)} and len(pages) == len(web_pages(web))
     assert len({row["key"] for row in images}) == len(images)
     assert {"connection", "http_status", "robots", "empty_alt", "data_uri"} <= {row["rule"] for row in images}
-    assert boundary.manifest.counts["record"]["kept"] == boundary.table().num_rows
+    assert output.manifest.counts["record"]["kept"] == output.table().num_rows
 
 
 def test_a_page_counts_once_and_the_first_capture_stays(crawl, web, tmp_path):
     pages = web_pages(web)
     write_warc(tmp_path / "a.warc.gz", pages[:4])
     write_warc(tmp_path / "b.warc.gz", [*pages[2:6], pages[2]])
-    boundary = crawl("b.warc.gz", "a.warc.gz", "a.warc.gz")
-    again = [row for row in rows(boundary, "page") if row["rule"] == "duplicate_page"]
+    output = crawl("b.warc.gz", "a.warc.gz", "a.warc.gz")
+    again = [row for row in rows(output, "page") if row["rule"] == "duplicate_page"]
     assert sorted(row["value"] for row in again) == sorted(url for url, _ in [*pages[2:4], pages[2]])
-    assert len({row["key"] for row in rows(boundary, "page")}) == 4 + 5
-    assert {row["archive"] for row in boundary.table().to_pylist() if row["page_url"] in {url for url, _ in pages[:4]}} == {
+    assert len({row["key"] for row in rows(output, "page")}) == 4 + 5
+    assert {row["archive"] for row in output.table().to_pylist() if row["page_url"] in {url for url, _ in pages[:4]}} == {
         "a.warc.gz"
     }
 
 
 def test_a_page_that_asks_to_be_left_out_is(crawl, web, tmp_path):
     write_warc(tmp_path / "a.warc.gz", web_pages(web)[:2], [("X-Robots-Tag", "noindex")])
-    boundary = crawl("a.warc.gz")
-    assert {row["rule"] for row in rows(boundary, "page")} == {"noindex"} and boundary.table().num_rows == 0
+    output = crawl("a.warc.gz")
+    assert {row["rule"] for row in rows(output, "page")} == {"noindex"} and output.table().num_rows == 0
 
 
 def test_what_breaks_off_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
@@ -108,9 +108,9 @@ def test_what_breaks_off_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_pa
 def test_a_wat_gives_candidates_too(crawl, tmp_path):
     told = [("http://meadow.sample/page-000.html", [("/pictures/0000.jpg", "A kite over the sea"), ("/pictures/0001.jpg", "")])]
     write_wat(tmp_path / "a.warc.wat.gz", told)
-    boundary = crawl("a.warc.wat.gz")
-    assert pairs(boundary) == {(told[0][0], "http://meadow.sample/pictures/0000.jpg", "A kite over the sea")}
-    assert [row["rule"] for row in rows(boundary, "record")] == ["", "empty_alt"]
+    output = crawl("a.warc.wat.gz")
+    assert pairs(output) == {(told[0][0], "http://meadow.sample/pictures/0000.jpg", "A kite over the sea")}
+    assert [row["rule"] for row in rows(output, "record")] == ["", "empty_alt"]
 
 
 def test_chunks_and_row_groups_change_no_byte(crawl, web, tmp_path, monkeypatch):
@@ -133,10 +133,8 @@ def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
 def test_ledger_rows_alone_close_a_shard(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 1)
     monkeypatch.setattr(records, "ROWS_A_SHARD", 10)
-    boundary = crawl("part-00.warc.gz", min_alt=10_000)
-    assert len(boundary.manifest.shards) > 3 and len(boundary.ledger()) == len(
-        {row["key"] for row in boundary.ledger().to_pylist()}
-    )
+    output = crawl("part-00.warc.gz", min_alt=10_000)
+    assert len(output.manifest.shards) > 3 and len(output.ledger()) == len({row["key"] for row in output.ledger().to_pylist()})
 
 
 def test_path_lists_name_archives(crawl, web, tmp_path):
@@ -191,10 +189,10 @@ def test_inputs_are_named_once_and_in_order(tmp_path):
 
 def test_explain_tells_page_archive_and_offset(crawl, web, tmp_path):
     archive_web(web, tmp_path, 1)
-    boundary = crawl("part-00.warc.gz")
+    output = crawl("part-00.warc.gz")
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
-    for row in boundary.table().to_pylist()[:3]:
+    for row in output.table().to_pylist()[:3]:
         (life,) = explain(load_graph(tmp_path), row["key"])
         where = f"on {row['page_url']} in part-00.warc.gz at {row['archive_offset']}"
         assert life.events[0].detail == f"{row['image_url']} {where}"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.table import page_of
@@ -28,38 +28,38 @@ from tests.support import PROJECT
 def table(stage):
     """Crawls one set in a folder of the test's own."""
 
-    def crawl(layout: str, *names: str, **changes) -> Boundary:
+    def crawl(layout: str, *names: str, **changes) -> StageOutput:
         values = {"source": "table", "seeds": [], "hosts": [], "layout": layout, "inputs": list(names), "language": "en"}
         job = stage(**(values | changes))
         shutil.rmtree(job.out, ignore_errors=True)
         job.out.mkdir(parents=True)
         run(job)
         job.finish()
-        return Boundary(job.out)
+        return StageOutput(job.out)
 
     return crawl
 
 
-def dropped(boundary: Boundary) -> dict[int, str]:
+def dropped(output: StageOutput) -> dict[int, str]:
     """Row → rule, of the rows that were dropped."""
-    rows = [row for row in boundary.ledger().to_pylist() if row["verdict"] == "dropped"]
+    rows = [row for row in output.ledger().to_pylist() if row["verdict"] == "dropped"]
     return {int(row["detail"].rpartition(" at ")[2].split()[0]): row["rule"] for row in rows}
 
 
-def records(boundary: Boundary) -> list[tuple[str, str, int]]:
-    return [(row["alt"], row["image_url"], row["archive_offset"]) for row in boundary.table().to_pylist()]
+def records(output: StageOutput) -> list[tuple[str, str, int]]:
+    return [(row["alt"], row["image_url"], row["archive_offset"]) for row in output.table().to_pylist()]
 
 
 def test_conceptual_captions_rows_are_fetched_and_kept_with_their_place(table, tmp_path):
     sets.cc3m(tmp_path / "train.tsv")
-    boundary = table("cc3m", "train.tsv")
-    assert records(boundary) == [
+    output = table("cc3m", "train.tsv")
+    assert records(output) == [
         ("a red kite flies over the water", f"{sets.WEB}/0000.jpg", 1),
         ("the car is parked in the sand", f"{sets.WEB}/0002.jpg", 2),
     ]
-    for row in boundary.table().to_pylist():
+    for row in output.table().to_pylist():
         assert (row["page_url"], row["host"], row["archive"], row["language"]) == ("", "meadow.sample", "train.tsv", "en")
-        assert sha256_bytes(boundary.read_media(row["media"])) == row["image_sha256"]
+        assert sha256_bytes(output.read_media(row["media"])) == row["image_sha256"]
 
 
 def test_rows_that_do_not_fit_are_ledger_rows(table, tmp_path):
@@ -79,8 +79,8 @@ def test_rows_that_do_not_fit_are_ledger_rows(table, tmp_path):
         ]
     )
     sets.cc3m(tmp_path / "train.tsv", extra)
-    boundary = table("cc3m", "train.tsv")
-    assert dropped(boundary) == {
+    output = table("cc3m", "train.tsv")
+    assert dropped(output) == {
         3: "missing_field",
         4: "bad_encoding",
         5: "missing_field",
@@ -91,25 +91,25 @@ def test_rows_that_do_not_fit_are_ledger_rows(table, tmp_path):
         10: "row_too_long",
         12: "unusable_url",
     }
-    assert records(boundary)[2:] == [("a cup \u2014 \U0001f375 & saucer", f"{web}/0006.jpg", 11)]
-    rows = boundary.ledger().to_pylist()
+    assert records(output)[2:] == [("a cup \u2014 \U0001f375 & saucer", f"{web}/0006.jpg", 11)]
+    rows = output.ledger().to_pylist()
     assert len({row["key"] for row in rows}) == len(rows) == 12
     assert next(row["value"] for row in rows if row["rule"] == "bad_encoding") == "byte 0xe9 at 3"
 
 
 def test_a_label_row_of_unequal_lengths_is_dropped(table, tmp_path):
     sets.cc3m_labels(tmp_path / "labels.tsv")
-    boundary = table("cc3m_labels", "labels.tsv")
-    assert dropped(boundary) == {2: "unequal_labels", 3: "bad_row"} and boundary.table().num_rows == 1
+    output = table("cc3m_labels", "labels.tsv")
+    assert dropped(output) == {2: "unequal_labels", 3: "bad_row"} and output.table().num_rows == 1
 
 
 def test_cc12m_gzipped_and_a_glob_over_both(table, tmp_path):
     sets.cc12m(tmp_path / "b.tsv")
     packed = tmp_path / "a.tsv.gz"
     packed.write_bytes(gzip.compress((tmp_path / "b.tsv").read_bytes().replace(b"kite", b"balloon")))
-    boundary = table("cc12m", "?.tsv*")
-    assert [row["archive"] for row in boundary.table().to_pylist()] == ["a.tsv.gz"] * 2 + ["b.tsv"]
-    assert dropped(boundary) == {2: "duplicate_pair"}
+    output = table("cc12m", "?.tsv*")
+    assert [row["archive"] for row in output.table().to_pylist()] == ["a.tsv.gz"] * 2 + ["b.tsv"]
+    assert dropped(output) == {2: "duplicate_pair"}
     packed.write_bytes(packed.read_bytes()[:-9])
     with pytest.raises(HearsightError, match=r"a\.tsv\.gz: is not a whole gzip file"):
         table("cc12m", "a.tsv.gz", snapshot="cut")
@@ -135,9 +135,9 @@ def test_coco_over_the_web_and_from_a_folder(table, tmp_path):
 def test_flickr8k_and_its_missing_file(table, tmp_path):
     sets.images(tmp_path / "Flicker8k_Dataset")
     sets.flickr8k(tmp_path / "Flickr8k.token.txt")
-    boundary = table("flickr8k", "Flickr8k.token.txt", image_folder="Flicker8k_Dataset")
-    assert boundary.table().num_rows == 3 and dropped(boundary) == {4: "missing_file"}
-    assert "(caption 1)" in boundary.ledger()["detail"].to_pylist()[1]
+    output = table("flickr8k", "Flickr8k.token.txt", image_folder="Flicker8k_Dataset")
+    assert output.table().num_rows == 3 and dropped(output) == {4: "missing_file"}
+    assert "(caption 1)" in output.ledger()["detail"].to_pylist()[1]
 
 
 def test_flickr30k_in_both_spellings(table, tmp_path):
@@ -154,8 +154,8 @@ def test_flickr30k_in_both_spellings(table, tmp_path):
 def test_karpathy_keeps_the_split_in_the_ledger(table, tmp_path):
     sets.images(tmp_path / "images")
     sets.karpathy(tmp_path / "dataset_flickr8k.json")
-    boundary = table("karpathy", "dataset_flickr8k.json", image_folder="images")
-    assert [detail.rpartition(" (")[2] for detail in boundary.ledger()["detail"].to_pylist()] == [
+    output = table("karpathy", "dataset_flickr8k.json", image_folder="images")
+    assert [detail.rpartition(" (")[2] for detail in output.ledger()["detail"].to_pylist()] == [
         "split train)",
         "split train)",
         "split test)",
@@ -199,9 +199,9 @@ def test_nothing_outside_the_image_folder_is_read(table, tmp_path):
     ]
     posts = [{"user": "u", "filename": name, "caption": f"Caption {at}.", "date": ""} for at, name in enumerate(names)]
     (tmp_path / "dataset.json").write_text(json.dumps(posts))
-    boundary = table("pracegover", "dataset.json", image_folder="set/images", language="pt")
-    assert [url for _, url, _ in records(boundary)] == ["file:inside.jpg"]
-    rules = dropped(boundary)
+    output = table("pracegover", "dataset.json", image_folder="set/images", language="pt")
+    assert [url for _, url, _ in records(output)] == ["file:inside.jpg"]
+    rules = dropped(output)
     assert [rules[number] for number in (1, 2, 3, 4, 8, 9)] == ["outside_folder"] * 6
     assert [rules[number] for number in (5, 6, 10, 12)] == ["missing_file"] * 4 and rules[7] == "image_too_large"
 

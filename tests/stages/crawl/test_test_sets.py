@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages import split
 from components.stages.split.published import Lists
 from tests.stages.crawl import sets
@@ -14,7 +14,7 @@ from tests.stages.crawl.test_sources_table import table  # noqa: F401 - a fixtur
 from tests.support import make_stage
 
 
-def split_by(root: Path, source: Boundary, **lists: str) -> dict[str, Counter[str]]:
+def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter[str]]:
     """Side → group → captions, after the split as the lists say."""
     files = Lists(**({"train": "", "validation": "", "test": ""} | lists))
     params = split.Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=files)
@@ -22,7 +22,7 @@ def split_by(root: Path, source: Boundary, **lists: str) -> dict[str, Counter[st
     split.run(stage)
     stage.finish()
     found: dict[str, Counter[str]] = {}
-    for row in Boundary(stage.out).table(["split", "group", "caption"]).to_pylist():
+    for row in StageOutput(stage.out).table(["split", "group", "caption"]).to_pylist():
         assert row["caption"]
         found.setdefault(row["split"], Counter())[row["group"]] += 1
     return found

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.dedup import Aligned, Params, Posts, run
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 ALIGNED = Aligned(whole_from=0.98, cosine_from=0.65, cosine_weight=0.6, score_from=1.35)
 POSTS = Posts(image_distance=0.1, caption_distance=0.1, languages=["pt"], idf="language", grid=[])
@@ -67,22 +67,22 @@ def post(name: str, data: bytes, words: str, shard: int = 0, **more: Any) -> dic
     return {**row("hypernymize", **{**values, **more}), "data": data}
 
 
-def dedup(root: Path, shards: list[list[dict[str, Any]]], params: Params, state: Path | None = None) -> tuple[Boundary, Any]:
+def dedup(root: Path, shards: list[list[dict[str, Any]]], params: Params, state: Path | None = None) -> tuple[StageOutput, Any]:
     """The stage's output for these posts, and the stage."""
     media = [{posted["media"].split("/")[1]: posted["data"] for posted in shard if "data" in posted} for shard in shards]
     rows = [[{name: value for name, value in posted.items() if name != "data"} for posted in shard] for shard in shards]
     inputs = {
-        "input": make_boundary(root, "hypernymize", rows),
-        "media": make_boundary(root, "crawl", [[] for _ in rows], media=media),
+        "input": make_output(root, "hypernymize", rows),
+        "media": make_output(root, "crawl", [[] for _ in rows], media=media),
     }
     stage = make_stage(root, "dedup", params=params, inputs=inputs)
     stage.state = state or stage.state
     stage.export = lambda name, data: (root / name).write_bytes(data)  # type: ignore[method-assign]
     run(stage)
     stage.finish()
-    return Boundary(stage.out), stage
+    return StageOutput(stage.out), stage
 
 
-def verdicts(done: Boundary) -> dict[str, tuple[str, str, str, str]]:
+def verdicts(done: StageOutput) -> dict[str, tuple[str, str, str, str]]:
     """key → rule, value, threshold, detail; of what is kept the first three are empty."""
     return {r["key"]: (r["rule"], r["value"], r["threshold"], r["detail"]) for r in done.ledger().to_pylist()}

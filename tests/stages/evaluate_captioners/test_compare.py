@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from components.cli.main import app
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.metrics.caption_lengths import lengths
 from components.metrics.intervals import intervals
 from components.stages import evaluate_captioners
@@ -48,18 +48,18 @@ def networks() -> Iterator[None]:
 
 
 def compared(
-    root: Path, inputs: dict[str, Boundary], params: evaluate_captioners.Params = PARAMS
-) -> tuple[Boundary, dict[str, str], Any]:
+    root: Path, inputs: dict[str, StageOutput], params: evaluate_captioners.Params = PARAMS
+) -> tuple[StageOutput, dict[str, str], Any]:
     stage = make_stage(root, "evaluate_captioners", "captioners", params, inputs)
     exported: dict[str, str] = {}
     stage.export = lambda name, data: exported.__setitem__(name, data.decode())  # type: ignore[method-assign]
     evaluate_captioners.run(stage)
     stage.finish()
-    return Boundary(stage.out), exported, stage
+    return StageOutput(stage.out), exported, stage
 
 
 @pytest.fixture(scope="module")
-def whole(networks: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Boundary], Any]:
+def whole(networks: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, StageOutput], Any]:
     root = tmp_path_factory.mktemp("whole")
     inputs = world(root)
     leave_warning(inputs["input"])
@@ -72,15 +72,15 @@ def test_a_warning_of_an_input_is_on_the_page_once(whole):
 
 
 def test_every_model_is_tried_on_every_test_picture_once(whole):
-    _, inputs, (boundary, _, _) = whole
-    rows = boundary.table().to_pylist()
+    _, inputs, (stage_output, _, _) = whole
+    rows = stage_output.table().to_pylist()
     models = [row["key"] for name, found in inputs.items() if "-" in name for row in found.table().to_pylist()]
     assert len(rows) == 3 * len(models) * 4 == len({(row["key"], row["test"], row["model"]) for row in rows})
     own = [row for row in rows if row["model"] == "english-small8x8-0" and row["test"] == "english"]
     assert [row["output"] for row in own] == [f"a {colour} square" for colour in COLOURS[4:]]
     assert all(row["rouge_l"] == pytest.approx(1.0) for row in own) and own[0]["cider_d"] == pytest.approx(7.5)
     assert own[-1]["references"] == ["a grey square", "one square that is grey"]
-    # Whoever learnt from the cleaned alt-texts names a person that no reference of the other test set knows.
+    # Whoever learned from the cleaned alt-texts names a person that no reference of the other test set knows.
     assert all((row["things"] is None) == ("portuguese" in (row["training"], row["test"])) for row in rows)
     assert {(row["training"], row["test"]) for row in rows if "john" in row["unseen"]} == {("cleaned", "english")}
 
@@ -92,10 +92,10 @@ def test_the_check_lets_the_output_pass(whole, tmp_path):
 
 
 def test_scores_are_means_over_seeds_with_their_spread_and_an_interval_that_holds_them(whole):
-    _, _, (boundary, exported, _) = whole
+    _, _, (stage_output, exported, _) = whole
     scores = json.loads(exported["scores.json"])
-    assert scores == json.loads(boundary.file("scores.json").read_text())
-    rows = boundary.table().to_pylist()
+    assert scores == json.loads(stage_output.file("scores.json").read_text())
+    rows = stage_output.table().to_pylist()
     for test, table in ((name, scores[name]) for name in ("english", "cleaned", "portuguese")):
         for name, told in table["cells"].items():
             of = [row for row in rows if row["test"] == test and row["model"].startswith(f"{name}-")]
@@ -122,14 +122,14 @@ def test_two_wordings_of_the_same_pictures_are_held_against_each_other_on_both(w
 
 
 def test_the_plot_has_each_cell_on_its_own_set_and_the_cross_table_has_all(whole):
-    boundary, exported, _ = whole[2]
+    stage_output, exported, _ = whole[2]
     own = list(csv.DictReader(io.StringIO(exported["table.csv"])))
     assert [row["model"] for row in own] == sorted(
         {row["model"] for row in own}, key=["english-small1x1", "english-small8x8", "cleaned-small1x1", "cleaned-small8x8",
                                             "portuguese-small1x1"].index
     )  # fmt: skip
     assert all(row["training"] == row["test"] and float(row["cider_d"]) >= 0 for row in own) and len(own) == 5
-    assert len(list(csv.DictReader(io.StringIO(boundary.file("cross.csv").read_text())))) == 15
+    assert len(list(csv.DictReader(io.StringIO(stage_output.file("cross.csv").read_text())))) == 15
 
 
 def test_the_tracker_is_told_every_cell_under_names_that_make_one_table(whole):
@@ -148,9 +148,9 @@ def test_writing_in_the_scores_stands_beside_the_references(whole):
 
 
 def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(whole, tmp_path):
-    root, inputs, (boundary, _, _) = whole
+    root, inputs, (stage_output, _, _) = whole
     again, _, stage = compared(root, inputs)
-    assert again.digest == boundary.digest
+    assert again.digest == stage_output.digest
     assert stage.from_cache() == {"captions": "30 of 30", "constant": "3 of 3", "scores": "33 of 33"}
     more = inputs | {"portuguese-small8x8": cell(root, "portuguese", "small8x8", {0: {n: f"{n} vezes" for n in range(8)}})}
     _, _, stage = compared(root, more)
@@ -167,19 +167,19 @@ def test_a_picture_with_forty_captions_is_one_item_of_forty_references(tmp_path)
 def test_a_set_without_a_training_split_has_no_constant_caption(tmp_path):
     inputs = {"input": prepared(tmp_path, "english", squares(), test_from=0)}
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), "a red square")})
-    boundary, exported, stage = compared(tmp_path, inputs)
+    stage_output, exported, stage = compared(tmp_path, inputs)
     assert "constant" not in json.loads(exported["scores.json"])["english"]
-    assert "constant" not in boundary.file("summary.txt").read_text()
+    assert "constant" not in stage_output.file("summary.txt").read_text()
     assert not any("_sd" in name and "words" not in name for name, _, _ in stage.metrics)
 
 
 def test_show_prints_the_summary_and_where_the_page_is(whole, tmp_path, monkeypatch):
-    boundary = whole[2][0]
+    stage_output = whole[2][0]
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
-    shutil.copytree(boundary.path, tmp_path / "data" / "captioners" / "evaluate_captioners")
+    shutil.copytree(stage_output.path, tmp_path / "data" / "captioners" / "evaluate_captioners")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
-    line = leave_warning(Boundary(tmp_path / "data" / "english" / "extract_features"))
+    line = leave_warning(StageOutput(tmp_path / "data" / "english" / "extract_features"))
     shown = CliRunner().invoke(app, ["show", "--dataset", "captioners"])
     assert line in shown.output
     assert shown.exit_code == 0, shown.output
@@ -189,7 +189,7 @@ def test_show_prints_the_summary_and_where_the_page_is(whole, tmp_path, monkeypa
 SAYS = {0: dict.fromkeys(range(8), "a red square")}
 
 
-def refused(tmp_path: Path, match: str, sets: dict[str, Boundary] | None = None, **cells: Boundary) -> None:
+def refused(tmp_path: Path, match: str, sets: dict[str, StageOutput] | None = None, **cells: StageOutput) -> None:
     given = {"input": prepared(tmp_path, "english", squares(), about={"encoder": ENCODER})} if sets is None else sets
     with pytest.raises(HearsightError, match=match) as error:
         compared(tmp_path, {**given, **{name.replace("_", "-"): found for name, found in cells.items()}})
@@ -230,7 +230,7 @@ def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):
     refused(
         tmp_path,
         "holds 'small1x1-0', which is no captioner of the cell english-small8x8",
-        cell=Boundary(moved / "train_captioner"),
+        cell=StageOutput(moved / "train_captioner"),
     )
 
 
@@ -302,9 +302,9 @@ def scored(*captions: str, things: tuple[Things, ...] = ()) -> Scored:
     return Scored(list(captions), Scores({}, {}), list(things) or [Things(None, [], []) for _ in captions])
 
 
-def written(*seeds: Scored, learnt: Learnt = UNTOLD, references: tuple[str, ...] = (), language: str = "en"):
+def written(*seeds: Scored, learned: Learnt = UNTOLD, references: tuple[str, ...] = (), language: str = "en"):
     known = [lengths([text]) for text in references] or [lengths(["a dog"])] * len(seeds[0].captions)
-    return writing_of([(each, learnt) for each in seeds], known, language)
+    return writing_of([(each, learned) for each in seeds], known, language)
 
 
 def test_repetition_and_variety_are_the_means_of_the_seeds():
@@ -321,8 +321,8 @@ def test_lengths_are_of_all_seeds_and_held_against_the_items_own_references():
 
 
 def test_what_was_learnt_tells_new_captions_the_vocabulary_used_and_the_language_of_faults():
-    learnt = Learnt("pt", frozenset({"um gato"}), ["um", "gato", "de", "sol"])
-    told = written(scored("Um gato .", "um gato de"), learnt=learnt).figures
+    learned = Learnt("pt", frozenset({"um gato"}), ["um", "gato", "de", "sol"])
+    told = written(scored("Um gato .", "um gato de"), learned=learned).figures
     assert (told["new_captions"], told["vocabulary_share"], told["broken_off"]) == (0.5, 0.75, 0.5)
     told = written(scored("Um gato .", "um gato de")).figures
     assert "new_captions" not in told and "vocabulary_share" not in told and told["broken_off"] == 0.0

@@ -104,8 +104,8 @@ def test_captions_and_references_are_text_and_never_markup(tmp_path, networks): 
 
 
 def test_without_examples_no_picture_is_shown(whole, tmp_path):  # noqa: F811
-    boundary, _, _ = compared(tmp_path, whole[1], PARAMS.model_copy(update={"examples": 0}))
-    found = Page(boundary.file("compare.html").read_text())
+    output, _, _ = compared(tmp_path, whole[1], PARAMS.model_copy(update={"examples": 0}))
+    found = Page(output.file("compare.html").read_text())
     assert not found.all("img") and "compare.examples" in found.text
 
 

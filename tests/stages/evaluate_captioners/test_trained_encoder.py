@@ -11,14 +11,14 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.image_captioner import ImageCaptioner
 from components.models.trained import save_trained
 from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.writing import caption_pictures, read_pictures, require_encoder
-from tests.support import make_boundary, row
+from tests.support import make_output, row
 
 ABOUT = {"name": "colours", "side": 16, "trained": True}
 VOCABULARY = [*SPECIAL, "red", "green", "blue"]
@@ -60,13 +60,13 @@ def colour(place: int) -> Tensor:
     return pixels
 
 
-def pictures(root: Path) -> Boundary:
+def pictures(root: Path) -> StageOutput:
     members = {}
     for place in range(3):
         target = io.BytesIO()
         Image.fromarray(colour(place).permute(1, 2, 0).numpy()).resize((40, 30)).save(target, "PNG")
         members[f"{place}.png"] = target.getvalue()
-    return make_boundary(root, "extract_features", [[row("extract_features", key="k")]], media=[members])
+    return make_output(root, "extract_features", [[row("extract_features", key="k")]], media=[members])
 
 
 def test_it_writes_what_it_learnt_of_pictures(folder: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from PIL import Image
 from safetensors.torch import save
 
 from components.core.ledger import kept, ledger_table
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.models import captioners
 from components.models.captioners.interface import CaptionerConfig
 from components.models.trained import vocabulary_digest
@@ -80,7 +80,7 @@ def prepared(
     test_from: int = 4,
     pictures: str = "picture",
     media: bytes | None = None,
-) -> Boundary:
+) -> StageOutput:
     """A prepared set: picture n has ``captions[n]``, and is tested on from ``test_from`` on."""
     job = make_stage(root, "extract_features", dataset)
     rows, members = [], {}
@@ -102,7 +102,7 @@ def prepared(
     if about is not None:
         job.write_file("prepared.json", json.dumps(about).encode())
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def cell(
@@ -115,7 +115,7 @@ def cell(
     cut: int | None = None,
     network_name: str = "",
     width: int = FEATURES,
-) -> Boundary:
+) -> StageOutput:
     """A cell of captioners: seed → picture's number → the caption it writes; ``cut``: bytes of the weights that are left."""
     job = make_stage(root, "train_captioner", f"captioners/cells/{training}-{name}")
     rows = []
@@ -143,7 +143,7 @@ def cell(
 
     job.write_shard("00000", pa.Table.from_pylist(rows, schema=MODEL), ledger_table(kept(r["key"], kind="model") for r in rows))
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def squares(article: str = "a", noun: str = "square") -> list[list[str]]:
@@ -153,7 +153,7 @@ def squares(article: str = "a", noun: str = "square") -> list[list[str]]:
     return found
 
 
-def world(root: Path) -> dict[str, Boundary]:
+def world(root: Path) -> dict[str, StageOutput]:
     """Two wordings of the same pictures and a Portuguese set, and five cells."""
     right = {n: f"a {colour} square" for n, colour in enumerate(COLOURS)}
     raw = {n: f"photo of {colour} thing by john" for n, colour in enumerate(COLOURS)}

@@ -11,34 +11,34 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.check import check
 from tests.stages.evaluate_retrieval.world import evaluation, pretrained, spoken_set, tuned
-from tests.support import PROJECT, leave_warning, make_boundary
+from tests.support import PROJECT, leave_warning, make_output
 
 
 @pytest.fixture(scope="module")
-def spoken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Boundary]:
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StageOutput]:
     return spoken_set(tmp_path_factory.mktemp("spoken"))
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, Boundary]) -> Boundary:
+def start(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, StageOutput]) -> StageOutput:
     return pretrained(tmp_path_factory.mktemp("start"), spoken, ["triplet-4", "mms-4"], [0])
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, Boundary], start: Boundary) -> Boundary:
+def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, StageOutput], start: StageOutput) -> StageOutput:
     return tuned(tmp_path_factory.mktemp("models"), spoken, start, ["both-100", "both-50"], [0])
 
 
 def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_again_in_the_same(
-    tmp_path: Path, spoken: dict[str, Boundary], start: Boundary, models: Boundary
+    tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
     leave_warning(spoken["speech"])
     first = evaluation(tmp_path / "first", spoken, start)
-    assert Boundary(first.out).file("retrieval.html").read_text().count("found &lt;0.7&gt;") == 1
-    rows = Boundary(first.out).table().to_pylist()
+    assert StageOutput(first.out).file("retrieval.html").read_text().count("found &lt;0.7&gt;") == 1
+    rows = StageOutput(first.out).table().to_pylist()
     asked = {row["key"] for row in rows if row["way"] == "speech_to_image"}
     assert asked == {f"k{place}.{number}" for place in (5, 6, 7, 8) for number in (0, 1)}
     # Four utterances in each of two rounds, two of them right for the picture that two captions tell of.
@@ -46,7 +46,7 @@ def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_agai
     assert len(back) == 2 * 2 * 3 * 2 and {row["items"] for row in back} == {4}
     assert sorted({(row["query"], row["right"]) for row in back}, key=lambda pair: pair[1])[-1][1] == 2
     assert {(row["crop"], row["row"]) for row in rows} == {(c, r) for c in ("centre", "whole") for r in ("triplet-4", "mms-4")}
-    scores = json.loads(Boundary(first.out).file("scores.json").read_text())["retrieval"]
+    scores = json.loads(StageOutput(first.out).file("scores.json").read_text())["retrieval"]
     assert scores["items"] == {"speech_to_image": 3, "image_to_speech": 4} and scores["rounds"] == 2
     assert scores["chance"]["speech_to_image"]["r_at_1"] == pytest.approx(1 / 3, abs=1e-6)
     assert scores["chance"]["image_to_speech"]["r_at_1"] == pytest.approx((1 / 4 + 1 / 4 + 1 / 2) / 3, abs=1e-6)
@@ -56,24 +56,24 @@ def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_agai
     assert first.rows[1][2]["image_to_speech/r_at_1_high"] <= 1.0 and first.rows[1][1]["seeds"] == "1"
     exported = json.loads((tmp_path / "first" / "reports" / "stamps" / "scores.json").read_text())
     assert exported["mms-4"]["speech_to_image"]["r_at_5"] == 1.0
-    claims = {one["claim"]: one for one in json.loads(Boundary(first.out).file("claims.json").read_text())}
+    claims = {one["claim"]: one for one in json.loads(StageOutput(first.out).file("claims.json").read_text())}
     assert [one["verdict"] for one in claims.values()].count("not measured") == 1  # there is one batch size
     shutil.copytree(PROJECT / "expectations", tmp_path / "first" / "expectations")
     assert check(tmp_path / "first", "stamps", "evaluate_retrieval").expectations >= 10
     again = evaluation(tmp_path / "again", spoken, start)
-    assert Boundary(again.out).digest == Boundary(first.out).digest
+    assert StageOutput(again.out).digest == StageOutput(first.out).digest
 
     second = evaluation(tmp_path / "second", spoken, models)
-    table = list(csv.DictReader(io.StringIO(Boundary(second.out).file("table.csv").read_text())))
+    table = list(csv.DictReader(io.StringIO(StageOutput(second.out).file("table.csv").read_text())))
     assert list(dict.fromkeys(line["row"] for line in table)) == ["both-50", "both-100"]
     paper = [line["paper"] for line in table if line["row"] == "both-100" and line["depth"] == "10" and line["paper"]]
     assert paper == ["0.495000", "0.558000"]
-    page = Boundary(second.out).file("retrieval.html").read_text()
+    page = StageOutput(second.out).file("retrieval.html").read_text()
     assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 
 def test_another_row_undoes_nothing_that_was_scored(
-    tmp_path: Path, spoken: dict[str, Boundary], start: Boundary, models: Boundary
+    tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
     fewer = tuned(tmp_path / "fewer", spoken, start, ["both-100"], [0])
     evaluation(tmp_path, spoken, fewer)
@@ -83,7 +83,9 @@ def test_another_row_undoes_nothing_that_was_scored(
     assert evaluation(tmp_path, spoken, models, matching=["picture"]).from_cache() == {"models": "0 of 2"}
 
 
-def test_what_cannot_be_evaluated_is_an_error_in_one_line(tmp_path: Path, spoken: dict[str, Boundary], models: Boundary) -> None:
+def test_what_cannot_be_evaluated_is_an_error_in_one_line(
+    tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput
+) -> None:
     for changed, line in (
         ({"crops": []}, r"stamps\.evaluate\.crops: \[\] names nothing"),
         ({"depths": [1, 1]}, r"stamps\.evaluate\.depths: \[1, 1\] names nothing, or something twice"),
@@ -94,7 +96,7 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(tmp_path: Path, spoken
             evaluation(tmp_path, spoken, models, **changed)
 
 
-def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, Boundary], models: Boundary) -> None:
-    empty = make_boundary(tmp_path, "synthesize", [[]])
+def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
+    empty = make_output(tmp_path, "synthesize", [[]])
     with pytest.raises(HearsightError, match="has no utterance of a prepared picture on the test side"):
         evaluation(tmp_path, spoken | {"speech": empty}, models)

@@ -12,12 +12,12 @@ from PIL import Image
 import components.retrieval.recipe
 import components.training.fit  # noqa: F401  the workers are forks: what is imported here none of them imports again
 from components.core.digests import sha256_bytes
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages import evaluate_retrieval, extract_features, finetune_retrieval, pretrain_retrieval, synthesize
 from components.training.settings import REFERENCE
 from tests.stages.evaluate_retrieval.params import EVALUATE
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SIDES = ("train", "train", "train", "train", "validation", "test", "test", "test")
 COLOURS = ("red", "green", "blue", "black", "white", "yellow", "orange", "grey")
@@ -39,7 +39,7 @@ TOWERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def pictures_and_captions(root: Path) -> dict[str, Boundary]:
+def pictures_and_captions(root: Path) -> dict[str, StageOutput]:
     """``crawl`` and ``split``: a caption a picture, and a second one of the last picture."""
     media: dict[str, bytes] = {}
     rows = []
@@ -53,12 +53,12 @@ def pictures_and_captions(root: Path) -> dict[str, Boundary]:
     rows.append(rows[-1] | {"key": "k8", "caption": "a dull thing", "group": "k8"})
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}, format="PNG") for r in rows]
     return {
-        "media": make_boundary(root, "crawl", [crawled], media=[media]),
-        "captions": make_boundary(root, "split", [[row("split", **r, format="PNG") for r in rows]]),
+        "media": make_output(root, "crawl", [crawled], media=[media]),
+        "captions": make_output(root, "split", [[row("split", **r, format="PNG") for r in rows]]),
     }
 
 
-def spoken_set(root: Path) -> dict[str, Boundary]:
+def spoken_set(root: Path) -> dict[str, StageOutput]:
     """``speech`` and ``pictures``, by the stages that make them."""
     inputs = pictures_and_captions(root)
     speaking: dict[str, Any] = {
@@ -80,7 +80,7 @@ def spoken_set(root: Path) -> dict[str, Boundary]:
     }
 
 
-def pretrained(root: Path, spoken: dict[str, Boundary], rows: list[str], seeds: list[int]) -> Boundary:
+def pretrained(root: Path, spoken: dict[str, StageOutput], rows: list[str], seeds: list[int]) -> StageOutput:
     """``train``."""
     params = pretrain_retrieval.Params.model_validate(
         {"rows": rows, "seeds": seeds, "towers": TOWERS, "model": MODEL, "hardware": HARDWARE}
@@ -89,7 +89,7 @@ def pretrained(root: Path, spoken: dict[str, Boundary], rows: list[str], seeds: 
     return finished(pretrain_retrieval, make_stage(root, "pretrain_retrieval", "spoken", params, inputs))
 
 
-def tuned(root: Path, spoken: dict[str, Boundary], start: Boundary, rows: list[str], seeds: list[int]) -> Boundary:
+def tuned(root: Path, spoken: dict[str, StageOutput], start: StageOutput, rows: list[str], seeds: list[int]) -> StageOutput:
     """``tune``."""
     chosen = {"rows": rows, "seeds": seeds, "pretrained": "mms-4", "loss": "mms", "model": MODEL, "hardware": HARDWARE}
     inputs = {"input": spoken["speech"], "pictures": spoken["pictures"], "start": start}
@@ -99,7 +99,7 @@ def tuned(root: Path, spoken: dict[str, Boundary], start: Boundary, rows: list[s
     )
 
 
-def evaluation(root: Path, spoken: dict[str, Boundary], models: Boundary, **changed: Any) -> Stage:
+def evaluation(root: Path, spoken: dict[str, StageOutput], models: StageOutput, **changed: Any) -> Stage:
     """``evaluate``, run and finished, in a root of its own for what it exports."""
     stage = make_stage(
         root,
@@ -114,8 +114,8 @@ def evaluation(root: Path, spoken: dict[str, Boundary], models: Boundary, **chan
     return stage
 
 
-def finished(component: Any, stage: Stage) -> Boundary:
+def finished(component: Any, stage: Stage) -> StageOutput:
     """What a stage makes."""
     component.run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)

@@ -18,7 +18,7 @@ from PIL import Image
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ, to_flac
 from components.speech.recognition.recognizer import INSTALL, Whisper
 from components.speech.voices.speaking import speak
@@ -27,7 +27,7 @@ from components.stages.check import check
 from components.stages.evaluate_speech.facts import PAPER, _draws, clipped_deviation
 from components.stages.evaluate_speech.pictures import spectrogram, waveform
 from components.stages.evaluate_speech.sample import COLUMNS, draw_sample
-from tests.support import PROJECT, make_boundary, make_stage, row
+from tests.support import PROJECT, make_output, make_stage, row
 
 PARAMS: dict[str, Any] = {"seed": 1, "per_voice": 4, "min_words": 0, "examples": 2, "languages": [], "resamples": 50}
 CAPTIONS = ["a small brown dog is running on the green grass", "an old ship in the harbour"]
@@ -44,13 +44,13 @@ def utterance(number: int, spoken: str, sound: bytes, **values: Any) -> dict[str
     )  # fmt: skip
 
 
-def finished(root: Path, spoken: list[tuple[dict[str, Any], bytes]]) -> Boundary:
+def finished(root: Path, spoken: list[tuple[dict[str, Any], bytes]]) -> StageOutput:
     rows = [told for told, _ in spoken]
     media = {told["media"].partition("/")[2]: sound for told, sound in spoken}
-    return make_boundary(root, "synthesize", [rows], media=[media])
+    return make_output(root, "synthesize", [rows], media=[media])
 
 
-def run(root: Path, source: Boundary, **params: Any) -> Boundary:
+def run(root: Path, source: StageOutput, **params: Any) -> StageOutput:
     stage = make_stage(root, "evaluate_speech", params=evaluate_speech.Params(**PARAMS | params), inputs={"input": source})
     # Exports go below the root: a test's own. Its code is the project's.
     stage.root = root
@@ -58,11 +58,11 @@ def run(root: Path, source: Boundary, **params: Any) -> Boundary:
         (root / "components").symlink_to(PROJECT / "components")
     evaluate_speech.run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Boundary:
+def source(tmp_path_factory: pytest.TempPathFactory) -> StageOutput:
     """Two captions well said, one recording of silence, one that is no sound, and a person's tone in Portuguese."""
     spoken = []
     for number, caption in enumerate(CAPTIONS):
@@ -77,11 +77,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Boundary:
 
 
 @pytest.fixture(scope="module")
-def heard(source: Boundary, tmp_path_factory: pytest.TempPathFactory) -> Boundary:
+def heard(source: StageOutput, tmp_path_factory: pytest.TempPathFactory) -> StageOutput:
     return run(tmp_path_factory.mktemp("heard"), source)
 
 
-def test_every_recording_gets_a_verdict_whatever_it_holds(heard: Boundary) -> None:
+def test_every_recording_gets_a_verdict_whatever_it_holds(heard: StageOutput) -> None:
     rows = {row["spoken"]: row for row in heard.table().to_pylist()}
     assert [rows[caption]["verdict"] for caption in CAPTIONS] == ["heard", "heard"]
     assert rows[CAPTIONS[0]]["word_errors"] == rows[CAPTIONS[0]]["character_errors"] == 0
@@ -93,7 +93,7 @@ def test_every_recording_gets_a_verdict_whatever_it_holds(heard: Boundary) -> No
 
 
 def test_the_same_input_gives_the_same_bytes_and_is_heard_once(
-    heard: Boundary, source: Boundary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    heard: StageOutput, source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = run(tmp_path, source)
     assert again.digest == heard.digest
@@ -120,7 +120,7 @@ class Page(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def test_the_page_plays_shows_and_names_what_it_refers_to(heard: Boundary) -> None:
+def test_the_page_plays_shows_and_names_what_it_refers_to(heard: StageOutput) -> None:
     page = Page(heard.file(evaluate_speech.PAGE).read_text())
     sounds, pictures = page.of("audio"), page.of("img")
     # The recording that is no sound has neither player nor picture.
@@ -141,7 +141,7 @@ def test_the_page_plays_shows_and_names_what_it_refers_to(heard: Boundary) -> No
     assert page.of("html") == [{"lang": "en"}] and page.of("meta")
 
 
-def test_rates_of_each_voice_are_exported(heard: Boundary) -> None:
+def test_rates_of_each_voice_are_exported(heard: StageOutput) -> None:
     table = csv.DictReader(io.StringIO((heard.path.parents[2] / "reports" / "english" / "voices.csv").read_text()))
     rates = {line["voice"]: line["word_error_rate"] for line in table}
     assert float(rates["hibari-heart"]) < 0.2 and rates["nanotts-en-us"] == "1.0" and rates["Ana <1>"] == ""
@@ -164,7 +164,7 @@ def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
 
 
 def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
-    source: Boundary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
     found = run(tmp_path, source)
@@ -178,12 +178,12 @@ def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
     assert check(tmp_path, "english", "evaluate_speech").passed
 
 
-def test_languages_that_are_not_asked_for_are_played_only(source: Boundary, tmp_path: Path, monkeypatch: Any) -> None:
+def test_languages_that_are_not_asked_for_are_played_only(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(Whisper, "compute", lambda *_: pytest.fail("heard what was not asked for"))
     assert set(run(tmp_path, source, languages=["pt"]).table()["verdict"].to_pylist()) == {"unrecognised"}
 
 
-def test_the_ledger_tells_of_each_record_once(source: Boundary, tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_ledger_tells_of_each_record_once(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
     ledger = run(tmp_path, source, per_voice=1).ledger().to_pylist()
     assert [r["key"] for r in ledger] == source.table()["record"].to_pylist()
@@ -191,19 +191,19 @@ def test_the_ledger_tells_of_each_record_once(source: Boundary, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(("name", "value"), [("per_voice", 0), ("min_words", -1), ("examples", -1), ("resamples", 0)])
-def test_settings_that_cannot_be_used_are_named(source: Boundary, tmp_path: Path, name: str, value: int) -> None:
+def test_settings_that_cannot_be_used_are_named(source: StageOutput, tmp_path: Path, name: str, value: int) -> None:
     with pytest.raises(HearsightError, match=name):
         run(tmp_path, source, **{name: value})
 
 
 def test_an_empty_boundary_gives_a_page_that_says_so(tmp_path: Path) -> None:
-    found = run(tmp_path, make_boundary(tmp_path, "synthesize", [[]]))
+    found = run(tmp_path, make_output(tmp_path, "synthesize", [[]]))
     assert "There are no utterances." in found.file(evaluate_speech.PAGE).read_text()
 
 
 def test_one_utterance_more_moves_at_most_one_of_the_sample(tmp_path: Path) -> None:
     rows = [utterance(n, "a dog", b"", voice=f"v{n % 3}") for n in range(60)]
-    table = make_boundary(tmp_path, "synthesize", [rows]).table(list(COLUMNS))
+    table = make_output(tmp_path, "synthesize", [rows]).table(list(COLUMNS))
     whole = {each.key for each in draw_sample(table, 1, 5, 0)}
     assert len(whole) == 15
     assert {each.key for each in draw_sample(table.take(list(range(59, -1, -1))), 1, 5, 0)} == whole

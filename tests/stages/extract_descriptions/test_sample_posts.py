@@ -19,7 +19,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> PostsSite:
 
 
 def same(truth: str, text: str | None) -> bool:
-    """Equal but for the punctuation at the end, which is mended."""
+    """Equal but for the punctuation at the end, which is fixed."""
     return text is not None and " ".join(truth.split()).rstrip(".!?… ") == text.rstrip(".!?… ")
 
 

@@ -1,4 +1,4 @@
-"""The stage on a small boundary of several shards: one ledger row a post, and records that are whole."""
+"""The stage on a small output of several shards: one ledger row a post, and records that are whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages import extract_descriptions as stage
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 PARAMS = stage.Params(language="pt", min_words=3, min_language=0.05)
 SHARDS = [
@@ -20,13 +20,13 @@ SHARDS = [
 """Captions by key, a shard each; the last keeps nothing."""
 
 
-def described(root: Path, params: stage.Params = PARAMS) -> Boundary:
+def described(root: Path, params: stage.Params = PARAMS) -> StageOutput:
     shards = [[row("crawl", key=key, alt=alt, owner="ana", post=key) for key, alt in shard.items()] for shard in SHARDS]
-    source = make_boundary(root, "crawl", shards, dataset="portuguese")
+    source = make_output(root, "crawl", shards, dataset="portuguese")
     job = make_stage(root, "extract_descriptions", dataset="portuguese", params=params, inputs={"input": source})
     stage.run(job)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def test_every_post_leaves_once_and_a_dropped_one_says_why(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
 
 
 def test_a_changed_setting_changes_the_verdict(tmp_path: Path) -> None:
-    boundary = described(tmp_path, PARAMS.model_copy(update={"min_words": 4}))
-    ledger = {entry["key"]: entry for entry in boundary.ledger().to_pylist()}
+    output = described(tmp_path, PARAMS.model_copy(update={"min_words": 4}))
+    ledger = {entry["key"]: entry for entry in output.ledger().to_pylist()}
     assert (ledger["a"]["rule"], ledger["a"]["value"], ledger["a"]["threshold"]) == (
         "too_short", "Mulher anda na praia.", "> 4 words",
     )  # fmt: skip

@@ -14,14 +14,14 @@ from PIL import Image
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.seeded_rng import draw
-from components.core.stage_output import Boundary
+from components.core.seeded_rng import seeded_rng
+from components.core.stage_output import StageOutput
 from components.stages import extract_features
 from components.vision.crops import evaluation_view, training_view
 from components.vision.folding import fold
 from components.vision.image_encoders import load_encoder
 from components.vision.training_pictures import open_picture
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 ENCODER = {"name": "efficientnet_lite0", "weights": "", "side": 96, "frozen": True}
 SETTINGS = {"wording": "caption", "encoder": ENCODER, "views": 2, "thumbnail": 32}
@@ -37,7 +37,7 @@ def picture(shade: int) -> bytes:
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> dict[str, Boundary]:
+def inputs(tmp_path: Path) -> dict[str, StageOutput]:
     pictures, rows = {}, []
     for place, (caption, split) in enumerate(zip(CAPTIONS, ("train", "validation", "test", "test"), strict=True)):
         data = picture(60 * place)
@@ -52,25 +52,25 @@ def inputs(tmp_path: Path) -> dict[str, Boundary]:
         }
         rows.append(row("split", **told, **found, labels=labels))
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}) for r in rows]
-    media = make_boundary(tmp_path / "in", "crawl", [crawled], media=[pictures])
-    return {"media": media, "input": make_boundary(tmp_path / "in", "split", [rows])}
+    media = make_output(tmp_path / "in", "crawl", [crawled], media=[pictures])
+    return {"media": media, "input": make_output(tmp_path / "in", "split", [rows])}
 
 
-def run(root: Path, inputs: dict[str, Boundary], **changed: Any) -> Boundary:
+def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> StageOutput:
     settings = {**SETTINGS, **changed}
     stage = make_stage(root, "extract_features", params=extract_features.Params.model_validate(settings), inputs=inputs)
     extract_features.run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
-def features(made: Boundary, key: str, column: str = "media") -> np.ndarray[Any, Any]:
+def features(made: StageOutput, key: str, column: str = "media") -> np.ndarray[Any, Any]:
     media = {r["key"]: r[column] for r in made.table().to_pylist()}[key]
     found: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
     return found
 
 
-def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_path: Path, inputs: dict[str, Boundary]) -> None:
+def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs)
     # 96 px give a grid of 3 x 3; before it stands the whole picture's vector.
     assert features(made, "k0").shape == (3, 1 + 9, 1280) and features(made, "k0").dtype == np.float16
@@ -80,7 +80,7 @@ def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_pa
 
 
 def test_the_wording_is_the_one_asked_for_and_a_record_without_a_word_is_dropped_and_named(
-    tmp_path: Path, inputs: dict[str, Boundary]
+    tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     caption, text = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, wording="text")
     assert [r["words"] for r in caption.table().to_pylist()] == [c.split() for c in CAPTIONS[:3]]
@@ -89,7 +89,7 @@ def test_the_wording_is_the_one_asked_for_and_a_record_without_a_word_is_dropped
     assert [(r["key"], r["rule"], r["detail"]) for r in gone] == [("k3", "no_words", "... !")]
 
 
-def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Path, inputs: dict[str, Boundary]) -> None:
+def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs)
     rows = {r["key"]: r for r in made.table().to_pylist()}
     assert rows["k0"]["thumbnail"] == "" and rows["k0"]["labels"] == ["square"]
@@ -98,7 +98,7 @@ def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Pat
 
 
 def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbnail_of_every_picture(
-    tmp_path: Path, inputs: dict[str, Boundary]
+    tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     captioners, made = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, **RETRIEVAL)
     rows = {r["key"]: r for r in made.table().to_pylist()}
@@ -115,13 +115,13 @@ def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbn
 
 
 def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_end_would_see(
-    tmp_path: Path, inputs: dict[str, Boundary]
+    tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     made, encoder = run(tmp_path, inputs, **RETRIEVAL), load_encoder("efficientnet_lite0", side=96)
     fold(encoder.network)  # as kept features are made; tests/vision/test_folding.py holds it to the network itself
     data = picture(0)
     seen = open_picture(data, 96)
-    sights = [evaluation_view(seen, 96), training_view(seen, 96, draw(sha256_bytes(data), 2, "crop_or_pad"), 0.67)]
+    sights = [evaluation_view(seen, 96), training_view(seen, 96, seeded_rng(sha256_bytes(data), 2, "crop_or_pad"), 0.67)]
     kept = [features(made, "k0", "centre")[0, 0], features(made, "k0")[2, 0]]
     for pixels, vector in zip(sights, kept, strict=True):
         with torch.inference_mode():
@@ -129,13 +129,15 @@ def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_e
         assert np.array_equal(expected.half().numpy(), vector)
 
 
-def test_for_an_encoder_that_is_trained_too_the_pictures_themselves_are_kept(tmp_path: Path, inputs: dict[str, Boundary]) -> None:
+def test_for_an_encoder_that_is_trained_too_the_pictures_themselves_are_kept(
+    tmp_path: Path, inputs: dict[str, StageOutput]
+) -> None:
     made = run(tmp_path, inputs, encoder=ENCODER | {"frozen": False}, views=0)
     row_of = made.table().to_pylist()[0]
     assert row_of["media"].endswith(".png") and made.read_media(row_of["media"]) == picture(0)
 
 
-def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, Boundary]) -> None:
+def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     one, two = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs)
     assert one.digest == two.digest
     told = json.loads(one.file("prepared.json").read_text())
@@ -155,7 +157,7 @@ def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path
     ],
 )
 def test_what_cannot_be_encoded_is_one_clear_line(
-    tmp_path: Path, inputs: dict[str, Boundary], changed: dict[str, Any], said: str
+    tmp_path: Path, inputs: dict[str, StageOutput], changed: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(HearsightError, match=said):
         run(tmp_path, inputs, **changed)

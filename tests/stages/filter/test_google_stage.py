@@ -19,8 +19,8 @@ from PIL import Image
 
 from components.core.errors import HearsightError
 from components.core.params import stage_params
-from components.core.result_cache import AnnotationStore
-from components.core.stage_output import Boundary
+from components.core.result_cache import ResultCache
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.providers.registry import plan_of
 from components.stages import filter as filtering
@@ -30,7 +30,7 @@ from tests.google.conftest import google as google
 from tests.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
 from tests.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
 from tests.knowledge.dictionary import EXTRACT
-from tests.support import PROJECT, make_boundary, make_stage, row
+from tests.support import PROJECT, make_output, make_stage, row
 
 ALTS = {
     "worker": WORKER,
@@ -76,7 +76,7 @@ def project(tmp_path: Path, google: FakeGoogle, monkeypatch: pytest.MonkeyPatch)
         for number, (key, alt) in enumerate(ALTS.items())
     ]  # fmt: skip
     media = [{f"{each['key']}.jpg": picture(each["key"]) for each in part} for part in (rows[:5], rows[5:])]
-    make_boundary(tmp_path, "crawl", [rows[:5], rows[5:]], media=media)
+    make_output(tmp_path, "crawl", [rows[:5], rows[5:]], media=media)
     people = [label("Crowd", "/m/03qtwd", 0.97), label("Debris", "/m/0h8q9", 0.7), label("Dog", "/m/0bt9lr", 0.6)]
     google.labels = {digest(key): people for key in ALTS if key != "unseen"}
     google.bad = {digest("bad")}
@@ -88,22 +88,22 @@ def staged(root: Path, name: str, source: str) -> Stage:
     params = stage_params(
         root / "params.yaml", content, "english", name, {"filter": filtering, "hypernymize": hypernymize}[name].Params
     )
-    job = make_stage(root, name, params=params, inputs={"input": Boundary(root / "data" / "english" / source)})
+    job = make_stage(root, name, params=params, inputs={"input": StageOutput(root / "data" / "english" / source)})
     return dataclasses.replace(job, root=root)
 
 
-def run_filter(root: Path) -> tuple[Boundary, dict[str, float]]:
+def run_filter(root: Path) -> tuple[StageOutput, dict[str, float]]:
     job = staged(root, "filter", "crawl")
     filtering.run(job)
     job.finish()
-    return Boundary(job.out), {name: value for name, value, _ in job.metrics}
+    return StageOutput(job.out), {name: value for name, value, _ in job.metrics}
 
 
-def run_hypernymize(root: Path) -> tuple[Boundary, dict[str, float]]:
+def run_hypernymize(root: Path) -> tuple[StageOutput, dict[str, float]]:
     job = staged(root, "hypernymize", "filter")
     hypernymize.run(job)
     job.finish()
-    return Boundary(job.out), {name: value for name, value, _ in job.metrics}
+    return StageOutput(job.out), {name: value for name, value, _ in job.metrics}
 
 
 def test_the_whole_filter_and_hypernymize_run_on_googles_answers(project: Path, google: FakeGoogle) -> None:
@@ -186,7 +186,7 @@ def test_language_and_vision_are_chosen_apart_and_the_embedded_labels_have_ident
     (project / "params.yaml").write_text(yaml.safe_dump(content))
     run_filter(project)
     assert {path for path, _, _ in google.requests} == {"/v1/documents:annotateText", "/v1/documents:moderateText"}
-    classes = AnnotationStore(project / ".hearsight" / "annotations")
+    classes = ResultCache(project / ".hearsight" / "annotations")
     from components.providers.registry import EmbeddedLabels
 
     role = EmbeddedLabels()

@@ -1,4 +1,4 @@
-"""The stage on a small boundary: one ledger row a record, cheap rules first, nothing dear computed again."""
+"""The stage on a small output: one ledger row a record, cheap rules first, nothing expensive computed again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from components.core.result_cache import AnnotationStore
-from components.core.stage_output import Boundary
+from components.core.result_cache import ResultCache
+from components.core.stage_output import StageOutput
 from components.stages import filter as stage
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.filter.subjects import PAPER
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 ALTS = {
     "small": "A dog on the beach.",
@@ -30,7 +30,7 @@ def dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
 
 
-def candidates(root: Path) -> Boundary:
+def candidates(root: Path) -> StageOutput:
     out = io.BytesIO()
     Image.new("RGB", (600, 500), (40, 90, 160)).save(out, "JPEG")
     data = out.getvalue()
@@ -41,14 +41,14 @@ def candidates(root: Path) -> Boundary:
         )
         for key, alt in ALTS.items()
     ]  # fmt: skip
-    return make_boundary(root, "crawl", [rows], media=[{"picture.jpg": data}])
+    return make_output(root, "crawl", [rows], media=[{"picture.jpg": data}])
 
 
-def filtered(root: Path, **params: object) -> Boundary:
+def filtered(root: Path, **params: object) -> StageOutput:
     job = make_stage(root, "filter", params=PAPER.model_copy(update=params), inputs={"input": candidates(root)})
     stage.run(job)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def test_every_record_leaves_once_with_its_rule_value_and_threshold(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_changed_threshold_computes_no_annotation_again(tmp_path: Path, monkey
     assert len(before) == 5
     filtered(tmp_path, max_aspect_ratio=1.9, min_label_confidence=0.2, max_noun_ratio=0.65)
     assert {path.name: AnnotationSize.of(path) for path in folder.glob("*.sqlite")} == before
-    assert AnnotationStore(folder).computed == {}
+    assert ResultCache(folder).computed == {}
 
 
 class AnnotationSize:

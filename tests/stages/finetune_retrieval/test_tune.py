@@ -11,7 +11,7 @@ import pytest
 from safetensors.torch import load_file
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.retrieval.jobs import subset
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.stages import finetune_retrieval, pretrain_retrieval
@@ -35,25 +35,25 @@ TOWERS: dict[str, Any] = {
 HARDWARE = REFERENCE.model_dump(mode="json")
 
 
-def pretrain(root: Path, one: SpokenSet, **changed: Any) -> Boundary:
+def pretrain(root: Path, one: SpokenSet, **changed: Any) -> StageOutput:
     chosen = {"rows": ["mms-4"], "seeds": [0], "towers": TOWERS, "model": MODEL, "hardware": HARDWARE} | changed
     inputs = {"input": one.speech, "pictures": one.pictures, "more": one.speech, "more_pictures": one.pictures}
     stage = make_stage(root, "pretrain_retrieval", "spoken", pretrain_retrieval.Params.model_validate(chosen), inputs)
     pretrain_retrieval.run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
-def fine_tune(root: Path, one: SpokenSet, start: Boundary, **changed: Any) -> tuple[Boundary, dict[str, str]]:
+def fine_tune(root: Path, one: SpokenSet, start: StageOutput, **changed: Any) -> tuple[StageOutput, dict[str, str]]:
     chosen = {"rows": ["both-100"], "seeds": [0], "pretrained": "mms-4", "loss": "mms", "model": MODEL, "hardware": HARDWARE}
     inputs = {"input": one.speech, "pictures": one.pictures, "start": start}
     stage = make_stage(root, "finetune_retrieval", "stamps", finetune_retrieval.Params.model_validate(chosen | changed), inputs)
     finetune_retrieval.run(stage)
     stage.finish()
-    return Boundary(stage.out), stage.from_cache()
+    return StageOutput(stage.out), stage.from_cache()
 
 
-def config_of(models: Boundary, key: str) -> dict[str, Any]:
+def config_of(models: StageOutput, key: str) -> dict[str, Any]:
     return json.loads(models.file(f"models/{key}/config.json").read_text())
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore
-from components.core.stage_output import Boundary
+from components.core.result_cache import ResultCache
+from components.core.stage_output import StageOutput
 from components.knowledge.wikidata.build import build_index
 from components.language.parser import EnglishParser
 from components.stages import hypernymize as stage
@@ -21,7 +21,7 @@ from tests.knowledge import wikidata_dump
 from tests.knowledge.dictionary import EXTRACT
 from tests.knowledge.knowledge_server import KEY, State, knowledge_server
 from tests.stages.hypernymize.sources import sources
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 TEXTS = [
     ["Mira Tolland walks a dog on the beach.", "A dog and Mira Tolland on the beach."],
@@ -35,7 +35,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The annotations of the texts: parsed once, so that no worker of a run loads the parser again."""
     folder = tmp_path_factory.mktemp("annotations")
     texts = {sha256_bytes(text.encode()): text for shard in TEXTS for text in shard}
-    AnnotationStore(folder).annotate(EnglishParser(), texts)
+    ResultCache(folder).annotate(EnglishParser(), texts)
     return folder
 
 
@@ -53,7 +53,7 @@ def server() -> Iterator[State]:
         yield state
 
 
-def run(root: Path, *order: str, **settings: Any) -> Boundary:
+def run(root: Path, *order: str, **settings: Any) -> StageOutput:
     params = {
         "min_words": 2,
         "stated_role": False,
@@ -62,19 +62,19 @@ def run(root: Path, *order: str, **settings: Any) -> Boundary:
         **sources(*order, **settings),
     }
     rows = [[row("filter", key=f"{n}.{m}", text=text, alt=text) for m, text in enumerate(texts)] for n, texts in enumerate(TEXTS)]
-    inputs = {"input": make_boundary(root, "filter", rows)}
+    inputs = {"input": make_output(root, "filter", rows)}
     job = make_stage(root, "hypernymize", params=stage.Params.model_validate(params), inputs=inputs)
     stage.run(job)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
-def captions(boundary: Boundary) -> list[str]:
-    return [text for ref in boundary.shards for text in ref.read(["caption"]).column("caption").to_pylist()]
+def captions(output: StageOutput) -> list[str]:
+    return [text for ref in output.shards for text in ref.read(["caption"]).column("caption").to_pylist()]
 
 
-def reasons(boundary: Boundary) -> str:
-    steps = [step for ref in boundary.shards for row in ref.read(["steps"]).column("steps").to_pylist() for step in row]
+def reasons(output: StageOutput) -> str:
+    steps = [step for ref in output.shards for row in ref.read(["steps"]).column("steps").to_pylist() for step in row]
     return " ".join(step["reason"] for step in steps)
 
 

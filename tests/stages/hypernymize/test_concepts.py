@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages import hypernymize as stage
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, minimum_counts, reaches, resolve
 from tests.knowledge.dictionary import EXTRACT, knowledge
 from tests.stages.hypernymize.sources import sources
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +29,8 @@ def concepts(captions: list[list[str]], level: str, least: int) -> dict[str, str
     return resolve(count(captions, level, KNOWN), level, least, KNOWN)
 
 
-def run(root: Path, shards: list[list[str]], **params: object) -> Boundary:
-    return Boundary(run_stage(root, shards, **params).out)
+def run(root: Path, shards: list[list[str]], **params: object) -> StageOutput:
+    return StageOutput(run_stage(root, shards, **params).out)
 
 
 def run_stage(root: Path, shards: list[list[str]], **params: object) -> Stage:
@@ -39,7 +39,7 @@ def run_stage(root: Path, shards: list[list[str]], **params: object) -> Stage:
         [row("filter", key=f"{n}.{m}", text=text, alt=text) for m, text in enumerate(texts)] for n, texts in enumerate(shards)
     ]
     job = make_stage(
-        root, "hypernymize", params=stage.Params.model_validate(settings), inputs={"input": make_boundary(root, "filter", rows)}
+        root, "hypernymize", params=stage.Params.model_validate(settings), inputs={"input": make_output(root, "filter", rows)}
     )
     # The code is the project's; what is exported is the test's own.
     exported: list[tuple[str, bytes]] = []
@@ -125,12 +125,12 @@ def test_an_appended_shard_is_the_only_one_that_is_rewritten_and_counted(tmp_pat
     old = [["A dog on a beach.", "A cat on a beach."], ["A dog on a beach."]]
     first = run_stage(tmp_path, old)
     assert first.from_cache() == {"concepts": "0 of 2", "count": "0 of 2", "reach": "0 of 2", "rewrite": "0 of 2"}
-    before = Boundary(first.out).file("concepts.tsv").read_text()
+    before = StageOutput(first.out).file("concepts.tsv").read_text()
     second = run_stage(tmp_path, [*old, ["A cat on a beach.", "An umbrella."]])
     assert second.cached["rewrite"] == second.cached["count"] == 2 and second.done["rewrite"] == second.done["count"] == 3
-    assert before != Boundary(second.out).file("concepts.tsv").read_text()
+    assert before != StageOutput(second.out).file("concepts.tsv").read_text()
     whole = run(tmp_path / "whole", [*old, ["A cat on a beach.", "An umbrella."]])
-    assert Boundary(second.out).manifest.to_bytes() == whole.manifest.to_bytes()
+    assert StageOutput(second.out).manifest.to_bytes() == whole.manifest.to_bytes()
     assert run_stage(tmp_path, old).from_cache() == {
         "concepts": "2 of 2",
         "count": "2 of 2",

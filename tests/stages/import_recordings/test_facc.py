@@ -12,7 +12,7 @@ import yaml
 
 from components.core.contract import problems
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.runner import run_stage
 from components.speech.audio.files import from_flac
 from components.speech.audio.measures import is_silent
@@ -44,7 +44,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def records(project: Path) -> dict[tuple[int, int], dict]:
     """(picture, caption) → its record of the split."""
     numbers = {name_of(number): number for number in range(IMAGES)}
-    rows = Boundary(project / "data/facc/split").table().to_pylist()
+    rows = StageOutput(project / "data/facc/split").table().to_pylist()
     split = (row["post"].rpartition("#") for row in rows)
     return {(numbers[image], int(which)): row for (image, _, which), row in zip(split, rows, strict=True)}
 
@@ -52,11 +52,11 @@ def records(project: Path) -> dict[tuple[int, int], dict]:
 @pytest.fixture(scope="module")
 def spoken(project: Path) -> dict[str, dict]:
     """Record → its utterance."""
-    return {row["record"]: row for row in Boundary(project / "data/facc/import_recordings").table().to_pylist()}
+    return {row["record"]: row for row in StageOutput(project / "data/facc/import_recordings").table().to_pylist()}
 
 
 def ledger(project: Path, stage: str) -> dict[str, dict]:
-    return {row["key"]: row for row in Boundary(project / f"data/facc/{stage}").ledger().to_pylist()}
+    return {row["key"]: row for row in StageOutput(project / f"data/facc/{stage}").ledger().to_pylist()}
 
 
 def test_the_block_joins_what_the_project_has_without_breaking_the_contract(tmp_path):
@@ -76,13 +76,13 @@ def test_every_picture_is_on_the_side_its_list_says(project, records):
     assert {key: row["split"] for key, row in records.items()} == {
         (number, which): wanted[number] for number in wanted for which in range(4 if number == 7 else 5)
     }
-    rows = Boundary(project / "data/facc/split").ledger().to_pylist()
+    rows = StageOutput(project / "data/facc/split").ledger().to_pylist()
     assert sum(row["rule"] == "unlisted" for row in rows) == 5
     assert [row["key"] for row in rows if row["rule"] == "no_record"] == ["9999999999_nobodyhas.jpg"]
 
 
 def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project):
-    boundary = Boundary(project / "data/facc/import_recordings")
+    output = StageOutput(project / "data/facc/import_recordings")
     assert len(spoken) == len(records) - len(DEFECTS)
     for (number, which), record in records.items():
         if (number, which) in DEFECTS:
@@ -92,7 +92,7 @@ def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project
         assert row["caption"] == row["spoken"] == caption_of(number, which)
         assert (row["origin"], row["rate"], row["pitch"], row["gain"]) == ("human", 1, 0, 0)
         assert row["voice"] == ("human-en" if (number, which) in ((0, 0), (4, 0)) else str(number % 9 + 1))
-        assert not is_silent(from_flac(boundary.read_media(row["media"])))
+        assert not is_silent(from_flac(output.read_media(row["media"])))
     told = ledger(project, "import_recordings")
     assert all(wav_of(n, w) in told[r["key"]]["detail"] for (n, w), r in records.items() if r["key"] in spoken)
 
@@ -117,7 +117,7 @@ def test_a_lying_header_stereo_and_clipping_are_survived_and_told(records, spoke
 
 def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard(project, records, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
-    first = Boundary(project / "data/facc/import_recordings")
+    first = StageOutput(project / "data/facc/import_recordings")
     before = json.loads((first.path / "lineage.json").read_text())["parents"]
     result = run_stage(project, "import_recordings", "facc")
     assert result.manifest.digest == first.digest

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages import crawl, import_recordings, split
 from components.stages.crawl.sources.layouts import layout_named
 from components.tools.takedown.file_search import Seeker
@@ -33,14 +33,14 @@ def chain(tmp_path: Path):
     """Runs the three stages over the stamps of the test's own folder."""
     stamps(tmp_path / "stamps")
 
-    def one(module, name: str, params, **inputs: Boundary) -> Boundary:
+    def one(module, name: str, params, **inputs: StageOutput) -> StageOutput:
         stage = make_stage(tmp_path, name, "stamps", params, inputs)
         shutil.rmtree(stage.out)
         module.run(stage)
         stage.finish()
-        return Boundary(stage.out)
+        return StageOutput(stage.out)
 
-    def go(**changes) -> list[Boundary]:
+    def go(**changes) -> list[StageOutput]:
         values = HOW | {"web": "open", "web_root": "", "languages": ["fr", "es"]} | changes
         crawled = one(crawl, "crawl", fixture_params(**values))
         parted = one(split, "split", SPLIT, input=crawled)
@@ -132,7 +132,7 @@ def test_the_recordings_of_a_listed_picture_leave_at_the_next_run(chain, tmp_pat
     assert not listed & {row["record"] for row in spoken.table().to_pylist()} and spoken.table().num_rows > 0
     assert {row["key"] for row in crawled.ledger().to_pylist() if row["rule"] == "takedown"} == listed
     assert picture not in unpacked(tmp_path / "data/store/fixture")
-    for boundary in (crawled, parted, spoken):
-        for path in boundary.path.rglob("*.parquet"):
+    for output in (crawled, parted, spoken):
+        for path in output.path.rglob("*.parquet"):
             assert not seeker.file(path).settle(True).hits
-        assert "yak" not in str([boundary.table().to_pylist(), boundary.ledger().to_pylist()])
+        assert "yak" not in str([output.table().to_pylist(), output.ledger().to_pylist()])

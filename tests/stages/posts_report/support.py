@@ -12,8 +12,8 @@ import pyarrow as pa
 from PIL import Image
 
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.stages.posts_report import Params
 from tests.support import make_stage, row
 
@@ -40,18 +40,18 @@ def picture(number: int) -> bytes:
     return buffer.getvalue()
 
 
-def write(root: Path, name: str, schema: str, rows: list[dict], ledger: list[dict[str, str]], **parts: Any) -> Boundary:
+def write(root: Path, name: str, schema: str, rows: list[dict], ledger: list[dict[str, str]], **parts: Any) -> StageOutput:
     """``data/portuguese/<name>`` with these rows and this ledger; ``media`` and ``files`` beside them."""
     job = make_stage(root, schema, "portuguese")
-    table = pa.Table.from_pylist(rows, schema=BOUNDARIES[schema][1])
+    table = pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[schema][1])
     job.write_shard("00000", table, ledger_table(ledger), parts.get("media"))
     for path, data in parts.get("files", {}).items():
         job.write_file(path, data)
     job.finish()
-    return Boundary(job.out.rename(job.out.parent / name) if name != schema else job.out)
+    return StageOutput(job.out.rename(job.out.parent / name) if name != schema else job.out)
 
 
-def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1), totals: bytes = b"") -> dict[str, Boundary]:
+def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1), totals: bytes = b"") -> dict[str, StageOutput]:
     """The inputs of analyze: every sixth description comes again as a duplicate, one is malformed, one account went private."""
     crawled, described, left, verdicts = [], [], [], []
     media: dict[str, bytes] = {}
@@ -64,10 +64,10 @@ def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1
             "media": f"00000/{number}.png", "group": key(f"post {number % len(SAID)}"),
             "split": ("train", "validation", "test")[number % 3],
         }  # fmt: skip
-        crawled.append(row("crawl", **{k: v for k, v in values.items() if k in BOUNDARIES["crawl"][1].names}))
+        crawled.append(row("crawl", **{k: v for k, v in values.items() if k in OUTPUT_SCHEMAS["crawl"][1].names}))
         if number == 4:
             continue
-        described.append(row("hypernymize", **{k: v for k, v in values.items() if k in BOUNDARIES["hypernymize"][1].names}))
+        described.append(row("hypernymize", **{k: v for k, v in values.items() if k in OUTPUT_SCHEMAS["hypernymize"][1].names}))
         again, group = number >= len(SAID) and number % len(SAID) != 4, f"group {values['group']}"
         if again:
             verdicts.append(
@@ -98,7 +98,7 @@ def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1
     return {
         "crawl": write(root, "crawl", "crawl", crawled, entered, media=media, files={"tag_totals.csv": totals} if totals else {}),
         "extract_descriptions": write(root, "extract_descriptions", "hypernymize", described, told),
-        "dedup": write(root, "dedup", "dedup", [{k: r[k] for k in BOUNDARIES["dedup"][1].names} for r in left], verdicts),
+        "dedup": write(root, "dedup", "dedup", [{k: r[k] for k in OUTPUT_SCHEMAS["dedup"][1].names} for r in left], verdicts),
         "input": write(root, "split", "split", left, [kept(r["key"]) for r in left]),
         "cluster": write(
             root,

@@ -12,19 +12,19 @@ from typer.testing import CliRunner
 
 from components.cli.main import app
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.posts_report import Params, run
 from tests.stages.posts_report.support import PARAMS, SAID, inputs, key
-from tests.support import PROJECT, leave_warning, make_boundary, make_stage, row
+from tests.support import PROJECT, leave_warning, make_output, make_stage, row
 
 
-def analyze(root, given: dict[str, Boundary], params: Params = PARAMS):
+def analyze(root, given: dict[str, StageOutput], params: Params = PARAMS):
     stage = make_stage(root, "posts_report", "portuguese", params=params, inputs=given)
     exported: dict[str, bytes] = {}
     stage.export = exported.__setitem__
     run(stage)
     stage.finish()
-    return Boundary(stage.out), exported, {name: value for name, value, _ in stage.metrics}
+    return StageOutput(stage.out), exported, {name: value for name, value, _ in stage.metrics}
 
 
 class Page(HTMLParser):
@@ -62,9 +62,7 @@ class Page(HTMLParser):
 def whole(tmp_path_factory):
     root = tmp_path_factory.mktemp("whole")
     given = inputs(root, totals=b"date,total\n2023-02-01,40\n2024-02-01,60\n")
-    given["evaluate_captioners"] = make_boundary(
-        root / "other", "split", [[row("split", key="e", caption="a dog runs on grass")]]
-    )
+    given["evaluate_captioners"] = make_output(root / "other", "split", [[row("split", key="e", caption="a dog runs on grass")]])
     leave_warning(given["input"])
     return given, *analyze(root, given)
 
@@ -137,7 +135,7 @@ def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(whole, tmp_p
         shutil.copy(PROJECT / name, tmp_path / name)
     shutil.copytree(found.path, tmp_path / "data" / "portuguese" / "posts_report")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
-    line = leave_warning(Boundary(tmp_path / "data" / "portuguese" / "crawl"))
+    line = leave_warning(StageOutput(tmp_path / "data" / "portuguese" / "crawl"))
     shown = CliRunner().invoke(app, ["show", "--dataset", "portuguese"])
     assert line in shown.output
     assert shown.exit_code == 0, shown.output

@@ -8,28 +8,30 @@ from pathlib import Path
 import pyarrow as pa
 
 from components.core.ledger import kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.stages import report
 from tests.stages.report.test_scores import scores
-from tests.support import leave_warning, make_boundary, make_stage, row
+from tests.support import leave_warning, make_output, make_stage, row
 
 
-def with_file(root: Path, stage: str, record: dict[str, object], name: str, text: str) -> Boundary:
+def with_file(root: Path, stage: str, record: dict[str, object], name: str, text: str) -> StageOutput:
     job = make_stage(root, stage)
-    job.write_shard("00000", pa.Table.from_pylist([record], schema=BOUNDARIES[stage][1]), ledger_table([kept("a", kind="model")]))
+    job.write_shard(
+        "00000", pa.Table.from_pylist([record], schema=OUTPUT_SCHEMAS[stage][1]), ledger_table([kept("a", kind="model")])
+    )
     job.write_file(name, text.encode())
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Path) -> None:
     record = {"key": "a", "caption": "a dog runs", "split": "train"}
     inputs = {
-        stage: make_boundary(tmp_path, stage, [[row(stage, key="a")]]) for stage in ("crawl", "filter", "hypernymize", "dedup")
+        stage: make_output(tmp_path, stage, [[row(stage, key="a")]]) for stage in ("crawl", "filter", "hypernymize", "dedup")
     }
-    inputs["split"] = make_boundary(tmp_path, "split", [[row("split", **record)]])
-    inputs["synthesize"] = inputs["evaluate_speech"] = make_boundary(
+    inputs["split"] = make_output(tmp_path, "split", [[row("split", **record)]])
+    inputs["synthesize"] = inputs["evaluate_speech"] = make_output(
         tmp_path, "synthesize", [[row("synthesize", key="a.0", voice="v")]]
     )
     history = "epoch,validation\n1,0.5\n"

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.check import check
 from components.stages.split import ACROSS, CLOSE, SPLITS, Params, run
 from components.stages.split.assignments import opened
 from components.stages.split.owners import Post, place, shares_of
 from tests.stages.check.boundaries import make
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SETTINGS = Params(by="owner", seed=1, validation=0.2, test=0.2, sides="ours")
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
@@ -32,7 +32,7 @@ def record(number: int, owner: str, group: str = "", day: int = 0, posted: str =
 
 
 def split(root: Path, rows: list[dict[str, Any]], params: Params = SETTINGS, shards: int = 2) -> Any:
-    source = make_boundary(root, "dedup", [rows[n::shards] for n in range(shards)], dataset="posts")
+    source = make_output(root, "dedup", [rows[n::shards] for n in range(shards)], dataset="posts")
     stage = make_stage(root, "split", "posts", params, {"input": source})
     run(stage)
     stage.finish()
@@ -40,12 +40,12 @@ def split(root: Path, rows: list[dict[str, Any]], params: Params = SETTINGS, sha
 
 
 def found(stage: Any) -> dict[str, str]:
-    return {r["key"]: r["split"] for r in Boundary(stage.out).table().to_pylist()}
+    return {r["key"]: r["split"] for r in StageOutput(stage.out).table().to_pylist()}
 
 
 def owners_of(stage: Any) -> dict[str, set[str]]:
     sides: dict[str, set[str]] = {}
-    for r in Boundary(stage.out).table().to_pylist():
+    for r in StageOutput(stage.out).table().to_pylist():
         if r["owner"]:
             sides.setdefault(r["owner"], set()).add(r["split"])
     return sides
@@ -149,7 +149,7 @@ def test_equal_input_gives_equal_bytes_in_a_fresh_clone_and_with_the_file_there(
     rows = [record(n, f"owner{n % 11}", group=f"{n % 40:016x}", day=n % 3) for n in range(120)]
     one, two = split(tmp_path / "a", rows), split(tmp_path / "b", rows)
     again = split(tmp_path / "a", rows)
-    assert Boundary(one.out).digest == Boundary(two.out).digest == Boundary(again.out).digest
+    assert StageOutput(one.out).digest == StageOutput(two.out).digest == StageOutput(again.out).digest
     files = [(tmp_path / name / "data/store/sides/ours.jsonl").read_text() for name in "ab"]
     assert files[0] != files[1], "each project has a salt of its own"
 
@@ -184,7 +184,7 @@ def test_a_later_duplicate_on_another_side_is_dropped_and_the_ledger_says_of_wha
     assert {key: side for key, side in found(stage).items() if int(key, 16) >= 50} == dict.fromkeys(
         (f"{n:016x}" for n in (51, 52, 53)), "train"
     )
-    (gone,) = [r for r in Boundary(stage.out).ledger().to_pylist() if r["verdict"] == "dropped"]
+    (gone,) = [r for r in StageOutput(stage.out).ledger().to_pylist() if r["verdict"] == "dropped"]
     assert (gone["key"], gone["rule"], gone["value"]) == (f"{50:016x}", ACROSS, f"same picture as {51:016x} in train")
 
 
@@ -307,11 +307,11 @@ def test_a_run_killed_after_it_remembered_ends_as_the_uninterrupted_one(tmp_path
 
     with monkeypatch.context() as patch:
         patch.setattr("components.execution.stage.Stage.write_shard", die)
-        source = Boundary(tmp_path / "whole/data/posts/dedup")
+        source = StageOutput(tmp_path / "whole/data/posts/dedup")
         with pytest.raises(KeyboardInterrupt):
             run(make_stage(tmp_path / "killed", "split", "posts", SETTINGS, {"input": source}))
     assert (tmp_path / "killed/data/store/sides/ours.jsonl").exists()
-    assert Boundary(split(tmp_path / "killed", rows).out).digest == Boundary(whole.out).digest
+    assert StageOutput(split(tmp_path / "killed", rows).out).digest == StageOutput(whole.out).digest
 
 
 def test_the_check_refuses_an_owner_on_two_sides_and_says_nothing_of_pages(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.split import Params, run
 from components.stages.split.published import Lists
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 LISTS = Lists(train="train.txt", validation="dev.txt", test="test.txt")
 SETTINGS = Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=LISTS)
@@ -20,43 +20,43 @@ SETTINGS = Params(by="published", seed=1, validation=0.0, test=0.0, sides="", li
 def split(tmp_path):
     """Splits pictures, given as (name, sha256), by lists given as text."""
 
-    def go(pictures, train="a.jpg\n", dev="b.jpg\n", test="c.jpg\n", params=SETTINGS, boundary="crawl"):
+    def go(pictures, train="a.jpg\n", dev="b.jpg\n", test="c.jpg\n", params=SETTINGS, output="crawl"):
         for name, text in (("train", train), ("dev", dev), ("test", test)):
             if text is not None:
                 (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
         rows = [
             row(
-                boundary,
+                output,
                 key=f"{n:04d}",
                 image_url=f"file:some/{name}",
                 image_sha256=sha,
                 alt="x",
-                **({"group": sha} if boundary == "dedup" else {}),
+                **({"group": sha} if output == "dedup" else {}),
             )
             for n, (name, sha) in enumerate(pictures)
         ]
-        source = make_boundary(tmp_path, boundary, [rows[:2], rows[2:]])
+        source = make_output(tmp_path, output, [rows[:2], rows[2:]])
         stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
         run(stage)
         stage.finish()
-        return Boundary(stage.out)
+        return StageOutput(stage.out)
 
     return go
 
 
-def sides(boundary):
-    return {r["key"]: r["split"] for r in boundary.table().to_pylist()}
+def sides(output):
+    return {r["key"]: r["split"] for r in output.table().to_pylist()}
 
 
-def rules(boundary):
-    return {r["key"]: (r["kind"], r["rule"]) for r in boundary.ledger().to_pylist() if r["rule"]}
+def rules(output):
+    return {r["key"]: (r["kind"], r["rule"]) for r in output.ledger().to_pylist() if r["rule"]}
 
 
 def test_names_decide_and_what_fits_no_list_or_no_record_is_told(split):
     pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3"), ("c.jpg", "3"), ("d.jpg", "4")]
-    boundary = split(pictures, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
-    assert sides(boundary) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
-    assert rules(boundary) == {"0004": ("record", "unlisted"), "lost.jpg": ("image", "no_record")}
+    output = split(pictures, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
+    assert sides(output) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
+    assert rules(output) == {"0004": ("record", "unlisted"), "lost.jpg": ("image", "no_record")}
 
 
 def test_names_with_escapes_and_folders_are_known(split):
@@ -64,8 +64,8 @@ def test_names_with_escapes_and_folders_are_known(split):
 
 
 @pytest.mark.parametrize("boundary", ["crawl", "dedup"])
-def test_one_picture_under_two_names_stays_where_it_is_tested(split, boundary):
-    found = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], boundary=boundary)
+def test_one_picture_under_two_names_stays_where_it_is_tested(split, output):
+    found = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], output=output)
     assert sides(found) == {"0002": "test", "0003": "train"}
     assert set(rules(found).values()) == {("record", "duplicate_across_sides")}
 

@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.split import Params, run, split_of
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SETTINGS = Params(by="group", seed=1, validation=0.2, test=0.3, sides="")
 
 
 def split(tmp_path, shards, params=SETTINGS):
-    source = make_boundary(tmp_path, "dedup", shards)
+    source = make_output(tmp_path, "dedup", shards)
     stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
     run(stage)
     stage.finish()
-    return {r["key"]: r["split"] for r in Boundary(stage.out).table().to_pylist()}
+    return {r["key"]: r["split"] for r in StageOutput(stage.out).table().to_pylist()}
 
 
 def records(groups):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from components.core.caption_normalization import normalised
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.split import Params, run
 from components.stages.split.text import Said, components, sides_by_text
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SHARES = {"train": 0.55, "validation": 0.15, "test": 0.3}
 SETTINGS = Params(by="text", seed=1, validation=0.15, test=0.3, sides="")
@@ -67,24 +67,24 @@ def test_accents_tell_texts_apart_and_symbols_alone_stay_themselves():
     assert normalised("हिन्दी") != normalised("हन्द")
 
 
-def go(tmp_path, boundary, rows, params=SETTINGS):
-    source = make_boundary(tmp_path, boundary, [rows[:3], rows[3:]])
+def go(tmp_path, output, rows, params=SETTINGS):
+    source = make_output(tmp_path, output, [rows[:3], rows[3:]])
     stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
     run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
 def test_candidates_come_through_as_they_stand_and_a_picture_is_a_group(tmp_path):
     alts = ["A dog?", "un chien", "a DOG", "cat", "un chat"]
     pictures = ["p0", "p0", "p1", "p2", "p2"]
     rows = [row("crawl", key=f"{n:04d}", alt=alt, image_sha256=p) for n, (alt, p) in enumerate(zip(alts, pictures, strict=True))]
-    boundary = go(tmp_path, "crawl", rows)
-    found = boundary.table().to_pylist()
+    output = go(tmp_path, "crawl", rows)
+    found = output.table().to_pylist()
     assert [r["caption"] for r in found] == [r["text"] for r in found] == [r["alt"] for r in found] == alts
     assert [r["group"] for r in found] == ["0000", "0000", "0002", "0003", "0003"]
     assert all(r["labels"] == r["steps"] == r["types"] == [] for r in found)
-    assert len({r["split"] for r in found[:3]}) == 1 and boundary.ledger()["detail"].to_pylist()[2].endswith("with 0000")
+    assert len({r["split"] for r in found[:3]}) == 1 and output.ledger()["detail"].to_pylist()[2].endswith("with 0000")
 
 
 def test_groups_of_dedup_are_kept_whole_and_as_they_are(tmp_path):

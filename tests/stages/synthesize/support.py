@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.engine import Engine
 from components.execution.runner import clear
 from components.execution.stage import Stage
 from components.speech.voices.speaking import speak
 from components.stages import synthesize
 from components.stages.synthesize import speech
-from tests.support import make_boundary, make_stage, row
+from tests.support import make_output, make_stage, row
 
 SPREAD: dict[str, Any] = {"rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
 VOICES = ["flite-kal16", "nanotts-en-us"]
@@ -40,23 +40,23 @@ def records(captions: Iterable[str]) -> list[dict[str, Any]]:
     return [record(f"k-{caption}", caption) for caption in captions]
 
 
-def split_of(root: Path, *shards: list[dict[str, Any]]) -> Boundary:
+def split_of(root: Path, *shards: list[dict[str, Any]]) -> StageOutput:
     """A finished split."""
-    return make_boundary(root, "split", shards)
+    return make_output(root, "split", shards)
 
 
-def stage_over(root: Path, split: Boundary, engine: Engine | None = None, **changed: Any) -> Stage:
+def stage_over(root: Path, split: StageOutput, engine: Engine | None = None, **changed: Any) -> Stage:
     """The stage as the runner hands it over; what ``root`` has in its caches counts."""
     return make_stage(root, "synthesize", params=params(**changed), inputs={"input": split}, engine=engine)
 
 
-def run_over(root: Path, split: Boundary, engine: Engine | None = None, **changed: Any) -> Boundary:
+def run_over(root: Path, split: StageOutput, engine: Engine | None = None, **changed: Any) -> StageOutput:
     """The finished output."""
     stage = stage_over(root, split, engine, **changed)
     clear(stage.out)
     synthesize.run(stage)
     stage.finish()
-    return Boundary(stage.out)
+    return StageOutput(stage.out)
 
 
 @pytest.fixture

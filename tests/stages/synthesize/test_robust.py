@@ -90,7 +90,7 @@ def test_an_engine_that_is_broken_ends_the_run_in_one_line_and_what_was_spoken_i
 
     def broken(text: str, voice: str) -> Any:
         if text == CAPTIONS[0]:
-            raise HearsightError("the engine does not work", where=f"voice {voice}", mend="mend it")
+            raise HearsightError("the engine does not work", where=f"voice {voice}", hint="fix it")
         return asked.speak(text, voice)
 
     monkeypatch.setattr(speech, "speak", broken)
@@ -107,14 +107,14 @@ import sys, time
 from pathlib import Path
 from tests.support import WORKERS
 from tests.stages.synthesize.support import CAPTIONS, Asked, records, run_over, split_of
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.synthesize import speech
 asked = Asked(Path(sys.argv[1]) / "asked.txt")
 def slowly(text, voice):
     time.sleep(0.2)
     return asked.speak(text, voice)
 speech.speak = slowly
-run_over(Path(sys.argv[1]) / "out", Boundary(Path(sys.argv[1]) / "data" / "english" / "split"), WORKERS)
+run_over(Path(sys.argv[1]) / "out", StageOutput(Path(sys.argv[1]) / "data" / "english" / "split"), WORKERS)
 """
 
 
@@ -142,12 +142,12 @@ def test_a_killed_run_loses_no_more_than_the_utterance_each_worker_held(tmp_path
 FULL = """
 import subprocess, sys
 from pathlib import Path
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.core.errors import HearsightError
 from components.stages.synthesize import speech
 from tests.support import WORKERS
 from tests.stages.synthesize.support import Asked, run_over
-split, home, log = Boundary(Path(sys.argv[1])), Path(sys.argv[2]), Asked(Path(sys.argv[3]))
+split, home, log = StageOutput(Path(sys.argv[1])), Path(sys.argv[2]), Asked(Path(sys.argv[3]))
 speech.speak = log.speak
 try:
     run_over(home, split, WORKERS)

@@ -16,18 +16,18 @@ from components.speech.audio.files import RATE_HZ, as_16_bit, from_flac, to_flac
 from components.speech.audio.measures import measure
 from components.speech.voices.failures import EngineFailure
 from components.speech.voices.speaking import speak
-from components.stages.synthesize.prosody import Manner, utterance_digest
+from components.stages.synthesize.prosody import Prosody, utterance_digest
 from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
 from tests.support import PROJECT
 
-MANNER = Manner("nanotts-en-us", 1.1, -1.0, 2.0)
+MANNER = Prosody("nanotts-en-us", 1.1, -1.0, 2.0)
 SAY = """
 import hashlib, sys
-from components.stages.synthesize.prosody import Manner
+from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Speech
 for text in sys.argv[1:]:
     for name in ("hibari-heart", "nanotts-en-us"):
-        print(text, name, hashlib.sha256(Speech(name).compute((text, Manner(name, 1.1, -1.0, 2.0)))).hexdigest())
+        print(text, name, hashlib.sha256(Speech(name).compute((text, Prosody(name, 1.1, -1.0, 2.0)))).hexdigest())
 """
 
 
@@ -50,7 +50,7 @@ def test_the_measures_kept_are_those_of_the_decoded_file() -> None:
 
 def test_a_clip_too_loud_is_turned_down_and_its_record_tells() -> None:
     loud = (0.9 * np.sin(np.arange(16_000) * 0.05)).astype(np.float32)
-    clip = unpack(Speech("nanotts-en-us", lambda text, manner: loud).compute(("hm", Manner("nanotts-en-us", 1.0, 0.0, 4.0))))
+    clip = unpack(Speech("nanotts-en-us", lambda text, manner: loud).compute(("hm", Prosody("nanotts-en-us", 1.0, 0.0, 4.0))))
     assert clip is not None and clip.measures.clipped == 0 and clip.measures.peak < -0.3
     assert clip.turned < 0.0
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_heard_gives_no_audio(samples: np.ndarray) -> None:
 
 def test_silence_is_a_result_and_every_other_failure_is_none() -> None:
     def failing(reason: str) -> Speech:
-        def say(text: str, manner: Manner) -> np.ndarray:
+        def say(text: str, manner: Prosody) -> np.ndarray:
             raise EngineFailure("nanotts-en-us", reason, "no more")
 
         return Speech("nanotts-en-us", say)

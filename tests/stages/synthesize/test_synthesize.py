@@ -12,7 +12,7 @@ import soundfile
 
 from components.core.errors import HearsightError
 from components.core.records import UTTERANCE
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.shaping import shape
 from components.speech.voices import catalogue
@@ -219,7 +219,7 @@ def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
 
 
 def test_a_sound_that_is_gone_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AnnotationStore, "recall", lambda self, kept, keys: {})
+    monkeypatch.setattr(ResultCache, "recall", lambda self, kept, keys: {})
     with pytest.raises(HearsightError, match="an utterance that was spoken is gone"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])))
 

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from components.core.result_cache import AnnotationStore
-from components.core.stage_output import Boundary
+from components.core.result_cache import ResultCache
+from components.core.stage_output import StageOutput
 from components.execution.stage import Task
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.stages.train_captioner.settings import CaptionerSettings
 from components.training.settings import REFERENCE, Hardware
-from tests.support import make_boundary
+from tests.support import make_output
 from tests.support import row as filled
 
 WIDTH, CELLS, VIEWS = 6, 4, 3
@@ -98,7 +98,7 @@ def picture_of(kind: int, number: int) -> bytes:
     return target.getvalue()
 
 
-def prepared(root: Path, training: int = 11, validation: int = 4, *, pictures: bool = False, edit: Any = None) -> Boundary:
+def prepared(root: Path, training: int = 11, validation: int = 4, *, pictures: bool = False, edit: Any = None) -> StageOutput:
     """Captions like "a small dog", two shards; ``edit(row)`` changes a record."""
     shards: list[list[dict[str, Any]]] = [[], []]
     media: list[dict[str, bytes]] = [{}, {}]
@@ -116,13 +116,13 @@ def prepared(root: Path, training: int = 11, validation: int = 4, *, pictures: b
             edit(row)
         shards[number % 2].append(filled("extract_features", **row))
         media[number % 2][member] = data
-    return make_boundary(root, "extract_features", shards, media=media)
+    return make_output(root, "extract_features", shards, media=media)
 
 
-def task_of(root: Path, boundary: Boundary, hardware: Hardware = REFERENCE) -> Task:
+def task_of(root: Path, output: StageOutput, hardware: Hardware = REFERENCE) -> Task:
     work = root / "work"
     work.mkdir(exist_ok=True)
-    return Task(hardware, {"code": "c"}, AnnotationStore(root / "annotations"), {"input": boundary}, work, "english")
+    return Task(hardware, {"code": "c"}, ResultCache(root / "annotations"), {"input": output}, work, "english")
 
 
 def spec_of(network: str = "t2t8x8", encoder: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:

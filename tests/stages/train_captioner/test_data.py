@@ -20,7 +20,7 @@ from components.stages.train_captioner.items import FeatureItems, PictureItems
 from components.training.members import Members
 from components.vision.training_pictures import crop_of, distorted, open_picture
 from tests.stages.train_captioner.support import features_of, npy, picture_of, prepared
-from tests.support import make_boundary, row
+from tests.support import make_output, row
 
 WORDS = st.lists(st.lists(st.text(min_size=1, max_size=4) | st.sampled_from(["a", "dog", *SPECIAL]), max_size=8), max_size=8)
 
@@ -71,13 +71,13 @@ def test_views_are_drawn_by_record_and_epoch_and_are_all_met(tmp_path: Path) -> 
 
 
 def test_the_split_is_the_same_however_it_was_sharded(tmp_path: Path) -> None:
-    def shape(boundary: Any) -> tuple[Any, ...]:
-        split = read_split(boundary, "train")
+    def shape(output: Any) -> tuple[Any, ...]:
+        split = read_split(output, "train")
         return split.table["key"].to_pylist(), split.picture.tolist(), split.sha256, split.group
 
     source = prepared(tmp_path)
     rows = source.table().to_pylist()
-    merged = make_boundary(tmp_path / "one", "extract_features", [rows[::-1]], media=[{"x.npy": b""}])
+    merged = make_output(tmp_path / "one", "extract_features", [rows[::-1]], media=[{"x.npy": b""}])
     keys = [one["key"] for one in rows if one["split"] == "train"]
     # The tars are another's: only the table is compared.
     for number in range(2):
@@ -88,7 +88,7 @@ def test_the_split_is_the_same_however_it_was_sharded(tmp_path: Path) -> None:
 def test_arrays_are_views_of_the_file_and_broken_ones_are_named(tmp_path: Path) -> None:
     whole = np.arange(24, dtype=np.float16).reshape(2, 3, 4)
     broken = {"cut.npy": npy(whole)[:-2], "none.npy": b"", "text.npy": b"no array at all", "f.npy": npy(np.asfortranarray(whole))}
-    source = make_boundary(
+    source = make_output(
         tmp_path, "extract_features", [[row("extract_features", key="a")]], media=[{"good.npy": npy(whole), **broken}]
     )
     members = Members(source, ["00000/good.npy", *(f"00000/{name}" for name in broken)])

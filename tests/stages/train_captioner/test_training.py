@@ -18,7 +18,7 @@ from torch import Tensor
 from components.core.errors import HearsightError
 from components.models.trained import load_trained
 from components.stages.train_captioner.jobs import train, train_captioner
-from components.stages.train_captioner.recipe import CaptionerRecipe
+from components.stages.train_captioner.recipe import CaptionerTraining
 from components.training.checkpoints import CHECKPOINT
 from components.training.settings import REFERENCE, Hardware
 from tests.stages.train_captioner.support import SETTINGS, SmallEncoder, SmallNetwork, no_second_phase, prepared, spec_of, task_of
@@ -54,20 +54,20 @@ def die() -> None:
 
 def in_step(phase: str, epoch: int, step: int) -> Callable[[], None]:
     def arrange() -> None:
-        taken = CaptionerRecipe.training_step
+        taken = CaptionerTraining.training_step
 
-        def deadly(self: CaptionerRecipe, batch: Any, batch_idx: int) -> Tensor:
+        def deadly(self: CaptionerTraining, batch: Any, batch_idx: int) -> Tensor:
             if (self.phase, self.current_epoch, batch_idx) == (phase, epoch, step):
                 die()
             return taken(self, batch, batch_idx)
 
-        CaptionerRecipe.training_step = deadly  # type: ignore[method-assign]
+        CaptionerTraining.training_step = deadly  # type: ignore[method-assign]
 
     return arrange
 
 
 def between_phases() -> None:
-    CaptionerRecipe.begin_after = lambda self, earlier: die()  # type: ignore[method-assign]
+    CaptionerTraining.begin_after = lambda self, earlier: die()  # type: ignore[method-assign]
 
 
 def in_the_save(number: int) -> Callable[[], None]:

@@ -19,7 +19,7 @@ from components.cli.cache import ASKED, is_asked
 from components.cli.main import app
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore, sqlite_shelf
+from components.core.result_cache import ResultCache, sqlite_backend
 from components.tools.cache.repair import find_damage
 from components.tools.cache.salvage import PAGE, salvaged
 from tests.support import PROJECT
@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("made")
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, root / name)
-    store = AnnotationStore(root / ".hearsight" / "annotations")
+    store = ResultCache(root / ".hearsight" / "annotations")
     for annotator in (Repeat(), Bought()):
         assert store.annotate(annotator, PAYLOADS) == TRUTH
     return root
@@ -91,13 +91,13 @@ def damage_a_value(path: Path) -> str:
 
 
 def stored(path: Path) -> dict[str, bytes]:
-    with sqlite_shelf(path) as shelf:
+    with sqlite_backend(path) as shelf:
         return {key: value for key, value, _ in shelf.read(list(TRUTH))}
 
 
 def test_a_damaged_result_is_computed_again_alone_with_one_line_of_warning(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     key = damage_a_value(path_of(root, Repeat()))
-    store = AnnotationStore(root / ".hearsight" / "annotations")
+    store = ResultCache(root / ".hearsight" / "annotations")
     assert store.annotate(Repeat(), PAYLOADS) == TRUTH
     assert store.computed == {"repeat": 1}
     warning = capfd.readouterr().err
@@ -109,7 +109,7 @@ def test_a_damaged_answer_that_was_paid_for_is_named_and_stays_until_its_removal
     path, bought = path_of(root, Bought()), Bought()
     key = damage_a_value(path)
     before = path.read_bytes()
-    store = AnnotationStore(root / ".hearsight" / "annotations")
+    store = ResultCache(root / ".hearsight" / "annotations")
     with pytest.raises(HearsightError, match=key) as refused:
         store.annotate(bought, PAYLOADS)
     assert "hearsight cache repair" in str(refused.value) and "remove that file" not in str(refused.value)
@@ -163,12 +163,12 @@ def test_of_a_truncated_file_what_lies_before_the_cut_survives(root: Path, share
     assert code == 0, said
     found = stored(path)
     assert len(found) >= (share - 0.2) * len(TRUTH) and all(TRUTH[key] == value for key, value in found.items())
-    assert AnnotationStore(path.parent).annotate(Repeat(), PAYLOADS) == TRUTH
+    assert ResultCache(path.parent).annotate(Repeat(), PAYLOADS) == TRUTH
 
 
 def test_results_in_the_log_of_a_killed_run_survive(root: Path, tmp_path: Path) -> None:
     path = path_of(root, Repeat())
-    with sqlite_shelf(path) as shelf:
+    with sqlite_backend(path) as shelf:
         shelf.write([("0" * 64, b"late", zlib.crc32(b"late"))])
         # As a killed process leaves them: the log is not yet in the file.
         for source in (path, path.with_name(path.name + "-wal")):

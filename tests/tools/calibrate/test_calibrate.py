@@ -30,7 +30,7 @@ from components.tools.calibrate.values import line_shards, measured_schema, numb
 from components.tools.trial.texts import learn
 from tests import command
 from tests.stages.filter.subjects import PAPER
-from tests.support import PROJECT, make_boundary, make_stage, row
+from tests.support import PROJECT, make_output, make_stage, row
 
 ALTS = [
     "A dog runs on the beach.",
@@ -54,7 +54,7 @@ def measure(root: Path, alts: list[str]) -> list[pa.Table]:
         [row("crawl", key=f"{at:016d}", alt=alt, language="en") for at, alt in enumerate(alts)][part]
         for part in (slice(half), slice(half, None))
     ]
-    source = make_boundary(root, "crawl", shards)
+    source = make_output(root, "crawl", shards)
     job = make_stage(root, "calibrate", params=PAPER, inputs={"input": source})
     return list(measured(job, source.shards))
 
@@ -163,7 +163,7 @@ def test_the_page_needs_no_other_file_and_shows_texts_as_text(tables: list[pa.Ta
 
 
 def test_every_parse_is_kept_and_a_second_measuring_computes_nothing(tmp_path: Path) -> None:
-    source = make_boundary(tmp_path, "crawl", [[row("crawl", key="0" * 16, alt=ALTS[0], language="en")]])
+    source = make_output(tmp_path, "crawl", [[row("crawl", key="0" * 16, alt=ALTS[0], language="en")]])
     for expected in ("0 of 1", "1 of 1"):
         job = make_stage(tmp_path, "calibrate", params=PAPER, inputs={"input": source})
         assert next(iter(measured(job, source.shards))).num_rows == 1

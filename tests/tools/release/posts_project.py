@@ -14,8 +14,8 @@ import yaml
 
 from components.core.digests import sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import BOUNDARIES, CAPTION
-from components.core.stage_output import Boundary
+from components.core.records import CAPTION, OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.execution.stage import write_lineage
 from tests.support import PROJECT, make_stage, row
 
@@ -84,7 +84,7 @@ def project(root: Path, records: Sequence[dict[str, Any]] | None = None, publish
     records = posts() if records is None else records
     root.mkdir(parents=True, exist_ok=True)
     # Until the chain has the stage: its record is CAPTION.
-    BOUNDARIES.setdefault("extract_descriptions", ("CAPTION", CAPTION))
+    OUTPUT_SCHEMAS.setdefault("extract_descriptions", ("CAPTION", CAPTION))
     shutil.copy(PROJECT / "dvc.yaml", root / "dvc.yaml")
     params = yaml.safe_load((PROJECT / "params.yaml").read_text())
     for before, stage in zip(("", *CHAIN), CHAIN, strict=False):
@@ -92,21 +92,21 @@ def project(root: Path, records: Sequence[dict[str, Any]] | None = None, publish
     if publisher:
         params["release"]["posts"] = {**params["release"]["portuguese"], **publisher}
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False, allow_unicode=True))
-    earlier: Boundary | None = None
+    earlier: StageOutput | None = None
     lost = {"crawl": ("private", 3), "extract_descriptions": ("no_hashtag", 5), "dedup": ("duplicate_post", 7), "split": ("", 0)}
     for stage in CHAIN:
         job = make_stage(root, stage, "posts", inputs={"input": earlier} if earlier else {})
-        names = BOUNDARIES[stage][1].names
+        names = OUTPUT_SCHEMAS[stage][1].names
         rows = [row(stage, **{name: value for name, value in record.items() if name in names}) for record in records]
         rule, number = lost[stage]
         # What a later stage drops is there before it.
         later = sum(lost[each][1] for each in CHAIN[CHAIN.index(stage) + 1 :])
         extra = [row(stage, key=f"{0xF000 + n:016x}", owner="gone") for n in range(later)]
         ledger = [kept(r["key"]) for r in rows + extra] + [dropped(f"{0xA000 + n:016x}", rule, 1, 2) for n in range(number)]
-        table = pa.Table.from_pylist(rows + extra, schema=BOUNDARIES[stage][1])
+        table = pa.Table.from_pylist(rows + extra, schema=OUTPUT_SCHEMAS[stage][1])
         media = {f"{int(r['key'], 16)}.bin": r["data"] for r in records} if stage == "crawl" else None
         job.write_shard("00000", table, ledger_table(ledger), media)
         write_lineage(job, SETTINGS[stage], "")
         job.finish()
-        earlier = Boundary(job.out)
+        earlier = StageOutput(job.out)
     return root

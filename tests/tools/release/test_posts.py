@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run as run_crawl
 from components.tools.release import release
 from components.tools.release.anonymous import VARIABLE, Names
@@ -132,7 +132,7 @@ def test_the_importer_reads_it_back(made: Path, tmp_path: Path) -> None:
         job = make_stage(tmp_path, "crawl", layout, fixture_params(snapshot=layout, image_folder="images", **values))
         run_crawl(job)
         job.finish()
-        got = [(r["owner"], r["alt"], r["posted"]) for r in Boundary(job.out).table().to_pylist()]
+        got = [(r["owner"], r["alt"], r["posted"]) for r in StageOutput(job.out).table().to_pylist()]
         assert got == [(each["user"], each[field], each["date"]) for each in whole]
 
 

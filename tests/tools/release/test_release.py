@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.ledger import kept, ledger_table
-from components.core.records import BOUNDARIES
-from components.core.stage_output import Boundary
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
 from components.execution.stage import write_lineage
 from components.metrics.caption_statistics import CaptionStatistics
 from components.metrics.tokens import tokenize
@@ -50,7 +50,7 @@ def project(root: Path, rows: list[tuple[str, str, str, Any]] = ROWS, extra: str
     root.mkdir(parents=True, exist_ok=True)
     shutil.copy(PROJECT / "dvc.yaml", root / "dvc.yaml")
     shutil.copy(PROJECT / "params.yaml", root / "params.yaml")
-    before: Boundary | None = None
+    before: StageOutput | None = None
     for stage in CHAIN:
         job = make_stage(root, stage, inputs={"input": before} if before else {})
         half = (len(rows) + 1) // 2
@@ -63,17 +63,17 @@ def project(root: Path, rows: list[tuple[str, str, str, Any]] = ROWS, extra: str
                         "labels": [{"identifier": "", **label} for label in labels],
                         "alt": caption + extra,
                     }.items()
-                    if name in BOUNDARIES[stage][1].names
+                    if name in OUTPUT_SCHEMAS[stage][1].names
                 })
                 for at, (caption, url, split, labels) in enumerate(part)
             ]  # fmt: skip
-            table = pa.Table.from_pylist(records, schema=BOUNDARIES[stage][1])
+            table = pa.Table.from_pylist(records, schema=OUTPUT_SCHEMAS[stage][1])
             job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in records))
         if stage == "hypernymize":
             job.write_file("concepts.tsv", LIST.encode())
         write_lineage(job, {"seed": 1}, "")
         job.finish()
-        before = Boundary(job.out)
+        before = StageOutput(job.out)
     return root
 
 
@@ -120,7 +120,7 @@ def test_what_is_written_is_crawled_again_by_the_table_source(tmp_path: Path) ->
         job = make_stage(tmp_path, "crawl", layout, fixture_params(snapshot=layout, **values))
         run_crawl(job)
         job.finish()
-        crawled[layout] = [(each["alt"], each["image_url"]) for each in Boundary(job.out).table().to_pylist()]
+        crawled[layout] = [(each["alt"], each["image_url"]) for each in StageOutput(job.out).table().to_pylist()]
     assert crawled == {"cc3m": [each[:2] for each in ROWS[:2]], "cc3m_labels": [ROWS[0][:2]]}
 
 
@@ -266,7 +266,7 @@ def test_settings_that_made_it_come_with_it(tmp_path: Path) -> None:
     release(root, "english", tmp_path / "out")
     told = yaml.safe_load((tmp_path / "out/settings.json").read_text())
     assert list(told["settings"]) == [f"english/{stage}" for stage in CHAIN]
-    assert told["split_manifest_sha256"] == Boundary(root / "data/english/split").digest
+    assert told["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
 
 
 def test_the_command_tells_what_it_wrote_and_refuses_in_one_line(tmp_path: Path) -> None:

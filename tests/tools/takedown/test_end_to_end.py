@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
@@ -76,7 +76,7 @@ def tell(project: Project, stage: str) -> None:
     """Tell MLflow of a stage that ran, as the runner does."""
     from components.tracking.recorder import record_run
 
-    out = Boundary(project.root / "data" / "english" / stage)
+    out = StageOutput(project.root / "data" / "english" / stage)
     told = json.loads((out.path / "lineage.json").read_text())
     result = StageResult(project.root, "english", stage, out.path, out.manifest, told, [("kept", 1.0, None)], {})
     assert record_run(result)
@@ -94,7 +94,7 @@ class Before:
 
 def own(project: Project, stage: str, host: str) -> list[dict[str, Any]]:
     """A stage's records of one host, without what only says where things lie or who is alike."""
-    table = Boundary(project.root / "data" / "english" / stage).table()
+    table = StageOutput(project.root / "data" / "english" / stage).table()
     rows = table.filter(pc.equal(table["host"], host)).to_pylist()
     return sorted(
         ({name: value for name, value in row.items() if name not in ("media", "group", "split")} for row in rows),
@@ -121,7 +121,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     project = make_project(root, short_params(), web_with_a_shared_picture)
     run_chain(project, patch)
     rows = {stage: own(project, stage, STAYS) for stage in STAGES}
-    crawled = Boundary(root / "data/english/crawl").table()
+    crawled = StageOutput(root / "data/english/crawl").table()
     by_host = {host: crawled.filter(pc.equal(crawled["host"], host))["image_sha256"].to_pylist() for host in HOSTS}
     shared = set(by_host[GONE]) & set(by_host[STAYS])
     assert len(shared) == 1 and all(own(project, stage, GONE) for stage in ("crawl", "filter"))

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
@@ -47,10 +47,10 @@ def test_an_output_of_an_older_input_is_refused(root: Path) -> None:
 
 def test_an_output_that_names_what_is_listed_is_refused_and_nothing_is_touched(root: Path) -> None:
     add(root, "url", "http://stays.sample/")
-    before = Boundary(root / "data/english/crawl").digest
+    before = StageOutput(root / "data/english/crawl").digest
     with pytest.raises(HearsightError, match="still holds what is listed"):
         purge(root, apply=True)
-    assert Boundary(root / "data/english/crawl").digest == before
+    assert StageOutput(root / "data/english/crawl").digest == before
     left = scan(root).left
     assert {item["where"] for item in left} >= {f"data/english/{stage}/shards/00000.parquet" for stage in ("crawl", "filter")}
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from components.core.digests import sha256_bytes, sha256_file
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
@@ -63,10 +63,10 @@ def make_index(root: Path, pictures: int) -> dict[str, bytes]:
         where = {"host": host, "page_url": f"http://{host}/{place}", "image_url": f"http://{host}/{place}.png"}
         sha256 = sha256_bytes(world.picture(place))
         rows += [row("crawl", key=f"{place:02d}{language}", image_sha256=sha256, **where) for language in ("es", "fr")]
-    world.boundary(root, "crawl", rows, {}, {})
+    world.output(root, "crawl", rows, {}, {})
     made = world.spoken_set(root, pictures) | {"input": world.models(root)}
     for stage in PARENTS:
-        tell(root, stage, Boundary(root / "data/stamps" / stage).manifest)
+        tell(root, stage, StageOutput(root / "data/stamps" / stage).manifest)
     index = world.run(root, made)
     tell(root, "build_search_index", index.manifest)
     dvc(root, "add", "-q", *(f"data/stamps/{stage}" for stage in (*PARENTS, "build_search_index")))

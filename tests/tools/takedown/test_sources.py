@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from components.core.digests import sha256_bytes
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.tools.takedown.evidence import Content, gather
@@ -31,12 +31,12 @@ TABLE = {"source": "table", "seeds": [], "hosts": [], "layout": "pracegover", "i
 
 @pytest.fixture
 def crawl(stage):  # noqa: F811
-    def go(**changes) -> Boundary:
+    def go(**changes) -> StageOutput:
         job = stage(**changes)
         shutil.rmtree(job.out)
         run(job)
         job.finish()
-        return Boundary(job.out)
+        return StageOutput(job.out)
 
     return go
 
@@ -47,8 +47,8 @@ def findings(root: Path, seeker: Seeker) -> list[str]:
     return [path.parent.parent.name for path in paths if seeker.file(path).settle(True).hits]
 
 
-def own(boundary: Boundary, host: str) -> list[dict]:
-    rows = [row for row in boundary.table().to_pylist() if host in row["page_url"] and host in row["image_url"]]
+def own(output: StageOutput, host: str) -> list[dict]:
+    rows = [row for row in output.table().to_pylist() if host in row["page_url"] and host in row["image_url"]]
     return [{name: value for name, value in row.items() if name != "media"} for row in rows]
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.stage_output import Boundary
+from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.tools.takedown.listing import add
 from components.web import erase as erasing
@@ -138,12 +138,12 @@ def test_a_store_changed_by_hand_stays_refused(tmp_path):
         store.verified_digest()
 
 
-def crawl(make, **changes) -> Boundary:
+def crawl(make, **changes) -> StageOutput:
     job = make(**changes)
     shutil.rmtree(job.out)
     run(job)
     job.finish()
-    return Boundary(job.out)
+    return StageOutput(job.out)
 
 
 def test_the_next_crawl_drops_a_host_tells_no_address_and_asks_nothing(stage, tmp_path, monkeypatch):  # noqa: F811

@@ -52,12 +52,14 @@ def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figu
     import pyarrow as pa
 
     from components.core.ledger import kept, ledger_table
-    from components.core.records import BOUNDARIES
+    from components.core.records import OUTPUT_SCHEMAS
 
     shutil.rmtree(root / "data" / "english" / stage, ignore_errors=True)
     job = make_stage(root, stage)
-    job.write_shard("00000", pa.Table.from_pylist(rows, schema=BOUNDARIES[stage][1]), ledger_table(kept(r["key"]) for r in rows))
-    job.write_shard("00001", pa.Table.from_pylist([], schema=BOUNDARIES[stage][1]), ledger_table([]))
+    job.write_shard(
+        "00000", pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[stage][1]), ledger_table(kept(r["key"]) for r in rows)
+    )
+    job.write_shard("00001", pa.Table.from_pylist([], schema=OUTPUT_SCHEMAS[stage][1]), ledger_table([]))
     job.write_file("figure.png", figure)
     if parent:
         job.note_parent("input", parent)

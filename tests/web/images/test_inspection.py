@@ -13,7 +13,7 @@ from dataclasses import asdict
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.result_cache import AnnotationStore
+from components.core.result_cache import ResultCache
 from components.web.budget import Budget
 from components.web.images import inspection, thumbnail
 from components.web.images.image import look
@@ -90,7 +90,7 @@ def test_a_crash_is_tried_once_more_and_then_named(monkeypatch, tmp_path):
 
 class Unreadable:
     def read(self):
-        raise HearsightError("is damaged", where="a segment", mend="crawl again")
+        raise HearsightError("is damaged", where="a segment", hint="crawl again")
 
 
 def test_an_image_that_cannot_be_read_is_told_as_the_error_that_it_is():
@@ -109,7 +109,7 @@ def looked_at(folder, data, **changes):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ImageLook, "compute_many", counting)
-        facts = look_at_all(AnnotationStore(folder), Budget(**changes), {"a": data, "b": GOOD[0]})
+        facts = look_at_all(ResultCache(folder), Budget(**changes), {"a": data, "b": GOOD[0]})
     return facts["a"]["reason"], decoded.count(data)
 
 

@@ -78,10 +78,10 @@ def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[Found
                 break
             yield from pages
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HearsightError(f"is not a whole gzip file ({error})", where=shown, mend="fetch it again") from None
+        raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
     if not fitting:
         raise HearsightError(
-            "holds no JSON object in its first lines", where=shown, mend="give a file of one post a line (docs/posts.md)"
+            "holds no JSON object in its first lines", where=shown, hint="give a file of one post a line (docs/posts.md)"
         )
 
 

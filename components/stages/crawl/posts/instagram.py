@@ -71,18 +71,18 @@ class GraphApi(Api):
             return Ruling(True, regained(sent) or AN_HOUR, stop=f"its rate limit is used up ({told})")
         if code == HASHTAGS_USED_UP:
             return Ruling(
-                stop=f"30 hashtags were asked for within seven days ({told})", mend="wait until the oldest is forgotten"
+                stop=f"30 hashtags were asked for within seven days ({told})", hint="wait until the oldest is forgotten"
             )
         if code in (102, 190):
             return self.refused()
         if code in (3, 10) or 200 <= code < 300:
-            mend = "let the app have instagram_basic and Instagram Public Content Access, and the token's user its page"
-            return Ruling(stop=f"the token lacks a permission ({told})", mend=mend)
+            hint = "let the app have instagram_basic and Instagram Public Content Access, and the token's user its page"
+            return Ruling(stop=f"the token lacks a permission ({told})", hint=hint)
         if code in (1, 2):
             return Ruling(True, failure="http_500", stop=f"it answers {told}" if self.essential(url) else "")
         if code and self.essential(url):
             said = self.scrub(message.encode()).decode("utf-8", "replace")
-            return Ruling(stop=f"it answers {told} ({said})", mend="see that crawl.posts.tag is a hashtag of Instagram's")
+            return Ruling(stop=f"it answers {told} ({said})", hint="see that crawl.posts.tag is a hashtag of Instagram's")
         return super().ruling(url, status, sent, body)
 
     def rest(self, sent: Mapping[str, str]) -> float:

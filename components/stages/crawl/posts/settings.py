@@ -59,7 +59,7 @@ class PostsSettings(Settings):
         token = os.environ.get(self.token_variable, "").strip()
         if len(token) < 8 or not token.isascii() or not token.isprintable() or " " in token:
             what = "is not set" if not token else "holds no token"  # the value itself is never told
-            raise HearsightError(what, where=f"${self.token_variable}", mend="put the API's access token into it")
+            raise HearsightError(what, where=f"${self.token_variable}", hint="put the API's access token into it")
         return token
 
 

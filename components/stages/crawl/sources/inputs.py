@@ -16,7 +16,7 @@ from typing import Any
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.seeded_rng import draw
+from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
 from components.web.archives.paths import is_path_list, read_paths
 
@@ -67,7 +67,7 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
         raise HearsightError(
             f"the snapshot '{snapshot.name}' was made of other inputs or settings",
             where=path if pinned else snapshot,
-            mend="set crawl.snapshot to a new name, and it will be read anew",
+            hint="set crawl.snapshot to a new name, and it will be read anew",
         )
     if done and pinned:
         return [Input(**item) for item in pinned["files"]]
@@ -95,16 +95,16 @@ def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
             found = [name for name in glob.glob(entry, root_dir=home, recursive=True) if (home / name).is_file()]  # noqa: PTH207
             if not found:
                 raise HearsightError(
-                    f"no file matches '{entry}'", where="crawl.inputs", mend="mend the pattern or bring the files"
+                    f"no file matches '{entry}'", where="crawl.inputs", hint="fix the pattern or bring the files"
                 )
             names.update(found)
         else:
             names.add(entry)
     for name in names:
         if any("\ud800" <= char <= "\udfff" for char in name):
-            raise HearsightError("has a name that is not UTF-8", where=ascii(name), mend="rename the file")
+            raise HearsightError("has a name that is not UTF-8", where=ascii(name), hint="rename the file")
         if not is_remote(name) and not (home / name).is_file():
-            raise HearsightError("is no file", where=home / name, mend="mend crawl.inputs, or bring the file")
+            raise HearsightError("is no file", where=home / name, hint="fix crawl.inputs, or bring the file")
     return sorted(names)
 
 
@@ -118,10 +118,10 @@ def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
         return list(names)
     if sample > len(names):
         raise HearsightError(
-            f"asks for {sample} of {len(names)} inputs", where="crawl.sample", mend="draw fewer, or name more; 0 takes all"
+            f"asks for {sample} of {len(names)} inputs", where="crawl.sample", hint="draw fewer, or name more; 0 takes all"
         )
     # Each name is drawn by its own number: a list that grows changes few of those drawn.
-    return sorted(sorted(names, key=lambda name: (draw(seed, "crawl.inputs", name).random(), name))[:sample])
+    return sorted(sorted(names, key=lambda name: (seeded_rng(seed, "crawl.inputs", name).random(), name))[:sample])
 
 
 def identify(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]:

@@ -40,5 +40,5 @@ def layout_named(name: str) -> Layout:
         HearsightError: there is none.
     """
     if name not in LAYOUTS:
-        raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.layout", mend=f"known are: {', '.join(LAYOUTS)}")
+        raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.layout", hint=f"known are: {', '.join(LAYOUTS)}")
     return LAYOUTS[name]()

@@ -21,23 +21,23 @@ def load(path: Path, shown: str) -> Any:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise HearsightError(
-            f"is not JSON: {error.msg}", where=f"{shown}: line {error.lineno}", mend="fetch it again, or mend crawl.layout"
+            f"is not JSON: {error.msg}", where=f"{shown}: line {error.lineno}", hint="fetch it again, or fix crawl.layout"
         ) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise HearsightError("is not JSON: it is not UTF-8", where=f"{shown}: line {line}", mend="fetch it again") from None
+        raise HearsightError("is not JSON: it is not UTF-8", where=f"{shown}: line {line}", hint="fetch it again") from None
     except ValueError:  # a number of thousands of digits
-        raise HearsightError("is not JSON of a set: it holds too long a number", where=shown, mend="fetch it again") from None
+        raise HearsightError("is not JSON of a set: it holds too long a number", where=shown, hint="fetch it again") from None
     except RecursionError:
         raise HearsightError(
-            "is not JSON of a set: it nests too deeply", where=f"{shown}: line 1", mend="fetch it again"
+            "is not JSON of a set: it nests too deeply", where=f"{shown}: line 1", hint="fetch it again"
         ) from None
 
 
 def other_layout(shown: str, layout: str, lacks: str) -> HearsightError:
     """What to tell of a document that is another one's."""
     return HearsightError(
-        f"is not of the layout '{layout}': {lacks}", where=f"{shown}: line 1", mend="set crawl.layout to the file's own"
+        f"is not of the layout '{layout}': {lacks}", where=f"{shown}: line 1", hint="set crawl.layout to the file's own"
     )
 
 

@@ -42,7 +42,7 @@ class LineLayout(Layout):
             raise HearsightError(
                 f"is not of the layout '{self.name}': {why}, and none of its first {len(first)} lines fits",
                 where=f"{shown}: line {first[0].number}",
-                mend=f"a line is {self.fields}; set crawl.layout to the file's own",
+                hint=f"a line is {self.fields}; set crawl.layout to the file's own",
             )
         yield from chain(first, rows)
 
@@ -51,7 +51,7 @@ class LineLayout(Layout):
             for number, line in numbered_lines(path):
                 yield from self._read(number, line)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise HearsightError(f"is not a whole gzip file ({error})", where=shown, mend="fetch it again") from None
+            raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
 
     def _read(self, number: int, line: bytes) -> Iterator[Row]:
         if len(line) > MAX_LINE:
