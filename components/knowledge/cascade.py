@@ -4,7 +4,7 @@ The paper matches named entities with the Google Knowledge Graph and takes the e
 "actor"; CC, section 3). Here sources are asked in the order of ``params.yaml:hypernymize.knowledge``, each held
 to the entity's type, and the first that knows answers; where none does, the type itself is the word ("person").
 The embedded source needs nothing but packages (``knowledge_embedded``); the others are a local index of Wikidata, its
-SPARQL endpoint, and Google's Knowledge Graph Search (docs/knowledge.md).
+SPARQL endpoint, and Google's Knowledge Graph Search (docs/providers.md).
 """
 
 from __future__ import annotations

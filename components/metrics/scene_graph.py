@@ -3,7 +3,7 @@
 In the spirit of SPICE (Anderson et al. 2016, sections 3.1 and 3.2): objects, attributes and relations of the candidate against
 the union of the references' graphs, tuples equal when each element is equal by lemma or shares a WordNet synset; the
 harmonic mean of precision and recall an item; the corpus score is the items' mean. It is **not SPICE**: another parser, other
-rules, another synonym list; its figures must not be set beside published SPICE (docs/caption-analysis.md).
+rules, another synonym list; its figures must not be set beside published SPICE (docs/metrics.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In the spirit of SPICE (Anderson et al. 2016, section 3.1), whose example it gives tuple for tuple: "a young girl standing on
 top of a tennis court" is (girl), (court), (girl, young), (girl, stand), (court, tennis), (girl, on top of, court). The rules
-are our own, over spaCy's dependency labels instead of Stanford's, so graphs differ from SPICE's (docs/caption-analysis.md).
+are our own, over spaCy's dependency labels instead of Stanford's, so graphs differ from SPICE's (docs/metrics.md).
 
 Rules: nouns are objects, by lemma; adjectives, participles, counts, compounds and verbs without an object are attributes;
 prepositions, verbs with an object and possessives are relations; a passive is turned round; what "and" joins shares all;

@@ -3,7 +3,7 @@
 Over W processes each computes the rows of its own utterances (L_xy) and of its own pictures (L_yx) against the whole batch, and
 returns W times its share of the loss. So the mean over processes of what they return is the loss of the whole batch, and the mean
 of their parameters' gradients, which is what DistributedDataParallel takes, is its gradient. Each open choice and why:
-docs/losses.md.
+docs/retrieval.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures as an encoder chosen by name sees them, kept for training: the whole picture's vector, and its full grid's.
 
 EfficientNet-lite0 has its weights in a package; Inception-ResNet-v2 takes them from a file that the user names
-(docs/encoders.md). Which views there are is a :class:`ViewSpec`: captioners' are those of ``providers/features``, whose coarse one
+(docs/captioners.md). Which views there are is a :class:`ViewSpec`: captioners' are those of ``providers/features``, whose coarse one
 stays beside this, retrieval's those of ``picture_crops``. One picture at a time, so a result depends on nothing but picture,
 view and weights. Not in scope: training an encoder.
 """
@@ -113,7 +113,7 @@ class EncodedPicture:
             raise HearsightError(
                 f"{self.encoder} gives picture {sha256[:16]} features up to {found.abs().max():.3g}, beyond half precision",
                 where=self.weights or PACKAGED[self.encoder],
-                hint="name weights that were trained to their end, on pixels of the same range (docs/encoders.md)",
+                hint="name weights that were trained to their end, on pixels of the same range (docs/captioners.md)",
             )
         return half.numpy()
 
@@ -138,7 +138,7 @@ def weights_digest(encoder: str, weights: Path | None) -> str:
         if encoder not in PACKAGED:
             raise HearsightError(
                 f"{encoder} needs a file of weights",
-                hint="no package has any: name a .safetensors or .pth file (docs/encoders.md)",
+                hint="no package has any: name a .safetensors or .pth file (docs/captioners.md)",
             )
         return PACKAGED[encoder]
     try:
@@ -168,7 +168,7 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
         except OSError as error:
             raise _unreadable(weights, error) from error
         except ValueError as error:
-            hint = f"name a file with weights of {encoder} (docs/encoders.md)"
+            hint = f"name a file with weights of {encoder} (docs/captioners.md)"
             raise HearsightError(str(error).removeprefix(f"{weights}: "), where=weights, hint=hint) from error
     return found.eval().requires_grad_(False)
 

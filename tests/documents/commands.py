@@ -85,7 +85,7 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc repro|dvc repro (analyze|compare|caption|index|evaluate)@.*|hearsight (run|check)( .*)?": (
+    r"dvc repro|dvc repro (posts_report|evaluate_captioners|build_search_index)@.*|hearsight (run|check)( .*)?": (
         "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
     ),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_says_what_it_did",
@@ -153,7 +153,7 @@ NOT_TESTED = {
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
-    r"dvc repro .*(facc|archive|<dataset>).*": "own data: a dataset the reader adds",
+    r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add|params)( .*)?": "own data: a dataset the reader adds",
     r"dvc repro (-f|--force) -s (hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
 }
 """Pattern of a whole command → why no test executes it."""

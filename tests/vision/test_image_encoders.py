@@ -127,7 +127,7 @@ def test_weights_of_another_network_are_one_line_that_names_file_and_mend(tmp_pa
     with pytest.raises(HearsightError) as caught:
         load_encoder("inception_resnet_v2", path)
     line = str(caught.value)
-    assert line.startswith(f"{path}: weights of another network") and "docs/encoders.md" in line and line.count(str(path)) == 1
+    assert line.startswith(f"{path}: weights of another network") and "docs/captioners.md" in line and line.count(str(path)) == 1
 
 
 def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Path) -> None:

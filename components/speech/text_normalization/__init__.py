@@ -3,7 +3,7 @@
 In: a text and its language. Out: plain words of the language's letters, with sentence marks for the prosody, and the steps
 that led there; or the rule by which nothing can be said. Pure functions: no network, no draws, the same answer always.
 What is said already comes back as it is, so that saying a text twice changes nothing. Not in scope: the voices, the
-translation of words, and whether the text is in the language it is said to be in. docs/speakable.md has examples.
+translation of words, and whether the text is in the language it is said to be in. docs/captions-to-speech.md has examples.
 """
 
 from __future__ import annotations

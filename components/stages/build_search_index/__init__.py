@@ -3,7 +3,7 @@
 In: ``input`` MODEL records and weights, ``speech`` UTTERANCE records and audio, ``pictures`` the PREPARED records of their
 pictures. Out: INDEXED records, one an utterance and one a picture; ``search/``, all that a search needs (the index, the model,
 small pictures), which is also the model in MLflow; ``neighbours.html``, the nearest neighbours of drawn queries in all four
-pairings (CSC, section 4.3 and figure 4). What stands on it is ``hearsight search`` (docs/searching.md).
+pairings (CSC, section 4.3 and figure 4). What stands on it is ``hearsight search`` (docs/search.md).
 Not in scope: how good the model is (``evaluate``), how rows are found (``components.search``).
 """
 

@@ -54,7 +54,7 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
         raise wrong("posts", f"is set, but source: {params.source} does not read it", "leave it out, or change crawl.source")
     if params.source == "posts":
         if params.posts is None:
-            raise wrong("posts", "is missing", "tell where the posts come from (docs/posts.md)")
+            raise wrong("posts", "is missing", "tell where the posts come from (docs/posts-to-descriptions.md)")
         idle = ["seeds", "hosts", "layout", "image_folder", "language", "sitemaps"]
         if params.posts.provider != "jsonl":
             idle += ["input_prefix", "sample"]

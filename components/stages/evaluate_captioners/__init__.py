@@ -39,7 +39,7 @@ class Params(Settings):
     """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, and seconds a
     model and test set."""
     spice: str
-    """The folder of ``spice-1.0.jar`` and CoreNLP (docs/scoring.md); empty leaves SPICE out."""
+    """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out."""
 
 
 def run(stage: Stage) -> None:

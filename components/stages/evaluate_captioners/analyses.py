@@ -1,7 +1,7 @@
 """How captions are written: lengths, repetition, faults and what is named and not there, over the seeds of one network.
 
 Source: PCV, sections 5.4.1 and 5.4.2 (too short, the same word again and again, broken off); CC, section 5.3 (objects
-that are not there). The measuring is that of the metrics' package (docs/caption-analysis.md); here its results become figures.
+that are not there). The measuring is that of the metrics' package (docs/metrics.md); here its results become figures.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
     for what, got in (("test set", sets), ("captioner", models)):
         if not got:
             raise HearsightError(
-                f"names no {what}", where=f"params.yaml: chain.compare.{stage.dataset}", hint="add one (docs/compare.md)"
+                f"names no {what}", where=f"params.yaml: chain.compare.{stage.dataset}", hint="add one (docs/captioners.md)"
             )
     return sets, models
 

@@ -2,7 +2,7 @@
 
 Source: #PraCegoVer (PCV) section 4.3.1: the text behind the hashtag, up to a mark of its end, without emoticons, hashtags,
 links and profile marks, with the punctuation fixed. What the published rules do otherwise, and every reason of a dropped
-caption, is in ``docs/descriptions.md``.
+caption, is in ``docs/posts-to-descriptions.md``.
 Not in scope: exact and near duplicates (dedup), offensive words (analyze reports them), lower case and stop words (features).
 """
 

@@ -111,7 +111,7 @@ def _lines(path: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
                         break
     except OSError as error:
         raise HearsightError(
-            f"cannot be read ({error.strerror})", where=path, hint="bring the file: see docs/human-speech.md"
+            f"cannot be read ({error.strerror})", where=path, hint="bring the file: see docs/captions-to-speech.md"
         ) from None
     if bad and not good:
         raise HearsightError(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
 LEVEL_DB = -26.0
-"""dB of full scale: the mean active level of the voices of this machine (docs/voices.md)."""
+"""dB of full scale: the mean active level of the voices of this machine (docs/providers.md)."""
 REFUSED = "refused"
 """The reason of a service that will not say a text."""
 

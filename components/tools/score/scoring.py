@@ -1,4 +1,4 @@
-"""Every caption metric of two COCO-format files (``hearsight score``; ``docs/scoring.md``).
+"""Every caption metric of two COCO-format files (``hearsight score``; ``docs/metrics.md``).
 
 Captions go through the published figures' tokeniser; what cannot be computed here is left out, and the result says why.
 """

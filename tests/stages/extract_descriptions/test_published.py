@@ -1,4 +1,4 @@
-"""Where the published rules break (they are told in docs/descriptions.md), these hold."""
+"""Where the published rules break (they are told in docs/posts-to-descriptions.md), these hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Flickr Audio Caption Corpus in its published forms, by the very settings that docs/human-speech.md gives."""
+"""The Flickr Audio Caption Corpus in its published forms, by the very settings that docs/captions-to-speech.md gives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from components.stages.check import check
 from tests.stages.import_recordings.corpora import DEFECTS, IMAGES, SIDES, caption_of, facc, name_of, wav_of
 from tests.support import PROJECT
 
-TEXT = (PROJECT / "docs" / "human-speech.md").read_text(encoding="utf-8")
+TEXT = (PROJECT / "docs" / "captions-to-speech.md").read_text(encoding="utf-8")
 BLOCK = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[0])
 
 

@@ -1,4 +1,4 @@
-"""Exported posts: a file of JSON lines, one post a line (``posts.provider: jsonl``, docs/posts.md).
+"""Exported posts: a file of JSON lines, one post a line (``posts.provider: jsonl``, docs/posts-to-descriptions.md).
 
 A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``url``
 and perhaps ``alt`` and ``type`` (image or video). It may have ``language`` and ``visibility`` (public, unlisted, private ...).
@@ -81,7 +81,7 @@ def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[Found
         raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
     if not fitting:
         raise HearsightError(
-            "holds no JSON object in its first lines", where=shown, hint="give a file of one post a line (docs/posts.md)"
+            "holds no JSON object in its first lines", where=shown, hint="give a file of one post a line (docs/posts-to-descriptions.md)"
         )
 
 

@@ -2,7 +2,7 @@
 
 The media of a hashtag reach back 24 hours and name no owner, by the platform's rule, so accounts come from ``posts.profiles``
 alone and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered, which are never
-private. At most 30 hashtags in seven days may be asked for. Never tried against the real service (docs/posts.md).
+private. At most 30 hashtags in seven days may be asked for. Never tried against the real service (docs/posts-to-descriptions.md).
 """
 
 from __future__ import annotations

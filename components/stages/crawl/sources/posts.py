@@ -158,7 +158,7 @@ def survey_prefix(server: str) -> str:
 def traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
     """The hashes of the API's addresses whose answers are of taken-down accounts alone, and of the pictures these show.
 
-    A timeline tells of many accounts and must be there for a replay: it stays as it was (docs/posts.md).
+    A timeline tells of many accounts and must be there for a replay: it stays as it was (docs/posts-to-descriptions.md).
     """
     found: set[str] = set()
     for entry in store:

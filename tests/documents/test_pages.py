@@ -1,0 +1,55 @@
+"""The pages of the documentation: links lead somewhere, the index lists every page, promises name tests that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support import PROJECT
+
+PAGES = [
+    PROJECT / "README.md",
+    PROJECT / "CONTRIBUTING.md",
+    PROJECT / "infra" / "README.md",
+    *sorted((PROJECT / "docs").glob("*.md")),
+]
+CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PROMISES = re.findall(r"^\| [^|]+ \| `(tests/[^`]+)` \|$", CONTRIBUTING, re.MULTILINE)
+
+
+def text_of(page: Path) -> str:
+    """Return a page without its code blocks."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub forms them."""
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_every_link_leads_to_a_file_and_to_a_heading_of_it(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
+        if "://" not in link:
+            name, _, anchor = link.partition("#")
+            target = (page.parent / name) if name else page
+            assert target.is_file(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (PROJECT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES[3:] if page.name != "index.md" and f"]({page.name})" not in index] == []
+
+
+def test_the_promises_are_many() -> None:
+    assert len(PROMISES) >= 20
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_each_promise_names_a_test_that_exists(promise: str) -> None:
+    file, _, name = promise.partition("::")
+    assert re.search(rf"def {name or 'test_'}", (PROJECT / file).read_text(encoding="utf-8"))
