@@ -7,30 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.google.settings import USAGE, Prices, google_params
 from components.google.usage import REQUESTS, clear, spent
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
-
-
-class Prices(Settings):
-    """US dollars for 1,000 units of each feature."""
-
-    syntax: float
-    """A unit is 1,000 characters of a text, begun ones counted whole."""
-    entities: float
-    """As syntax."""
-    sentiment: float
-    """As syntax."""
-    moderation: float
-    """A unit is 100 characters of a text, begun ones counted whole."""
-    label_detection: float
-    """A unit is a picture."""
-    safe_search_detection: float
-    """A unit is a picture."""
-    speech_wavenet: float
-    """A unit is a character of a text spoken by a WaveNet voice."""
 
 
 FEATURES = tuple(Prices.model_fields)
@@ -45,8 +26,6 @@ def dollars(units: Mapping[str, int], prices: Prices) -> float:
 @contextmanager
 def counted(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
     """Count what the stage asks of Google inside, and tell the tracker; an error tells what was asked before it."""
-    from components.providers.registry import USAGE, google_params
-
     if "asking" not in plan:
         yield
         return

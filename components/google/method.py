@@ -1,6 +1,6 @@
 """What one method of a Google Cloud service is to the client that asks it, and what an answer is that says no.
 
-The client knows HTTP, credentials, retries and quotas; a method knows what to send and what of the answer to keep.
+The client knows Google's libraries, credentials, retries and quotas; a method knows what to send and what of the answer to keep.
 Nothing else may be imported here: an annotator's code is held to its version, and a version raised because the client
 retries otherwise would have every answer paid for again.
 """
@@ -19,29 +19,29 @@ class Method(Protocol):
 
     service: str
     """``language``, ``vision`` or ``texttospeech``."""
-    path: str
-    """The method's path under the service's address."""
+    rpc: str
+    """The method's name in the service's library."""
     most: int
     """Items a request may hold."""
     room: int
     """Bytes of all items a request may hold."""
 
-    def item(self, payload: Any) -> str | None:
+    def item(self, payload: Any) -> str | bytes | None:
         """What is sent of a payload, or None when there is nothing to ask."""
         ...
 
-    def body(self, items: Sequence[str]) -> dict[str, Any]:
-        """The request's JSON."""
+    def body(self, items: Sequence[Any]) -> dict[str, Any]:
+        """The request, by the names of its fields."""
         ...
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]] | None:
-        """The answer to each of the ``number`` items, errors among them.
+        """The answer to each of the ``number`` items, errors among them, from an answer in JSON without default values.
 
         None, or a ValueError that says why, when it is not of the documented form: it is asked for again then.
         """
         ...
 
-    def units(self, item: str) -> dict[str, int]:
+    def units(self, item: Any) -> dict[str, int]:
         """Feature → units that Google counts for an answered item."""
         ...
 

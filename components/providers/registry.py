@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from components.core.params import Settings, parse_settings, read_params_file
+from components.core.params import Settings
 from components.core.result_cache import Annotator
-from components.google.client import Asking, GoogleClient
-from components.google.cost import Prices
+from components.google.client import GoogleClient
 from components.google.method import refusal
+from components.google.settings import USAGE, Asking, google_params
 from components.language.parser import Parse
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FILE = "providers.json"
-USAGE = "google"
-"""Folder of a stage's scratch with the counts of what was asked."""
 
 
 class ProviderParams(Settings):
@@ -37,13 +35,6 @@ class ProviderParams(Settings):
     """Parses, polarity, profanity."""
     vision: Literal["embedded", "google"]
     """Labels, pornography."""
-
-
-class GoogleParams(Settings):
-    """``params.yaml:google``: how Google is asked and what it takes for it; never changes what comes out."""
-
-    asking: Asking
-    prices: Prices
 
 
 class LabelLimits(Protocol):
@@ -120,14 +111,6 @@ def record_choice(stage: Stage, plan: Mapping[str, Any]) -> None:
     """Write the choice into the stage's output."""
     said = {name: plan[name] for name in ("language", "text", "vision")}
     stage.write_file(FILE, (json.dumps(said, sort_keys=True) + "\n").encode())
-
-
-def google_params(root: Path) -> GoogleParams:
-    """``params.yaml:google``; raises HearsightError when it does not fit."""
-    path = root / "params.yaml"
-    settings = parse_settings(GoogleParams, read_params_file(path).get("google"), f"{path}: google")
-    assert isinstance(settings, GoogleParams)
-    return settings
 
 
 def choose(plan: Mapping[str, Any], work: Path | None = None) -> Chosen:

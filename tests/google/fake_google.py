@@ -19,6 +19,9 @@ from typing import Any
 from tests.google.fake_speech import problem_of, spoken
 from tests.google.google_documents import DOCUMENTS, document
 
+PLAIN_TEXT, UTF32, LABEL_DETECTION, SAFE_SEARCH_DETECTION = 1, 3, 4, 6
+"""The libraries of Language and Vision send enumerations by number, and say so in the address."""
+
 
 @dataclass
 class Reply:
@@ -65,7 +68,7 @@ class FakeGoogle:
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, str], Any]] = []
-        """(path, headers, JSON) of each request, in order."""
+        """(path without its query, headers, JSON) of each request, in order."""
         self.script: Callable[[int, str, Any], Reply | None] = lambda number, path, body: None
         self.labels: dict[str, list[dict[str, Any]]] = {}
         """sha256 of a picture → its labels"""
@@ -99,7 +102,7 @@ class FakeGoogle:
         """As documented."""
         if path == "/v1/documents:annotateText":
             text, features = body["document"]["content"], body["features"]
-            assert body["encodingType"] == "UTF32" and body["document"]["type"] == "PLAIN_TEXT"
+            assert body["encodingType"] == UTF32 and body["document"]["type"] == PLAIN_TEXT
             said: dict[str, Any] = {"language": body["document"]["language"], "sentences": [], "tokens": [], "entities": []}
             if features.get("extractDocumentSentiment"):
                 said["documentSentiment"] = {"magnitude": 0.1, "score": -0.9 if "horrible" in text else 0.1}
@@ -122,7 +125,7 @@ class FakeGoogle:
         return error(404, "NOT_FOUND", "Requested entity was not found.")
 
     def _picture(self, asked: Any) -> dict[str, Any]:
-        assert [each["type"] for each in asked["features"]] == ["LABEL_DETECTION", "SAFE_SEARCH_DETECTION"]
+        assert [each["type"] for each in asked["features"]] == [LABEL_DETECTION, SAFE_SEARCH_DETECTION]
         digest = hashlib.sha256(base64.b64decode(asked["image"]["content"])).hexdigest()
         if digest in self.bad:
             return {"error": {"code": 3, "message": "Bad image data."}}
@@ -138,14 +141,15 @@ class FakeGoogle:
 
             def do_POST(self) -> None:
                 data = self.rfile.read(int(self.headers["Content-Length"]))
+                path = self.path.partition("?")[0]
                 body = json.loads(data) if data.startswith(b"{") else data.decode()
                 with outer._lock:
                     number = len(outer.requests)
-                    outer.requests.append((self.path, dict(self.headers.items()), body))
+                    outer.requests.append((path, dict(self.headers.items()), body))
                     outer.at_once += 1
                     outer.most_at_once = max(outer.most_at_once, outer.at_once)
                 try:
-                    reply = outer.script(number, self.path, body) or outer.answer(self.path, body)
+                    reply = outer.script(number, path, body) or outer.answer(path, body)
                     time.sleep(reply.delay)
                 finally:
                     with outer._lock:

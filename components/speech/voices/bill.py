@@ -9,7 +9,7 @@ from components.core.result_cache import ResultCache
 from components.google.bill import Line
 from components.google.client import GoogleClient
 from components.google.responses import NAMES
-from components.providers.registry import google_params
+from components.google.settings import google_params
 from components.speech.voices.google_speech import GoogleSpeech, Wish, raw_key, unaskable
 
 FEATURE = "speech_wavenet"

@@ -27,7 +27,7 @@ def plan_for(root: Path, voices: Sequence[str]) -> dict[str, Any]:
     Raises:
         HearsightError: one is, and ``params.yaml:google`` does not fit.
     """
-    from components.providers.registry import google_params
+    from components.google.settings import google_params
 
     return {"asking": google_params(root).asking.plain()} if any(voice in WAVENET for voice in voices) else {}
 
@@ -39,8 +39,8 @@ def google_speech(plan: Mapping[str, Any], work: Path) -> GoogleSpeech:
         plan: of :func:`plan_for`, not empty.
         work: the stage's scratch, where what is asked is counted (``google_cost.counted`` reads it there).
     """
-    from components.google.client import Asking, GoogleClient
-    from components.providers.registry import USAGE
+    from components.google.client import GoogleClient
+    from components.google.settings import USAGE, Asking
 
     return GoogleSpeech(GoogleClient(Asking(**plan["asking"]), work / USAGE))
 

@@ -21,7 +21,8 @@ from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.google.bill import Line, total
 from components.google.responses import NAMES
-from components.providers.registry import ProviderParams, choose, google_params, plan_for
+from components.google.settings import google_params
+from components.providers.registry import ProviderParams, choose, plan_for
 from components.stages.filter import Params, subjects_of
 from components.stages.filter.annotation import Learning
 from components.stages.filter.cascade import GROUPS

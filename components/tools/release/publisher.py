@@ -62,7 +62,9 @@ def read_publisher(root: Path, dataset: str, licence: str) -> Publisher:
     path = root / "params.yaml"
     block = read_params_file(path).get("release") or {}
     if not isinstance(block, dict):
-        raise HearsightError("should hold a block for each dataset", where=f"{path}: release", hint="see docs/release-and-takedown.md")
+        raise HearsightError(
+            "should hold a block for each dataset", where=f"{path}: release", hint="see docs/release-and-takedown.md"
+        )
     empty = dict.fromkeys(Publisher.model_fields, "")
     found = parse_settings(Publisher, block.get(dataset, empty), f"{path}: release.{dataset}")
     assert isinstance(found, Publisher)

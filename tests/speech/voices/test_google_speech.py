@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.result_cache import PaidAnnotator, ResultCache
-from components.google.client import Asking, GoogleClient
+from components.google.client import GoogleClient
+from components.google.settings import Asking
 from components.google.usage import spent
 from components.speech.voices.google_speech import MOST_BYTES, GoogleSpeech, Shape, Wish, clean, raw_key, unaskable
 from components.speech.voices.paid import SILENCE, heard
@@ -195,14 +196,14 @@ def test_a_text_that_google_refuses_is_refused_alone_and_for_good(google: FakeGo
 
 SOUND = np.full(1600, 4000, "<i2").tobytes()
 NONSENSE = {
-    "broken base64": (Reply(200, {"audioContent": "UklGR*=="}), "broken base64"),
+    "broken base64": (Reply(200, {"audioContent": "UklGR*=="}), "parse audioContent"),
     "a lying length": (audio(wav(SOUND, size=99_000)), "tells of 99000 bytes of samples, and 3200 are there"),
     "another rate": (audio(wav(SOUND, rate=24_000)), "24000 Hz"),
     "an MP3": (audio(b"ID3\x04" + SOUND), "no WAV file"),
     "empty": (Reply(200, {"audioContent": ""}), "no WAV file"),
-    "nothing": (Reply(200, {}), "another form"),
-    "a number": (Reply(200, {"audioContent": 3}), "another form"),
-    "letters beyond ASCII": (Reply(200, {"audioContent": "é"}), "broken base64"),
+    "nothing": (Reply(200, {}), "no WAV file"),
+    "a number": (Reply(200, {"audioContent": 3}), "parse audioContent"),
+    "letters beyond ASCII": (Reply(200, {"audioContent": "é"}), "no WAV file"),
     "cut short": (Reply(200, b'{"audioContent": "UklG', cut=True), "Payload|JSON"),
 }
 

@@ -11,7 +11,8 @@ import pytest
 
 from components.core.records import UTTERANCE
 from components.core.result_cache import ResultCache
-from components.google.client import Asking, GoogleClient
+from components.google.client import GoogleClient
+from components.google.settings import Asking
 from components.speech.voices.google_speech import GoogleSpeech, raw_key
 from components.speech.voices.paid import keys_of, wish
 from components.tools.takedown.caches import annotated, forget_annotations

@@ -81,7 +81,9 @@ def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[Found
         raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
     if not fitting:
         raise HearsightError(
-            "holds no JSON object in its first lines", where=shown, hint="give a file of one post a line (docs/posts-to-descriptions.md)"
+            "holds no JSON object in its first lines",
+            where=shown,
+            hint="give a file of one post a line (docs/posts-to-descriptions.md)",
         )
 
 
