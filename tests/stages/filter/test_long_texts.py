@@ -1,4 +1,4 @@
-"""Texts made to be expensive: each gets a verdict at a length at which work that grows with its square would take many minutes."""
+"""Texts made to be expensive: each gets a verdict at a length at which quadratic work would take many minutes."""
 
 from __future__ import annotations
 
