@@ -38,8 +38,9 @@ def commands(command: Any = None, name: str = "hearsight") -> Iterator[tuple[str
 def reference() -> str:
     """Return the Markdown text of docs/cli.md."""
     listed = list(commands())
+    epilog = " ".join((root_command().epilog or "").split())
     index = "\n".join(f"- [`{name}`](#{name.replace(' ', '-')}): {_sentence(command)}" for name, command in listed)
-    return "\n".join([HEADER, index, *(_section(name, command) for name, command in listed)])
+    return "\n".join([HEADER, epilog + "\n", index, *(_section(name, command) for name, command in listed)])
 
 
 def _sentence(command: Any) -> str:

@@ -52,6 +52,11 @@ def of(program: str) -> list[Any]:
     return [pytest.param(command, id=named(command)) for command in COMMANDS if command.words[0] == program]
 
 
+def test_the_help_and_the_list_of_commands_tell_of_hearsight_root() -> None:
+    helped = CliRunner().invoke(app, ["--help"])
+    assert helped.exit_code == 0 and "HEARSIGHT_ROOT" in helped.stdout and "HEARSIGHT_ROOT" in reference()
+
+
 def test_the_pages_hold_commands() -> None:
     assert len(COMMANDS) > 80
 
