@@ -11,7 +11,7 @@ import typer
 
 from components.cli.main import app
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 HEADER = """# The commands
 
 Written by `make docs` from the help texts; edit those. Every command prints JSON lines when its output is not a terminal. An

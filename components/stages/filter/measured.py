@@ -26,7 +26,8 @@ from components.execution.shard_worker import Task
 from components.providers.registry import choose, plan_for
 from components.stages.filter import Params, subjects_of
 from components.stages.filter.annotation import Learning
-from components.stages.filter.rules import Rule, Subject, groups
+from components.stages.filter.cascade import GROUPS
+from components.stages.filter.rules import Rule, Subject
 
 STAGE = "filter"
 
@@ -54,7 +55,7 @@ def measured(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str, list[
     task = Task(params, plan, ResultCache(graph.root / ".hearsight" / "annotations"), inputs, graph.root / ".hearsight", dataset)
     learning, subjects = Learning(rows, task, choose(plan)), subjects_of(rows, params)
     found: dict[str, list[RuleValue]] = {key: [] for key in rows}
-    for group, rules in groups().items():
+    for group, rules in GROUPS.items():
         lacking = _learn(learning, group, subjects)
         for key, subject in subjects.items():
             found[key] += [_value(rule, subject, params, lacking.get(key, "")) for rule in rules]
