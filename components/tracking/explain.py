@@ -1,7 +1,7 @@
 """A record's whole life, told from the ledgers alone: every stage it entered, what each decided, and why.
 
 Records are named by key, by page, or by picture: its address, its sha256 or a file. Not in scope: the values of rules that let
-a record pass, which no ledger holds (``components.stages.filter.measured``).
+a record pass, which no ledger holds (``filter.measured``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DIGEST = re.compile("[0-9a-f]{17,64}")
 class Event:
     """What one stage decided about a record."""
 
-    stage_output: str
+    output: str
     verdict: str
     rule: str
     value: str
@@ -66,7 +66,7 @@ class Life:
         lines, shown = [f"{self.kind} {self.key}"], dict[str, Any]()
         for event in self.events:
             why = f" by {event.rule}: {event.value} (allowed: {in_words(event.threshold)})" if event.verdict == "dropped" else ""
-            lines.append(f"  {event.stage_output}: {event.verdict}{why}{' · ' + event.detail if event.detail else ''}")
+            lines.append(f"  {event.output}: {event.verdict}{why}{' · ' + event.detail if event.detail else ''}")
             for name, value in event.facts.items():
                 if shown.get(name) != value:  # most columns go on unchanged from stage to stage
                     lines += [f"      {name}: {line}" for line in (value if isinstance(value, list) else [value])]
@@ -110,7 +110,7 @@ def explain(graph: Graph, what: str) -> list[Life]:
             life = lives.setdefault(row["key"], Life(row["key"], row["kind"]))
             life.events.append(
                 Event(
-                    stage_output=stage_output.name,
+                    output=stage_output.name,
                     verdict=row["verdict"],
                     rule=row["rule"],
                     value=row["value"],
@@ -139,11 +139,11 @@ def with_rules(lives: Sequence[Life], measured: Mapping[str, Mapping[str, Sequen
 
     Args:
         lives: of :func:`explain`.
-        measured: output (``<dataset>/<stage>``) → key → every rule, in the order of asking (``components.stages.filter.measured``).
+        measured: output (``<dataset>/<stage>``) → key → every rule, in the order of asking (``filter.measured``).
     """
 
     def told(life: Life, event: Event) -> Event:
-        return replace(event, rules=_asked(measured.get(event.stage_output, {}).get(life.key, ()), event))
+        return replace(event, rules=_asked(measured.get(event.output, {}).get(life.key, ()), event))
 
     return [Life(life.key, life.kind, [told(life, event) for event in life.events]) for life in lives]
 

@@ -216,6 +216,8 @@ def test_a_table_goes_through_the_filter_and_up_to_features(crawled, tmp_path, m
     parted = run(split, "split", split.Params(by="text", seed=1, validation=0.2, test=0.2, sides=""), input=records)
     settings = {"wording": "caption", "encoder": ENCODER, "views": 0, "crops": "square", "least_area": 0.5, "centre": False}
     settings |= {"grid": False, "thumbnail": 32, "thumbnails": "all"}
-    features = run(extract_features, "extract_features", extract_features.Params.model_validate(settings), input=parted, media=records)
+    features = run(
+        extract_features, "extract_features", extract_features.Params.model_validate(settings), input=parted, media=records
+    )
     assert sorted(features.table()["key"].to_pylist()) == sorted(records.table()["key"].to_pylist())
     assert all(features.read_media(media) for media in features.table()["media"].to_pylist())

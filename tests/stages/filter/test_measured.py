@@ -52,7 +52,7 @@ def explained(graph: Graph, what: str) -> Life:
 
 
 def rules(life: Life) -> dict[str, RuleValue]:
-    (event,) = [event for event in life.events if event.stage_output == "english/filter"]
+    (event,) = [event for event in life.events if event.output == "english/filter"]
     return {each.rule: each for each in event.rules}
 
 
@@ -97,7 +97,7 @@ def test_a_picture_is_found_by_its_file_its_digest_and_a_beginning_of_it(graph: 
     for what in (str(file), row["image_sha256"], row["image_sha256"][:17], row["image_sha256"].upper()):
         lives = explain(graph, what)
         assert sorted(life.key for life in lives) == sorted([*ALTS, "kite"]), what
-        assert all([event.stage_output for event in life.events] == ["english/crawl", "english/filter"] for life in lives)
+        assert all([event.output for event in life.events] == ["english/crawl", "english/filter"] for life in lives)
     file.write_bytes(b"another")
     with pytest.raises(HearsightError, match=r"no record shows the picture with the sha256 [0-9a-f]{64}"):
         explain(graph, str(file))
