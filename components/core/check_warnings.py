@@ -53,7 +53,7 @@ def warnings_path(root: Path, dataset: str, stage: str) -> Path:
 
 def warnings_bytes(output: str, warnings: Sequence[CheckWarning]) -> bytes:
     """Return a warnings file's content; it depends on the output and on its suite alone."""
-    return (canonical_json({"boundary": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
+    return (canonical_json({"output": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
 
 
 def all_warnings(root: Path) -> list[CheckWarning]:
@@ -63,14 +63,14 @@ def all_warnings(root: Path) -> list[CheckWarning]:
     return read_warnings(root, map(str, checked))
 
 
-def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
+def read_warnings(root: Path, outputs: Iterable[str]) -> list[CheckWarning]:
     """Read the warnings of outputs (``<dataset>/<stage>``), in that order; an output without a check has none.
 
     Raises:
         HearsightError: a file is not a warnings file.
     """
     found: list[CheckWarning] = []
-    for output in boundaries:
+    for output in outputs:
         dataset, stage = named(output)
         path = warnings_path(root, dataset, stage)
         try:

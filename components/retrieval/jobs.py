@@ -114,7 +114,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         "start": spec["start"],
         "frames": clips["frames"],
         "matching": chosen["matching"],
-        "sets": {name: {"boundary": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
+        "sets": {name: {"output": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
         "best_epoch": best["epoch"],
         "validation": best["validation"],
         "steps": recipe.steps,

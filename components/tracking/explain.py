@@ -181,7 +181,7 @@ def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str,
         ledger = stage_output.ledger()
         for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist():
             found = True
-            yield {"boundary": stage_output.name, **row}
+            yield {"output": stage_output.name, **row}
         rules.update(name for name in pc.unique(ledger["rule"]).to_pylist() if name)
     if not found:
         raise HearsightError(

@@ -166,12 +166,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 EDITS = [
-    ("synthesize/speakable/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
-    ("providers/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
-    ("core/texts.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
-    ("core/texts.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
+    ("speech/text_normalization/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
+    ("knowledge/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
+    ("core/caption_normalization.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
+    ("core/caption_normalization.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
     ("models/captioners/aoanet.py", "components.stages.train_captioner.jobs", "components.stages.synthesize.planning"),
-    ("core/work.py", "components.stages.dedup.pictures", ""),
+    ("execution/shard_worker.py", "components.stages.dedup.pictures", ""),
 ]
 
 

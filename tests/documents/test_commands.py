@@ -147,7 +147,7 @@ def test_the_readme_fits_its_screen() -> None:
 
 @pytest.mark.slow
 def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
     (transcript,) = re.findall(r"\$ hearsight try < alts.txt\n(.*?)```", README, re.DOTALL)
     alts = re.findall(r"^alt +(.*)$", transcript, re.MULTILINE)
     said = "\n".join(text_of(result) for result in Trial(PROJECT, "paper").of(alts))
@@ -155,7 +155,7 @@ def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.Mon
 
 
 def test_knowledge_ask_answers_the_documented_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
     (command,) = (each for each in COMMANDS if each.text.startswith("hearsight knowledge ask"))
     done = CliRunner().invoke(app, command.words[1:])
     assert done.exit_code == 0 and json.loads(done.output)["word"] == "sports team", done.output

@@ -118,7 +118,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "network": network_config.plain(),
         "encoder": {name: value for name, value in spec["encoder"].items() if name != "weights"},
         "settings": settings,
-        "set": {"boundary": output.name, "digest": output.digest},
+        "set": {"output": output.name, "digest": output.digest},
         "best_epoch": best["epoch"],
         "best_phase": best["phase"],
         "validation": best["validation"],

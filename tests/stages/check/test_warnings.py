@@ -43,7 +43,9 @@ def test_a_recognisers_loop_is_a_warning_in_the_output_the_file_and_data_docs(ro
     ]
     assert len(lines) == 1 and "7.5" in lines[0] and "'character_error_rate'" in lines[0]
     assert json.loads(done.stdout)["warnings"] == 1
-    assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(stage_output)
+    assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(
+        stage_output.name, stage_output.digest
+    )
     found = read_warnings(root, ["english/evaluate_speech"])
     assert [(each.table, each.column) for each in found] == [("by_voice", "character_error_rate")]
     docs = docs_folder(root, "english", "evaluate_speech")

@@ -46,7 +46,7 @@ ORPHANS = {
 @pytest.fixture(scope="module")
 def trial() -> Iterator[Trial]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+        patch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
         yield Trial(PROJECT, "paper")
 
 

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
+from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.rule_values import RuleValue
@@ -33,7 +34,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
         patch.setitem(ALTS, "kite", "A red kite above the hills of the country.")
         made = filtered(root)
-    (made.path / "lineage.json").write_text(json.dumps({"params": PAPER.plain()}))
+    lineage_path(made.path).parent.mkdir(parents=True)
+    lineage_path(made.path).write_text(json.dumps({"params": PAPER.plain()}))
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, root / name)
     return root
@@ -116,5 +118,5 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
 
 
 def test_without_the_settings_of_the_run_those_of_params_yaml_count(graph: Graph) -> None:
-    (graph.output("filter", "english") / "lineage.json").unlink()
+    lineage_path(graph.output("filter", "english")).unlink()
     assert rules(explained(graph, "kite"))["image_side"].threshold == "> 99 px"

@@ -71,8 +71,8 @@ def project(root: Path, rows: list[tuple[str, str, str, Any]] = ROWS, extra: str
             job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in records))
         if stage == "hypernymize":
             job.write_file("concepts.tsv", LIST.encode())
-        write_lineage(job, {"seed": 1}, "")
         job.finish()
+        write_lineage(job, {"seed": 1}, "")
         before = StageOutput(job.out)
     return root
 
