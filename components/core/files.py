@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from components.core.errors import HearsightError
 
 
-def sync(path: Path) -> None:
-    """Make a file's content, or the names inside a folder, durable."""
-    handle = os.open(path, os.O_RDONLY)
+def fsync_folder(folder: Path) -> None:
+    """Make renames inside ``folder`` durable; of a file, its content."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def fsync_folder(folder: Path) -> None:
-    """Make renames inside ``folder`` durable."""
-    sync(folder)
+def sync(path: Path) -> None:
+    """Make a file durable, or a folder with all that is below it."""
+    for below in sorted(path.rglob("*")) if path.is_dir() else ():
+        fsync_folder(below)
+    fsync_folder(path)
+
+
+def move_into_place(source: Path, target: Path) -> None:
+    """Rename a finished file or folder, and make the rename durable; a file replaces the one that is there."""
+    source.replace(target)
+    fsync_folder(target.parent)
 
 
 def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None = None, durable: bool = True) -> None:
@@ -46,7 +56,7 @@ def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None
             sync(temporary)
         temporary.replace(path)
         if durable:
-            sync(path.parent)
+            fsync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise disk_error(error, path) from error
@@ -84,8 +94,6 @@ def publish_folder(
         temporary.mkdir(parents=True)
         fill(temporary)
         if durable:
-            for path in sorted(temporary.rglob("*")):
-                sync(path)
             sync(temporary)
         try:
             temporary.rename(folder)
@@ -97,7 +105,7 @@ def publish_folder(
             shutil.rmtree(folder)
             temporary.rename(folder)
         if durable:
-            sync(folder.parent)
+            fsync_folder(folder.parent)
         return True
     except OSError as error:
         raise disk_error(error, folder) from error
@@ -112,6 +120,11 @@ def publish_bytes(path: Path, data: bytes | memoryview, *, temporary: Path | Non
         target.write_bytes(data)
 
     publish(path, write, temporary=temporary, durable=durable)
+
+
+def publish_json(path: Path, value: Any) -> None:
+    """Write ``value`` to ``path`` atomically as JSON with sorted keys, for people to read; errors as for :func:`publish`."""
+    publish_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -7,7 +7,6 @@ looked after here, so a stage holds nothing but its own idea.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ import pyarrow as pa
 from components.core.addresses import lineage_path
 from components.core.code_digest import code_digest
 from components.core.digests import sha256_file
-from components.core.files import link_or_copy, publish_bytes
+from components.core.files import link_or_copy, publish_bytes, publish_json
 from components.core.manifest import FileEntry, Manifest, ShardEntry
 from components.core.params import Settings
 from components.core.progress import progress
@@ -288,5 +287,5 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         "code_sha256": code_digest(stage.root, f"components.stages.{stage.name}"),
         "engine": stage.engine.name,
     }
-    publish_bytes(lineage_path(stage.out), (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    publish_json(lineage_path(stage.out), content)
     return content

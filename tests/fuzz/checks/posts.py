@@ -93,9 +93,9 @@ def _pages_of(post: Any, owner: str) -> None:
 def _good(pages: Any) -> None:
     for page in pages:
         storable(page)
-        for found in page.found:
-            if found.candidate.image_url is not None:
-                address(found.candidate.image_url)
+        for candidate in page.candidates:
+            if candidate.image_url is not None:
+                address(candidate.image_url)
 
 
 def exported(data: bytes) -> None:

@@ -40,7 +40,7 @@ def _read(names: Iterable[str], data: bytes) -> None:
                 storable(page)
                 if page.row is not None:
                     shown(page.row["value"])
-                for found in page.found:
-                    shown(found.candidate.alt)
+                for candidate in page.candidates:
+                    shown(candidate.alt)
         except HearsightError as error:
             storable(str(error))

@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from components.core.stage_output import StageOutput
+from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params, run
 from components.web.fetch import FetchSettings
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import make_stage
+
+OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +99,29 @@ def stage(tmp_path: Path, web: Path) -> Callable[..., Stage]:
     return lambda **changes: make_stage(tmp_path, "crawl", params=fixture_params(**changes))
 
 
+def crawled(job: Stage) -> StageOutput:
+    """Run a crawl from an empty output folder; returns its finished output."""
+    shutil.rmtree(job.out, ignore_errors=True)
+    job.out.mkdir(parents=True)
+    run(job)
+    job.finish()
+    return StageOutput(job.out)
+
+
+@pytest.fixture
+def crawl(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
+    """Crawls archives of those names, or with those changes alone; each snapshot has an output of its own."""
+
+    def go(*names: str, engine: LocalEngine | None = None, **changes: Any) -> StageOutput:
+        job = stage(**(OF_ARCHIVES | {"inputs": list(names)} if names else {}) | changes)
+        job.engine = engine or job.engine
+        if "snapshot" in changes:
+            job.out = job.out.parent.parent / changes["snapshot"] / "crawl"
+        return crawled(job)
+
+    return go
+
+
 def posts_params(proxy: str, **changes: Any) -> Params:
     """The parameters of a collection by hashtag; settings of ``posts`` may be given by their own names."""
     posts: dict[str, Any] = {
@@ -122,11 +148,6 @@ def collect(tmp_path: Path) -> Callable[..., StageOutput]:
     """Collects posts into a snapshot and gives the finished output."""
 
     def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> StageOutput:
-        job = make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes))
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        return StageOutput(job.out)
+        return crawled(make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes)))
 
     return go

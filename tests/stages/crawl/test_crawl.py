@@ -13,19 +13,14 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.sample import serving as sample_web_module
 from components.sample.sites import Site
-from components.stages.crawl import run
 from components.stages.crawl.sources.found import record_key
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
+from tests.stages.crawl.conftest import crawled
 
 
 def crawl(stage, **changes) -> StageOutput:
-    job = stage(**changes)
-    shutil.rmtree(job.out, ignore_errors=True)
-    job.out.mkdir(parents=True)
-    run(job)
-    job.finish()
-    return StageOutput(job.out)
+    return crawled(stage(**changes))
 
 
 @pytest.fixture

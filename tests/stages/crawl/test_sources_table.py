@@ -16,11 +16,11 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
-from components.stages.crawl import run
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.crawl.sources.table import page_of
 from components.tracking.explain import explain
 from tests.stages.crawl import sets
+from tests.stages.crawl.conftest import crawled
 from tests.support import PROJECT
 
 
@@ -30,12 +30,7 @@ def table(stage):
 
     def crawl(layout: str, *names: str, **changes) -> StageOutput:
         values = {"source": "table", "seeds": [], "hosts": [], "layout": layout, "inputs": list(names), "language": "en"}
-        job = stage(**(values | changes))
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        return StageOutput(job.out)
+        return crawled(stage(**(values | changes)))
 
     return crawl
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from components.stages.crawl.sources.found import FoundPage
+from components.stages.crawl.sources.found import SourcePage
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from components.web.fetch import Fetcher
     from components.web.takedown_list import Takedown
 
-__all__ = ["FoundPage", "Source", "source_of"]
+__all__ = ["Source", "SourcePage", "source_of"]
 
 
 class Source(Protocol):
     """One way to find pages."""
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """The pages found, in a fixed order; with a fetcher, what the snapshot lacks of them is fetched on the way.
 
         Raises:

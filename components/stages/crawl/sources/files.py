@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.execution.stage import Job, Stage, Task
-from components.stages.crawl.sources.found import FoundPage, read_found
+from components.stages.crawl.sources.found import SourcePage, read_found
 from components.stages.crawl.sources.inputs import Input, of_files, pinned_inputs
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
@@ -41,7 +41,7 @@ class FileSource(ABC):
     def read(self, jobs: list[Job]) -> list[Path]:
         """Run the jobs (spec: an :class:`Input` as a mapping); each leaves ``FINDINGS`` in its folder."""
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """What was found, file after file in the order of their names."""
         if not self._folders:
             done, used = live is None, len(answers.store) > 0

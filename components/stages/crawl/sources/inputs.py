@@ -15,7 +15,7 @@ from typing import Any
 
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish_json
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
 from components.web.archives.paths import is_path_list, read_paths
@@ -74,7 +74,7 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
     names = draw_inputs(expand(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"])
     files = identify(stage, home, names)
     content = {"settings": settings, "files": [asdict(item) for item in files]}
-    publish_bytes(path, (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    publish_json(path, content)
     return files
 
 

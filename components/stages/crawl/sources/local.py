@@ -14,14 +14,19 @@ from urllib.parse import quote, unquote
 
 from components.core.errors import HearsightError
 from components.web.store import FetchStore
+from components.web.urls import LONGEST
 from components.web.warc import Entry
 
 SCHEME = "file:"
 
 
-def file_url(name: str) -> str:
-    """The address of the file of that name in the image folder, e.g. ``file:train2017/000000000009.jpg``."""
-    return SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
+def file_url(name: str) -> str | None:
+    """The address of the file of that name in the image folder, e.g. ``file:train2017/000000000009.jpg``.
+
+    None for an empty name, and for an address longer than ``urls.LONGEST``.
+    """
+    url = SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
+    return url if len(SCHEME) < len(url) <= LONGEST else None
 
 
 def any_there(urls: Collection[str], folder: Path) -> bool:

@@ -17,11 +17,10 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
 from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import FoundPage, record_key, write_found
+from components.stages.crawl.sources.found import SourcePage, record_key, write_found
 from components.stages.crawl.sources.layouts import Row, layout_named
 from components.stages.crawl.sources.local import SCHEME, any_there, file_url, take_in
 from components.stages.crawl.sources.taken import without_listed
-from components.stages.crawl.walk import Found
 from components.web.fetch import Fetcher
 from components.web.html.page import Candidate, fold
 from components.web.takedown_list import Takedown
@@ -97,15 +96,15 @@ def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
     write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
 
 
-def page_of(row: Row, table: str, *, local: bool, language: str) -> FoundPage:
+def page_of(row: Row, table: str, *, local: bool, language: str) -> SourcePage:
     """A row as what a source finds; the row's place stands for the page it does not have."""
     common: dict[str, Any] = {"archive": table, "offset": row.number}
     if row.rule:
         key = record_key(f"{table}:{row.number}", 0, "", "")
-        return FoundPage(dropped(key, row.rule, fold(row.value), row.threshold, detail=f"in {table} at {row.number}"), **common)
+        return SourcePage(dropped(key, row.rule, fold(row.value), row.threshold, detail=f"in {table} at {row.number}"), **common)
     spelled = row.file if local else row.url
-    url = (file_url(row.file) if row.file.strip() else None) if local else normalise(row.url)
+    url = file_url(row.file) if local else normalise(row.url)
     candidate = Candidate(image_url=url, alt=fold(row.caption), position=0, source=fold(spelled)[:200])
-    post: dict[str, Any] = {"owner": fold(row.owner)[:200], "posted": fold(row.posted)[:40], "note": fold(row.note)[:200]}
-    found = Found("", candidate, row.language or language, post=fold(row.post)[:200], **post, **common)
-    return FoundPage(None, [found], **common)
+    cuts = {"owner": 200, "post": 200, "posted": 40, "note": 200}
+    post: dict[str, Any] = {name: fold(getattr(row, name))[:cut] for name, cut in cuts.items()}
+    return SourcePage(None, [candidate], language=row.language or language, **post, **common)
