@@ -14,8 +14,8 @@ from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.rule_values import RuleValue
+from components.stages.filter.cascade import GROUPS
 from components.stages.filter.measured import measured_by_output
-from components.stages.filter.rules import groups
 from components.tracking.explain import Life, explain, with_rules
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.filter.subjects import PAPER
@@ -23,7 +23,7 @@ from tests.stages.filter.test_stage import ALTS, dictionary, filtered
 from tests.support import PROJECT
 
 __all__ = ["dictionary"]
-NAMES = [rule.name for rules in groups().values() for rule in rules]
+NAMES = [rule.name for rules in GROUPS.values() for rule in rules]
 
 
 @pytest.fixture(scope="module")
