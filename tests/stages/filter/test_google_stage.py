@@ -26,7 +26,6 @@ from components.providers.registry import plan_of
 from components.stages import filter as filtering
 from components.stages import hypernymize
 from components.tools.cost.filtering import estimate
-from tests.google.conftest import google as google
 from tests.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
 from tests.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
 from tests.knowledge.dictionary import EXTRACT
