@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from components.cli.cache import app as cache
+from components.cli.datasets import app as datasets_app
 from components.cli.demo import app as demo_app
 from components.cli.doctor import app as doctor_app
 from components.cli.scoring import app as scoring_app
@@ -34,6 +35,7 @@ snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web, from w
 app.add_typer(snapshots, name="snapshot")
 app.add_typer(takedown, name="takedown")
 app.add_typer(cache, name="cache")
+app.add_typer(datasets_app, name="dataset")
 app.add_typer(voices_app)
 app.add_typer(doctor_app)
 app.add_typer(scoring_app)
@@ -127,6 +129,27 @@ def _try_posts(dataset: str) -> None:
             print_json(answer.result)
     if failed:
         raise typer.Exit(2)
+
+
+@app.command()
+def params(
+    stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")],
+    dataset: Dataset = "english",
+    changed: Annotated[bool, typer.Option("--changed", help="Only the settings that differ from their defaults.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
+) -> None:
+    """Print each setting of a stage for one dataset: its value, its default, its meaning, and the source of the default."""
+    from components.core.graph import find_root, load_graph
+    from components.execution.runner import stage_settings
+    from components.tools.datasets.params_listing import listed
+
+    for row in listed(stage_settings(load_graph(find_root()), stage, dataset)):
+        if changed and not row.changed:
+            continue
+        if sys.stdout.isatty() and not as_json:
+            say(row.text())
+        else:
+            print_json(row.plain())
 
 
 @app.command()

@@ -123,7 +123,11 @@ class Graph:
         """The parameters to read a stage's settings from, and the dataset to read there.
 
         A cell's are those of its set, ``<set>.<stage>``, in which ``networks`` gives way to ``network``: its own entry.
+
+        Raises:
+            HearsightError: the dataset has a block that is of no stage, or the cell's network has no entry.
         """
+        self._require_stages(dataset)
         cell = self.cells.get(dataset)
         if cell is None:
             return self.params, dataset
@@ -141,6 +145,14 @@ class Graph:
             )
         settings = {name: value for name, value in block.items() if name != "networks"} | {"name": cell.network, "network": own}
         return {cell.set: {stage: settings}}, cell.set
+
+    def _require_stages(self, dataset: str) -> None:
+        """Refuse a block that is of no stage: a stage without a block has the defaults, so a misspelt one would be ignored."""
+        blocks = self.params.get(dataset)
+        for name in blocks if isinstance(blocks, dict) else ():
+            if name not in self.stages and not (dataset in MATRICES and name in ("sets", "networks")):
+                where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
+                raise HearsightError("is of no stage of dvc.yaml", where=where, hint=_did_you_mean(str(name), self.stages))
 
     def output(self, stage: str, dataset: str) -> Path:
         """The folder of a stage's output."""

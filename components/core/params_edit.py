@@ -20,10 +20,10 @@ def set_texts(path: Path, block: Sequence[str], values: Mapping[str, str]) -> No
     Args:
         path: a ``params.yaml``.
         block: the keys down to the block, e.g. ``["english", "crawl"]``.
-        values: setting → its new text; each must be there already.
+        values: setting → its new text; one that is not there, since its default applied, is written before the others.
 
     Raises:
-        HearsightError: the file or a setting is missing or is no plain text, or the file cannot be written; it is then
+        HearsightError: the file or the block is missing, a setting is no plain text, or the file cannot be written; it is then
             as it was.
     """
     content = read_params_file(path)
@@ -34,6 +34,12 @@ def set_texts(path: Path, block: Sequence[str], values: Mapping[str, str]) -> No
         node, wanted = _child(node, name, path, block), wanted[name]
     changes = []
     for name, value in values.items():
+        if name not in wanted and isinstance(node, yaml.MappingNode) and node.value:
+            first = node.value[0][0].start_mark
+            after = ", " if node.flow_style else f"\n{' ' * first.column}"
+            changes.append((first.index, first.index, f"{name}: {_spelled(value)}{after}"))
+            wanted[name] = value
+            continue
         old = _child(node, name, path, block)
         if not isinstance(old, yaml.ScalarNode):
             raise HearsightError("is not a plain text", where=f"{path}: {'.'.join(block)}.{name}", hint="write one 'name: value'")

@@ -98,14 +98,14 @@ class Api:
             return Ruling(True, retry_after(sent), failure=f"http_{status}", stop=stop)
         if status != 200 and self.essential(url):
             said = " ".join(body[:200].decode("utf-8", "replace").split())
-            return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.posts names what the server offers")
+            return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.source names what the server offers")
         return Ruling()
 
     def refused(self) -> Ruling:
         """Of a token that is missing or not accepted."""
         if self._token:
             return Ruling(stop=f"it does not accept the token in ${self.variable}", hint=f"put a valid one into ${self.variable}")
-        hint = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.posts.token_variable"
+        hint = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.source.token_variable"
         return Ruling(stop="it asks for a token", hint=hint)
 
     def rest(self, sent: Mapping[str, str]) -> float:
@@ -175,7 +175,7 @@ def _of_failure(api: Api, entry: Entry) -> Ruling:
     """Of a request without an answer."""
     again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
     stop = f"it cannot be reached ({entry.failure}: {entry.detail})" if api.essential(entry.url) else ""
-    return Ruling(again, stop=stop, hint="see that the network is there and crawl.posts.server is right")
+    return Ruling(again, stop=stop, hint="see that the network is there and crawl.source.server is right")
 
 
 def _stopped(client: Client, url: str, ruling: Ruling) -> HearsightError:

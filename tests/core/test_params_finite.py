@@ -24,6 +24,8 @@ def settings_of(kind: Any) -> Iterator[type[Settings]]:
     """The settings in an annotation, those inside of them included."""
     if isinstance(kind, type) and issubclass(kind, Settings):
         yield kind
+        for variant in kind.__subclasses__():
+            yield from settings_of(variant)
         for field in kind.model_fields.values():
             yield from settings_of(field.annotation)
     for inner in typing.get_args(kind):

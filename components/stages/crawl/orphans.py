@@ -49,7 +49,7 @@ def _sweep_one(stage: Stage, params: Params, snapshots: list[Path], taken: Taked
         return
     shown = {digest for one in snapshots for note in removals(one) for digest in note["images"]}
     gone: set[str] = set()
-    if shown or params.source != "site":
+    if shown or params.source.kind != "site":
         quiet = Layout.of(stage, counted=False)
         with kind(folder) as store:
             followed, others = replay(params, store, source_of(quiet, params, home(stage), folder, taken), taken)

@@ -158,10 +158,10 @@ def walk(
 def _seed(seed: str, allowed: Collection[str]) -> str:
     url = normalise(seed)
     if url is None:
-        raise HearsightError(f"'{seed}' is not an http address", where="crawl.seeds", hint="give it as http://host/path")
+        raise HearsightError(f"'{seed}' is not an http address", where="crawl.source.seeds", hint="give it as http://host/path")
     if host_of(url) not in allowed:
         raise HearsightError(
-            f"the seed {url} is on no host of crawl.hosts", where="crawl.seeds", hint=f"add '{host_of(url)}' to crawl.hosts"
+            f"the seed {url} is on no host of crawl.source.hosts", where="crawl.source.seeds", hint=f"add '{host_of(url)}' there"
         )
     return url
 

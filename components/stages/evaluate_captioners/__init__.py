@@ -23,23 +23,23 @@ PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
 class Params(Settings):
     """How captions are written, scored and shown."""
 
-    beam: int
-    """Hypotheses kept by the beam search."""
-    length_power: float
-    """Captions are compared by score / length^this; 0 takes the most likely one."""
-    constants: int
-    """Training captions tried as the constant caption, the most frequent first."""
-    seed: int
-    """Seed of the bootstrap and of the pictures on the page."""
-    resamples: int
-    """Bootstrap samples behind an interval."""
-    examples: int
-    """Pictures of each test set on the page: drawn, not chosen."""
-    meteor: str
+    beam: int = 4
+    """Hypotheses kept by the beam search. CC §5.2: 4."""
+    length_power: float = 0.0
+    """Captions are compared by score / length^this; 0 takes the most likely one. Ours."""
+    constants: int = 1000
+    """Training captions tried as the constant caption, the most frequent first. Ours."""
+    seed: int = 1
+    """Seed of the bootstrap and of the pictures on the page. Ours."""
+    resamples: int = 1000
+    """Bootstrap samples behind an interval. Ours."""
+    examples: int = 24
+    """Pictures of each test set on the page: drawn, not chosen. Ours."""
+    meteor: str = ""
     """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, and seconds a
-    model and test set."""
-    spice: str
-    """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out."""
+    model and test set. CC table 5 has it."""
+    spice: str = ""
+    """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out. CC tables 6 and 7 have it."""
 
 
 def run(stage: Stage) -> None:

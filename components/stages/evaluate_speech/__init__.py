@@ -27,19 +27,19 @@ AT_A_TIME = 8
 class Params(Settings):
     """What is listened to."""
 
-    seed: int
-    """Seed of the sample and of the bootstrap."""
-    per_voice: int
-    """Utterances of each voice in the sample; fewer where there are fewer."""
-    min_words: int
-    """Utterances with fewer words are drawn only where a voice has not enough others."""
-    examples: int
-    """Utterances of each voice on the page, the first of its sample: drawn, not chosen."""
-    languages: list[str]
+    seed: int = 1
+    """Seed of the sample and of the bootstrap. Ours."""
+    per_voice: int = 6
+    """Utterances of each voice in the sample; fewer where there are fewer. Ours."""
+    min_words: int = 5
+    """Utterances with fewer words are drawn only where a voice has not enough others. Ours."""
+    examples: int = 4
+    """Utterances of each voice on the page, the first of its sample: drawn, not chosen. Ours."""
+    languages: list[str] = []
     """ISO 639-1: languages to recognise; utterances in others are drawn and played all the same. Empty: every language there is a
-    recogniser for."""
-    resamples: int
-    """Bootstrap samples behind an interval."""
+    recogniser for. Ours."""
+    resamples: int = 1000
+    """Bootstrap samples behind an interval. Ours."""
 
 
 def run(stage: Stage) -> None:

@@ -23,26 +23,26 @@ PAGE = "analysis.html"
 class Params(Settings):
     """Settings of analyze."""
 
-    language: str
-    """ISO 639-1 code of the descriptions: whose stop words, lists of offensive words and of groups are taken."""
-    seed: int
-    """Seed of the sheets' samples, the topics and the word clouds."""
-    sheets: int
-    """Contact sheets, of the largest clusters; one of the outliers comes with them."""
-    sheet: int
-    """Pictures on a contact sheet."""
-    topics: int
-    """Topics of the descriptions."""
-    topic_words: int
-    """Words of a topic that are told."""
-    min_documents: int
-    """Descriptions that a word of a topic is in, at least."""
-    min_together: int
-    """Descriptions in which a group and a word meet, at least, to be told."""
-    min_group: int
-    """Descriptions that name a group, at least, to tell of it."""
-    bias_words: int
-    """Words told for a group."""
+    language: str = "pt"
+    """ISO 639-1 code of the descriptions: whose stop words, lists of offensive words and of groups are taken. PCV: Portuguese."""
+    seed: int = 1
+    """Seed of the sheets' samples, the topics and the word clouds. Ours."""
+    sheets: int = 8
+    """Contact sheets, of the largest clusters; one of the outliers comes with them. Ours."""
+    sheet: int = 24
+    """Pictures on a contact sheet. Ours."""
+    topics: int = 6
+    """Topics of the descriptions. PCV figure 16: 6."""
+    topic_words: int = 40
+    """Words of a topic that are told. Ours."""
+    min_documents: int = 3
+    """Descriptions that a word of a topic is in, at least. Ours."""
+    min_together: int = 3
+    """Descriptions in which a group and a word meet, at least, to be told. Ours."""
+    min_group: int = 5
+    """Descriptions that name a group, at least, to tell of it. Ours."""
+    bias_words: int = 12
+    """Words told for a group. Ours."""
 
 
 def run(stage: Stage) -> None:

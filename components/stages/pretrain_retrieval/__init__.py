@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 class Params(Settings):
     """What is trained."""
 
-    rows: list[str]
-    """``<loss>-<batch>`` each: mms-48, mms-24, mms-12, triplet-48 are those of table 1."""
-    seeds: list[int]
-    """One model of each row is trained for each."""
-    towers: Towers
+    rows: list[str] = ["triplet-48", "mms-12", "mms-24", "mms-48"]
+    """``<loss>-<batch>`` each: mms-48, mms-24, mms-12, triplet-48 are those of table 1. CSC table 1: all four."""
+    seeds: list[int] = [0]
+    """One model of each row is trained for each. CSC names none."""
+    towers: Towers = Towers()
     """The networks."""
-    model: DualEncoderSettings
+    model: DualEncoderSettings = DualEncoderSettings()
     """How they are trained. ``epochs`` are those of a row of ``batch``; another row has its own batch, and as many steps."""
-    hardware: Hardware
+    hardware: Hardware = Hardware()
     """What it runs on."""
 
 

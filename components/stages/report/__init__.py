@@ -16,8 +16,8 @@ from components.execution.stage import Stage
 class Params(Settings):
     """Settings of report."""
 
-    examples: int
-    """Dropped records listed for each rule."""
+    examples: int = 10
+    """Dropped records listed for each rule. Ours."""
 
 
 def run(stage: Stage) -> None:

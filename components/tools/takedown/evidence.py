@@ -166,7 +166,8 @@ def current(root: Path, graph: Graph) -> Content:
 def current_snapshots(root: Path, graph: Graph) -> list[Path]:
     """The fetch stores that the parameters name, and those they stand on."""
     store = root / "data" / "store"
-    named = {graph.params[dataset]["crawl"]["snapshot"] for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)}
+    crawls = [graph.params[dataset].get("crawl") or {} for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)]
+    named = {crawl["snapshot"] for crawl in crawls if "snapshot" in crawl}
     used = {folder for name in named for folder in chain(store / name)}
     return [folder for folder in snapshots(root) if folder in used]
 

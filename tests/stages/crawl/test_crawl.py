@@ -160,11 +160,11 @@ def test_a_complete_snapshot_that_lacks_a_page_says_so(stage):
     ("changes", "message"),
     [
         ({"seeds": ["meadow.sample"]}, "is not an http address"),
-        ({"seeds": ["http://else.sample/"]}, "on no host of crawl.hosts"),
+        ({"seeds": ["http://else.sample/"]}, "on no host of crawl.source.hosts"),
         ({"seeds": []}, "is empty"),
         ({"web": "open"}, "must say whose it is"),
         ({"web_root": "nowhere"}, "holds no host folders"),
-        ({"web_root": ""}, "web_root"),
+        ({"web_root": ""}, "web.root: is empty"),
         ({"snapshot": "../x"}, "cannot name a folder"),
         ({"timeout": 0.0}, "more than 0"),
         ({"delay": -1.0}, "not be negative"),

@@ -134,7 +134,8 @@ import json, os, signal, sys
 from pathlib import Path
 import components.web.store as store_module
 from components.tools.snapshots.retry import retry_snapshot
-from tests.stages.crawl.conftest import crawled, fixture_params
+from components.stages.crawl import Params
+from tests.stages.crawl.conftest import crawled
 from tests.support import make_stage
 root, params, moment = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
 publish, added, add = store_module.publish_json, [0], store_module.FetchStore.add
@@ -153,7 +154,7 @@ def dying_add(self, *args, **kwargs):
         os.kill(os.getpid(), signal.SIGKILL)
     return placed
 store_module.publish_json, store_module.FetchStore.add = dying, dying_add
-retry_snapshot(make_stage(root, "crawl", params=fixture_params(**params)), ["connection", "http_5xx"])
+retry_snapshot(make_stage(root, "crawl", params=Params(**params)), ["connection", "http_5xx"])
 """
 
 

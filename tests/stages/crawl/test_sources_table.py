@@ -262,14 +262,11 @@ def test_a_file_of_another_layout_is_one_line_that_names_the_place(table, tmp_pa
         ({"inputs": ["no.tsv"]}, r"no\.tsv: is no file"),
         ({"inputs": ["no-*.tsv"]}, "no file matches"),
         ({"sample": 2}, "asks for 2 of 1 inputs"),
-        ({"sample": -1}, "must not be negative"),
+        ({"sample": -1}, "source.sample: must be 0 or more"),
         ({"language": ""}, "is no language"),
-        ({"seeds": ["http://meadow.sample/"]}, "source: table does not read it"),
         ({"image_folder": "web"}, "names images by address"),
         ({"layout": "flickr8k"}, "names images by file"),
         ({"layout": "flickr8k", "image_folder": "nowhere"}, "is not of the layout"),
-        ({"source": "site"}, "seeds: is empty"),
-        ({"source": "archives"}, "layout: is set, but source: archives does not read it"),
     ],
 )
 def test_settings_that_make_no_sense_are_one_line(table, tmp_path, changes, message):

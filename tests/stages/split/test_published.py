@@ -7,13 +7,14 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
-from components.stages.split import Params, run
+from components.stages.split import Params, Published, run
 from components.stages.split.published import Lists
 from tests.support import make_output, make_stage, row
 
 LISTS = Lists(train="train.txt", validation="dev.txt", test="test.txt")
-SETTINGS = Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=LISTS)
+SETTINGS = Published(lists=LISTS)
 
 
 @pytest.fixture
@@ -117,11 +118,11 @@ def test_a_list_that_is_not_there_or_empty_is_one_clear_error(split, text, messa
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"lists": None}, r"english\.split\.lists: is missing"),
-        ({"by": "text"}, "is set, but by: text reads none"),
-        ({"test": 0.2}, "lists tell the sides, not shares"),
+        ({"lists": {}}, r"split\.lists: are all empty"),
+        ({"by": "text"}, "split.lists: is not a setting of by: text — remove it; it belongs to by: published"),
+        ({"test": 0.2}, "split.test: is not a setting of by: published — remove it; it belongs to by: group"),
     ],
 )
 def test_settings_that_would_be_set_in_vain_are_refused(split, changes, message):
     with pytest.raises(HearsightError, match=message):
-        split([("a.jpg", "1")], params=SETTINGS.model_copy(update=changes))
+        split([("a.jpg", "1")], params=parse_settings(Params, SETTINGS.plain() | changes, "params.yaml: english.split"))

@@ -173,8 +173,8 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
         purge(root, apply=True)
 
     params = project.params
-    params["english"]["crawl"]["seeds"] = [seed for seed in fixture_seeds() if GONE not in seed]
-    params["english"]["crawl"]["hosts"] = [STAYS]
+    params["english"]["crawl"]["source"]["seeds"] = [seed for seed in fixture_seeds() if GONE not in seed]
+    params["english"]["crawl"]["source"]["hosts"] = [STAYS]
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     shutil.rmtree(root / "made")
     run_chain(project, monkeypatch)

@@ -1,4 +1,4 @@
-"""Exported posts: a file of JSON lines, one post a line (``posts.provider: jsonl``, docs/posts-to-descriptions.md).
+"""Exported posts: a file of JSON lines, one post a line (``provider: jsonl``, docs/posts-to-descriptions.md).
 
 A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``url``
 and perhaps ``alt`` and ``type`` (image or video). It may have ``language`` and ``visibility`` (public, unlisted, private ...).
@@ -39,11 +39,11 @@ class ExportedSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The files named and the hashtags looked for."""
-        return {"source": "posts", "tags": self.params.posts.tags, **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+        return {"source": "posts", "tags": self.source.tags, **{name: getattr(self.source, name) for name in CHOSEN_BY}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"tags": self.params.posts.tags, "takedown": self.taken.plain()})
+        return self.stage.jobs(read_one, jobs, step=STEP, params={"tags": self.source.tags, "takedown": self.taken.plain()})
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every line, each post once."""

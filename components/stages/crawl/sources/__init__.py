@@ -44,19 +44,19 @@ class Source(Protocol):
 
 def source_of(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
     """The source that ``crawl.source`` names, over the snapshot in that folder, without what is taken down."""
-    if params.source == "archives":
+    if params.source.kind == "archives":
         from components.stages.crawl.sources.archives import ArchivesSource
 
         return ArchivesSource(stage, params, home, snapshot, taken)
-    if params.source == "table":
+    if params.source.kind == "table":
         from components.stages.crawl.sources.table import TableSource
 
         return TableSource(stage, params, home, snapshot, taken)
-    if params.source == "posts" and params.posts.provider == "jsonl":
+    if params.source.kind == "posts" and params.source.provider == "jsonl":
         from components.stages.crawl.posts.exported import ExportedSource
 
         return ExportedSource(stage, params, home, snapshot, taken)
-    if params.source == "posts":
+    if params.source.kind == "posts":
         from components.stages.crawl.sources.posts import PostsSource
 
         return PostsSource(stage, params, taken)

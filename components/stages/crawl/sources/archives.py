@@ -33,7 +33,7 @@ class ArchivesSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The archives named, and the draw among them."""
-        return {"source": "archives", **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+        return {"source": "archives", **{name: getattr(self.source, name) for name in CHOSEN_BY}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job an archive."""

@@ -29,7 +29,8 @@ class FileSource(ABC):
     """The common part of a :class:`components.stages.crawl.sources.Source` that reads files."""
 
     def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
-        self.stage, self.params, self.home, self.snapshot, self.taken = stage, params, home, snapshot, taken
+        self.stage, self.params, self.source = stage, params, params.source
+        self.home, self.snapshot, self.taken = home, snapshot, taken
         self._inputs: list[Input] = []
         self._folders: list[Path] = []
 

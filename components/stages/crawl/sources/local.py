@@ -44,7 +44,7 @@ def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) 
         HearsightError: the folder is not there, or the disk is full.
     """
     if not folder.is_dir():
-        raise HearsightError("is no folder", where=folder, hint="fix crawl.image_folder, or bring the images")
+        raise HearsightError("is no folder", where=folder, hint="fix crawl.source.image_folder, or bring the images")
     home = folder.resolve()
     for url in sorted(urls):
         if url not in store:

@@ -27,15 +27,15 @@ from components.web.takedown_list import Takedown, taken_row
 from components.web.urls import host_of, normalise
 
 STEP = "crawl.posts"
-READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "max_pages")
-"""Settings besides ``crawl.posts`` that decide how a snapshot's answers are read."""
+READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep")
+"""Settings besides ``crawl.source`` that decide how a snapshot's answers are read."""
 
 
 class PostsSource:
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
-        self._stage, self._params, self._settings, self._taken = stage, params, params.posts, taken
+        self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
         self._lasting: set[str] = set()
         self.hidden: set[str] = set()
         """The hashes of addresses of answers, and of pictures, that only somebody who is taken down gave."""
@@ -81,7 +81,7 @@ class PostsSource:
         return self._provider(live=False).expiring
 
     def _provider(self, *, live: bool) -> Provider:
-        return provider_of(self._settings, self._params.max_pages, live=live)
+        return provider_of(self._settings, self._settings.max_pages, live=live)
 
     def _survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
         provider = self._provider(live=live is not None)
@@ -102,7 +102,7 @@ class PostsSource:
         folder, bases = store.folder.parent, store.bases
         code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
-        how = {"code": code, "posts": plain["posts"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
+        how = {"code": code, "posts": plain["source"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
         keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
 
         def extend(depth: int, below: State | None) -> State:

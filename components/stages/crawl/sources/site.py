@@ -16,25 +16,25 @@ class SiteSource:
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def __init__(self, params: Any) -> None:
-        self._params = params
+        self._source = params.source
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every page the walk came to, sorted by address."""
-        params = self._params
+        source = self._source
 
         def ensure(urls: Collection[str], depth: int) -> None:
             if live:
-                live.ensure(urls, "page", {host.lower() for host in params.hosts}, f"pages {depth} links away")
+                live.ensure(urls, "page", {host.lower() for host in source.hosts}, f"pages {depth} links away")
 
         def ensure_listed(urls: Collection[str]) -> None:
             if live:
                 live.ensure(urls, "sitemap", None, "sitemaps")
 
-        listed = read_listed(answers, ensure_listed, params.seeds, params.max_pages) if params.sitemaps else None
+        listed = read_listed(answers, ensure_listed, source.seeds, source.max_pages) if source.sitemaps else None
         if live and listed:
             live.note_changes(listed.pages)
         pages = walk(
-            answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages, listed=listed
+            answers, ensure, seeds=source.seeds, hosts=source.hosts, depth=source.depth, max_pages=source.max_pages, listed=listed
         )
         for url in sorted(pages):
             yield pages[url]
@@ -45,7 +45,7 @@ class SiteSource:
 
     def about(self) -> dict[str, Any]:
         """Its seeds."""
-        return {"seeds": sorted(self._params.seeds)}
+        return {"seeds": sorted(self._source.seeds)}
 
     def digest(self, snapshot: str) -> str:
         """The snapshot's own."""

@@ -1,6 +1,6 @@
 """Tables: the rows of an existing image–caption set, each an image with its caption, without a page.
 
-The images are on the web (``url`` columns) or in a folder (``crawl.image_folder``, or that of the tables). A row that does
+The images are on the web (``url`` columns) or in a folder (``crawl.source.image_folder``, or that of the tables). A row that does
 not fit its layout is a ledger row with its rule. Not in scope: reading the files (``layouts``).
 """
 
@@ -34,16 +34,16 @@ class TableSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The tables named and how they are read."""
-        told = {"languages": self.params.languages} if self.params.languages is not None else {}
-        return {"source": "table", **{name: getattr(self.params, name) for name in (*CHOSEN_BY, *READ_BY)}, **told}
+        told = {"languages": self.source.languages} if self.source.languages else {}
+        return {"source": "table", **{name: getattr(self.source, name) for name in (*CHOSEN_BY, *READ_BY)}, **told}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""
-        params = self.params
-        how: dict[str, Any] = {"layout": params.layout, "folder": self._image_folder(), "language": params.language}
-        layout = layout_named(params.layout)
-        beside = layout.beside or (layout.folder_optional and not params.image_folder)
-        how |= {"beside": beside, "languages": params.languages or [], "takedown": self.taken.plain()}
+        source = self.source
+        how: dict[str, Any] = {"layout": source.layout, "folder": self._image_folder(), "language": source.language}
+        layout = layout_named(source.layout)
+        beside = layout.beside or (layout.folder_optional and not source.image_folder)
+        how |= {"beside": beside, "languages": source.languages, "takedown": self.taken.plain()}
         return self.stage.jobs(read_one, jobs, step=STEP, params=how)
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
@@ -51,12 +51,12 @@ class TableSource(FileSource):
         local = {url for url in urls if url.startswith(SCHEME)}
         if local:
             folder = self.home / self._image_folder()
-            if layout_named(self.params.layout).folder_optional and not any_there(local, folder):
+            if layout_named(self.source.layout).folder_optional and not any_there(local, folder):
                 first = unquote(min(local).removeprefix(SCHEME))
                 raise HearsightError(
                     f"has none of the {len(local)} pictures that the table names, the first being '{first[:200]}'",
                     where=folder,
-                    hint="correct the paths, which are relative to this folder, or set crawl.image_folder to another",
+                    hint="correct the paths, which are relative to this folder, or set crawl.source.image_folder to another",
                 )
             take_in(local, folder, live.store, self.params.max_image_bytes)
         super().fetch_images([url for url in urls if url not in local], live)
@@ -67,15 +67,15 @@ class TableSource(FileSource):
         Raises:
             HearsightError: it is that of the tables, and they have no folder in common.
         """
-        if self.params.image_folder or not layout_named(self.params.layout).folder_optional:
-            return str(self.params.image_folder)
+        if self.source.image_folder or not layout_named(self.source.layout).folder_optional:
+            return str(self.source.image_folder)
         try:
             return os.path.commonpath([PurePosixPath(item.name).parent for item in self._inputs]) or "."
         except ValueError:
             raise HearsightError(
                 "names some tables by relative and others by absolute paths",
-                where="params.yaml: crawl.inputs",
-                hint="name all in one way, or set crawl.image_folder",
+                where="params.yaml: crawl.source.inputs",
+                hint="name all in one way, or set crawl.source.image_folder",
             ) from None
 
 

@@ -1,7 +1,7 @@
 """Layouts of existing image–caption sets: one small class each, from a file to its rows.
 
-The names are those of ``crawl.layout``. Tables of lines: ``captioned_files``, ``lines``, ``tsv``, ``flickr``, ``stamps``; JSON:
-``documents``, ``coco``, ``pracegover``. A new layout is a file here and a line of :data:`LAYOUTS`.
+The names are those of ``crawl.source.layout``. Tables of lines: ``captioned_files``, ``lines``, ``tsv``, ``flickr``, ``stamps``;
+JSON: ``documents``, ``coco``, ``pracegover``. A new layout is a file here and a line of :data:`LAYOUTS`.
 Not in scope: whether an address or a caption is any good (``records``), and reading images (``local``).
 """
 
@@ -37,6 +37,7 @@ def layout_named(name: str) -> Layout:
         HearsightError: there is none.
     """
     if name not in LAYOUTS:
-        raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.layout", hint=f"known are: {', '.join(LAYOUTS)}")
+        known = f"known are: {', '.join(LAYOUTS)}"
+        raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.source.layout", hint=known)
     layout: Layout = resolve_name(LAYOUTS[name])()
     return layout

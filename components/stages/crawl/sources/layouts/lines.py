@@ -46,7 +46,7 @@ class LineLayout(Layout):
             raise HearsightError(
                 f"is not of the layout '{self.name}': {why}, and none of its first {len(first)} lines fits",
                 where=f"{shown}: line {first[0].number}",
-                hint=f"a line is {self.fields}; set crawl.layout to the file's own",
+                hint=f"a line is {self.fields}; set crawl.source.layout to the file's own",
             )
         yield from chain(first, rows)
 

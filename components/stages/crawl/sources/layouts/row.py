@@ -25,7 +25,7 @@ class Row:
     post: str = ""
     """What identifies it at its source, beside others of the same image: ``name.jpg#0``."""
     language: str = ""
-    """The caption's, ISO 639-1, where the file tells; '' where ``crawl.language`` does for all of it."""
+    """The caption's, ISO 639-1, where the file tells; '' where ``crawl.source.language`` does for all of it."""
     posted: str = ""
     """When it was posted, as the set spells it."""
     note: str = ""
