@@ -28,6 +28,10 @@ def add(
     table: Annotated[
         str, typer.Option("--table", metavar="LAYOUT:FILE", help="A table of captions, as tsv:captions.tsv (docs/sources.md).")
     ] = "",
+    language: Annotated[str, typer.Option("--language", help="The language of a table's captions, ISO 639-1.")] = "en",
+    images: Annotated[
+        str, typer.Option("--images", metavar="FOLDER", help="The folder of a table's images, if not its own.")
+    ] = "",
     posts: Annotated[
         str, typer.Option("--posts", metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")
     ] = "",
@@ -49,7 +53,7 @@ def add(
     elif archive:
         new = kinds.of_archive(archive)
     else:
-        new = kinds.of_table(table) if table else kinds.of_posts(posts, name)
+        new = kinds.of_table(table, language, images) if table else kinds.of_posts(posts, name)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     last = add_dataset(find_root(), name, new, chosen, contact)
     say(f"added {name} to params.yaml; next: hearsight params crawl -d {name}, then dvc repro {last}")

@@ -40,14 +40,20 @@ def of_archive(path: str) -> NewDataset:
     return NewDataset({"source": {"kind": "archives", "inputs": [path]}}, PAGES)
 
 
-def of_table(table: str) -> NewDataset:
-    """A table of captions in one of the known layouts."""
+def of_table(table: str, language: str, images: str) -> NewDataset:
+    """A table of captions in one of the known layouts.
+
+    Args:
+        table: ``LAYOUT:FILE``.
+        language: of the captions, ISO 639-1.
+        images: the folder that holds the images, for layouts that name files; empty for that of the table.
+    """
     layout, colon, path = table.partition(":")
     if not colon or not path or layout not in LAYOUTS:
-        raise HearsightError(
-            f"'{table}' names no table", where="--table", hint=f"write LAYOUT:FILE, LAYOUT one of {', '.join(LAYOUTS)}"
-        )
-    return NewDataset({"source": {"kind": "table", "layout": layout, "inputs": [path]}}, CAPTIONS, {"split": {"by": "text"}})
+        known = ", ".join(LAYOUTS)
+        raise HearsightError(f"'{table}' names no table", where="--table", hint=f"write LAYOUT:FILE, LAYOUT one of {known}")
+    source = {"kind": "table", "layout": layout, "inputs": [path], "language": language}
+    return NewDataset({"source": source | ({"image_folder": images} if images else {})}, CAPTIONS, {"split": {"by": "text"}})
 
 
 def of_posts(posts: str, name: str) -> NewDataset:
@@ -58,7 +64,7 @@ def of_posts(posts: str, name: str) -> NewDataset:
             f"'{posts}' names no hashtag", where="--posts", hint="write SERVER#TAG: https://example.social#pracegover"
         )
     _host(server, OPTIONS[3])
-    source = {"kind": "posts", "server": server, "tag": tag}
+    source = {"kind": "posts", "provider": "mastodon", "server": server, "tag": tag}
     return NewDataset({"source": source}, POSTS, {"split": {"by": "owner", "sides": name}})
 
 

@@ -1,0 +1,112 @@
+"""`hearsight dataset add` writes a dataset that fits the project, and leaves the rest of params.yaml as it was."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from components.cli.main import app
+from components.core.contract import problems
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.execution.runner import stage_settings
+from components.stages.crawl.settings import sound
+from components.tools.datasets.add import AFTER, add_dataset
+from components.tools.datasets.kinds import of_site
+from tests.support import PROJECT
+
+KINDS = {
+    "site": ["--site", "https://example.org/"],
+    "archive": ["--archive", "warc/*.warc.gz"],
+    "table": ["--table", "tsv:captions.tsv"],
+    "posts": ["--posts", "https://example.social#pracegover"],
+}
+
+
+def project(root: Path) -> Path:
+    for name in ("components", "expectations"):
+        (root / name).symlink_to(PROJECT / name)
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, root / name)
+    return root
+
+
+def add(root: Path, *words: str) -> str:
+    done = CliRunner().invoke(app, ["dataset", "add", *words], env={"HEARSIGHT_ROOT": str(root)})
+    if isinstance(done.exception, HearsightError):
+        return str(done.exception)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path, kind: str) -> None:
+    root = project(tmp_path)
+    before = (root / "params.yaml").read_text()
+    said = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
+    assert "next: hearsight params crawl -d mine, then dvc repro extract_features@mine" in said
+    assert problems(root) == []
+    graph = load_graph(root)
+    for stage in graph.stages_of("mine"):
+        settings = stage_settings(graph, stage, "mine")
+        if stage == "crawl":
+            assert sound(settings).snapshot == "mine-1"
+    after = (root / "params.yaml").read_text()
+    new = [line for line in after.splitlines() if "mine" in line or line not in before.splitlines()]
+    assert len(new) <= 12 + len(graph.stages_of("mine"))
+    block = after[after.index("\nmine:\n") :].strip().splitlines()
+    assert len(block) <= 12
+    kept = iter(after.splitlines())
+    assert all(line in kept for line in before.splitlines())
+
+
+@given(st.lists(st.sampled_from(sorted(AFTER)), unique=True))
+def test_any_chosen_stages_are_wired_or_refused_and_nothing_else_changes(
+    tmp_path_factory: pytest.TempPathFactory, stages: list[str]
+) -> None:
+    root = project(tmp_path_factory.mktemp("project"))
+    before = yaml.safe_load((root / "params.yaml").read_text())
+    try:
+        add_dataset(root, "mine", of_site("https://example.org/"), stages)
+    except HearsightError as error:
+        assert "needs one of" in str(error)
+        assert yaml.safe_load((root / "params.yaml").read_text()) == before
+        return
+    after = yaml.safe_load((root / "params.yaml").read_text())
+    assert set(after.pop("mine")) == {"crawl", *stages}
+    taken = {stage: takers.pop("mine") for stage, takers in after["chain"].items() if "mine" in takers}
+    assert set(taken) == {"crawl", *stages} and after == before
+    assert problems(root) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["english", "--site", "https://example.org/"], "there is a dataset 'english' already"),
+        (["Mine", "--site", "https://example.org/"], "'Mine' cannot name a dataset"),
+        (["mine"], "takes one source"),
+        (["mine", "--site", "https://a.org/", "--archive", "a.warc"], "takes one source"),
+        (["mine", "--site", "example.org"], "'example.org' is no address"),
+        (["mine", "--table", "csv:a.csv"], "'csv:a.csv' names no table"),
+        (["mine", "--posts", "https://example.social"], "names no hashtag"),
+        (["mine", "--site", "https://example.org/", "--stages", "report"], "'report' cannot be added this way"),
+        (["mine", "--site", "https://example.org/", "--stages", "evaluate_speech"], "'evaluate_speech' needs one of synthesize"),
+    ],
+)
+def test_what_cannot_be_added_is_one_line_and_changes_nothing(tmp_path: Path, words: list[str], message: str) -> None:
+    root = project(tmp_path)
+    before = (root / "params.yaml").read_bytes()
+    assert message in add(root, *words)
+    assert (root / "params.yaml").read_bytes() == before
+
+
+def test_a_file_in_another_shape_is_refused(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / "params.yaml").write_text("chain: {crawl: {english: {}}}\nenglish: {crawl: {snapshot: a}}\n")
+    assert "has another shape" in add(root, "mine", *KINDS["site"])
