@@ -66,7 +66,7 @@ def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path,
     assert all(line in kept for line in before.splitlines())
 
 
-@given(st.lists(st.sampled_from(sorted(AFTER)), unique=True))
+@given(st.lists(st.sampled_from(sorted(AFTER)), unique=True, min_size=1))
 def test_any_chosen_stages_are_wired_or_refused_and_nothing_else_changes(
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]
 ) -> None:
