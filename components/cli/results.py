@@ -1,0 +1,132 @@
+"""``hearsight show``, ``explain``, ``lineage``, ``release`` and ``tracking``: what runs have made."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from components.cli.options import Dataset
+from components.core.errors import HearsightError
+from components.core.graph import find_root, load_graph
+from components.core.printing import print_json, print_line, print_table, say
+
+app = typer.Typer()
+tracking = typer.Typer(no_args_is_help=True, help="What stages have recorded for MLflow.")
+app.add_typer(tracking, name="tracking")
+
+
+@app.command()
+def show(dataset: Dataset = "english") -> None:
+    """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
+    from components.core.check_warnings import ABOUT, read_warnings, upstream
+    from components.tracking.overview import finished, overview, pages
+    from components.tracking.recorder import flush_or_warn
+
+    root = find_root()
+    flush_or_warn(root)
+    graph = load_graph(root)
+    done = finished(graph, dataset)
+    last = next((stage for stage in ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval") if stage in done), "")
+    say(done[last].file("summary.txt").read_text() if last else overview(graph, dataset))
+    if warnings := read_warnings(root, upstream(graph, dataset)):
+        say(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
+        for warning in warnings:
+            say(f"  {warning.text}")
+        say("")
+    say("where to look")
+    for what, place in (
+        *pages(graph, dataset).items(),
+        *((("checks (Data Docs)", docs),) if (docs := root / "reports" / "data_docs").is_dir() else ()),
+        ("experiments, models, flow runs, all in a browser", "make ui"),
+    ):
+        say(f"  {what}: {place}")
+
+
+@app.command()
+def explain(
+    what: Annotated[
+        str,
+        typer.Argument(help="A record's key (or its beginning), a page's or picture's address, or a picture's file or sha256."),
+    ] = "",
+    rule: Annotated[str, typer.Option("--rule", help="Instead: list what this rule dropped, e.g. page_over_budget.")] = "",
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="With --rule: only this dataset. Default: all.")] = "",
+) -> None:
+    """Print what each stage decided about a record and what each filter rule measured, or all that one rule dropped."""
+    from components.stages.filter.measured import measured_by_output
+    from components.tracking.explain import dropped_by, with_rules
+    from components.tracking.explain import explain as explain_record
+
+    if bool(what) == bool(rule):
+        raise HearsightError("names no record and no rule, or both", where="hearsight explain", hint="give one of them")
+    if rule:
+        return print_table(dropped_by(load_graph(find_root()), rule, dataset))
+    graph = load_graph(find_root())
+    lives = explain_record(graph, what)
+    lives = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
+    if sys.stdout.isatty():
+        for life in lives:
+            say(life.text())
+    else:
+        for life in lives:
+            print_json(life.plain())
+
+
+@app.command()
+def lineage(
+    target: Annotated[str, typer.Argument(help="A registered model (name@alias or name/version), a weights file, or dvc.lock.")],
+) -> None:
+    """Trace a model back to the pages it was made from, verifying digests; fail when one does not match."""
+    from components.tracking.lineage import lineage as walk
+    from components.tracking.recorder import flush_or_warn
+
+    flush_or_warn(root := find_root())
+    print_table([step.plain() for step in walk(root, target)])
+
+
+@app.command()
+def release(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, which must not exist.")],
+    dataset: Dataset = "english",
+    licence: Annotated[str, typer.Option("--licence", help="The captions' licence, for the README.")] = "",
+    subsets: Annotated[
+        list[str] | None, typer.Option("--subset", help="Posts: NAME=N, a subset drawn from N collected posts. Repeatable.")
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", help="Posts: the file with the key that hashes users. Default: HEARSIGHT_RELEASE_KEY."),
+    ] = None,
+    mask_mentions: Annotated[
+        bool, typer.Option("--mask-mentions", help="Posts: mask every account that captions mention, not only those of the set.")
+    ] = False,
+) -> None:
+    """Write a finished dataset as files for others: captions of pages as TSV with labels; posts as dataset.json with pictures."""
+    from components.tools.release import release as write_release
+    from components.tools.release.subsets import parse_subsets
+
+    told = write_release(
+        find_root(),
+        dataset,
+        out,
+        licence,
+        subsets=parse_subsets(subsets or []),
+        key_file=key_file,
+        mask_mentions=mask_mentions,
+    )
+    print_line(told)
+
+
+@tracking.command("flush")
+def tracking_flush() -> None:
+    """Log the stage runs that wait for it, after the background process if it is at work; fails when MLflow cannot be reached."""
+    from components.tracking.recorder import flush
+
+    try:
+        print_line({"logged": len(flush(find_root()))})
+    except Exception as error:  # MLflow's and its server's own kinds
+        line = " ".join(str(error).split())[:300]
+        raise HearsightError(
+            f"cannot be reached ({line})", where="MLflow", hint="start it and run this again: nothing is lost"
+        ) from None

@@ -1,0 +1,133 @@
+"""``hearsight run``, ``check``, ``params``, ``cost``, ``data``, ``retry`` and ``snapshot``: run stages, and what that needs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from components.cli.options import Dataset
+from components.core.errors import HearsightError
+from components.core.graph import find_root, load_graph
+from components.core.printing import print_json, print_line, print_table, say
+
+app = typer.Typer()
+snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web, from which the crawl makes its records.")
+app.add_typer(snapshots, name="snapshot")
+
+
+@app.command()
+def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
+    """Run one stage for one dataset (what `dvc repro` calls)."""
+    from components.cli.stages import run as run_one
+
+    raise typer.Exit(run_one(stage, dataset))
+
+
+@app.command()
+def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
+    """Check a stage's output against its manifest, its schema and its expectations."""
+    from components.cli.stages import check as check_one
+
+    raise typer.Exit(check_one(stage, dataset))
+
+
+@app.command()
+def params(
+    stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")],
+    dataset: Dataset = "english",
+    changed: Annotated[bool, typer.Option("--changed", help="Only the settings that differ from their defaults.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
+) -> None:
+    """Print each setting of a stage for one dataset: its value, its default, its meaning, and the source of the default."""
+    from components.execution.runner import stage_settings
+    from components.tools.datasets.params_listing import listed
+
+    for row in listed(stage_settings(load_graph(find_root()), stage, dataset)):
+        if changed and not row.changed:
+            continue
+        if sys.stdout.isatty() and not as_json:
+            say(row.text())
+        else:
+            print_json(row.plain())
+
+
+@app.command()
+def cost(
+    dataset: Dataset = "english",
+    language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
+    vision: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
+    stage: Annotated[str, typer.Option(help="The stage to estimate: filter or synthesize.")] = "filter",
+    voices: Annotated[str, typer.Option(help="Assume these voices, separated by commas. Default: the parameter's.")] = "",
+) -> None:
+    """Estimate what a run of filter or synthesize would request from paid providers at most, and the price. Requests nothing."""
+    if stage == "synthesize":
+        from components.tools.cost.speech import estimate as estimate_speech
+
+        lines = estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
+    elif stage == "filter":
+        from components.tools.cost.filtering import estimate
+
+        lines = estimate(find_root(), dataset, language, vision)
+    else:
+        raise HearsightError(f"'{stage}' asks no paid provider", where="hearsight cost", hint="take filter or synthesize")
+    print_table([line.plain() for line in lines])
+
+
+@app.command()
+def data(
+    serve: Annotated[bool, typer.Option("--serve", help="Afterwards serve the sample web on loopback until Ctrl-C.")] = False,
+    dictionary: Annotated[
+        bool, typer.Option("--dictionary", help="Fetch only the dictionary, which `hearsight try` needs.")
+    ] = False,
+    voices: Annotated[bool, typer.Option("--voices", help="Fetch only the speech engine flite.")] = False,
+    benchmarks: Annotated[
+        bool, typer.Option("--benchmarks", help="Fetch the pages and pictures that only benchmarks read as well.")
+    ] = False,
+) -> None:
+    """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
+    from components.core.progress import progress
+    from components.sample.packages import BENCHMARKS, DICTIONARY, PACKAGES, VOICES, fetch_packages
+
+    root = find_root()
+    only = (DICTIONARY if dictionary else ()) + (VOICES if voices else ())
+    fetched = fetch_packages(root, progress, (only or PACKAGES) + (BENCHMARKS if benchmarks else ()))
+    print_line({"packages": str(root / "data" / "packages"), "fetched": ", ".join(fetched) or "nothing: all were there"})
+    if serve:
+        from components.sample.serving import serve as serve_web
+
+        serve_web(root)
+
+
+@app.command()
+def retry(
+    dataset: Dataset = "english",
+    classes: Annotated[
+        str,
+        typer.Option(
+            "--class", help="Failure classes, with commas between: timeout, connection, http_503, http_5xx, image_side ..."
+        ),
+    ] = "timeout,connection,http_5xx",
+) -> None:
+    """Request the failed answers of a complete snapshot again, and nothing else, and complete it anew."""
+    from components.tools.snapshots.retry import retry as retry_failed
+
+    print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
+
+
+@snapshots.command("next")
+def snapshot_next(
+    dataset: Dataset = "english",
+    day: Annotated[str, typer.Option("--day", help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
+) -> None:
+    """Set a new snapshot, based on the last one, in params.yaml: the next crawl requests only what changed."""
+    from datetime import UTC, date, datetime
+
+    from components.tools.snapshots.next_snapshot import next_snapshot
+
+    try:
+        chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()
+    except ValueError:
+        raise HearsightError(f"'{day}' is no day", where="--day", hint="write it as 2026-11-21") from None
+    print_line(next_snapshot(find_root(), dataset, chosen))

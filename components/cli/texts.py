@@ -1,0 +1,106 @@
+"""``hearsight try``, ``calibrate`` and ``pairs``: rules tried on texts, and texts read from pages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from components.core.errors import HearsightError
+from components.core.graph import find_root
+from components.core.printing import json_line, print_json, print_line, say, warn
+
+app = typer.Typer()
+
+
+@app.command("try")
+def try_(
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="The dataset whose parameters apply. Default: paper; with --posts: portuguese.")
+    ] = "",
+    explain_all: Annotated[
+        bool, typer.Option("--explain-all", help="Report every rule, also those after the one that drops.")
+    ] = False,
+    posts: Annotated[
+        bool,
+        typer.Option(
+            "--posts", help="Read captions of posts, each a JSON string; print the description in each, or why there is none."
+        ),
+    ] = False,
+) -> None:
+    """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line."""
+    if posts:
+        _try_posts(dataset)
+        return
+    from components.tools.trial.texts import AT_A_TIME, Trial, read_lines, text_of
+
+    trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
+    for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
+        if sys.stdout.isatty():
+            say(text_of(result))
+        else:
+            print_json(result)
+
+
+def _try_posts(dataset: str) -> None:
+    from components.tools.trial.posts import PostTrial, text_of
+
+    failed = False
+    for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
+        if answer.result is None:
+            failed = True
+            warn(answer.problem)
+        elif sys.stdout.isatty():
+            say(text_of(answer.result))
+        else:
+            print_json(answer.result)
+    if failed:
+        raise typer.Exit(2)
+
+
+@app.command()
+def calibrate(
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts."),
+    ] = "english",
+    rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
+    alts: Annotated[str, typer.Option("--alts", help="Alt-texts, one a line: a file, or - for standard input.")] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
+        "reports/calibration"
+    ),
+) -> None:
+    """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
+    from components.tools.calibrate import calibrate as sweep
+
+    print_line(sweep(find_root(), dataset, rules or [], alts, out))
+
+
+@app.command()
+def pairs(
+    what: Annotated[list[str], typer.Argument(help="HTML, WARC, WAT or WACZ: files, addresses (http, s3), or - for stdin.")],
+    base: Annotated[str, typer.Option(help="The base address of an HTML file's relative addresses.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Print images without alt-text or address, too.")] = False,
+) -> None:
+    """Print page, image address and alt-text as JSON lines. Unreadable input: a line on standard error, and exit code 2."""
+    from components.core.progress import progress
+    from components.web.archives.any_input import as_pairs, pairs_in
+
+    failed = False
+    for path in what:
+        pages = pairs_in(path, base)
+        try:
+            for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
+                if page.failure:
+                    failed = True
+                    warn(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
+                for pair in as_pairs(page, every):
+                    sys.stdout.write(json_line(pair) + "\n")
+        except HearsightError as error:
+            failed = True
+            warn(str(error))
+    sys.stdout.flush()
+    if failed:
+        raise typer.Exit(2)
