@@ -15,7 +15,7 @@ from importlib import resources
 def brands() -> dict[str, str]:
     """Brand in lower case → kind of business."""
     found: dict[str, str] = {}
-    text = (resources.files("components.providers") / "data" / "brands.tsv").read_text(encoding="utf-8")
+    text = (resources.files("components.knowledge") / "data" / "brands.tsv").read_text(encoding="utf-8")
     for line in text.splitlines():
         if line and not line.startswith("#"):
             kind, names = line.split("\t", 1)

@@ -13,7 +13,7 @@ from components.core.stage_output import StageOutput
 
 MOST_RULES = 3
 """Rules of a stage that are listed: those that dropped most."""
-PAGES = {"neighbours": "nearest neighbours", "evaluate_speech": "voices, to listen to"}
+PAGES = {"neighbours": "nearest neighbours", "listen": "voices, to listen to"}
 """What pages hold whose file name does not say it."""
 
 

@@ -93,7 +93,7 @@ def _require_fresh(root: Path, out: Path) -> None:
         made_from = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
         if made_from and (not made_from.exists() or sha256_file(made_from) != parent["manifest_sha256"]):
             raise HearsightError(
-                f"was made from an older {parent['stage_output']}",
+                f"was made from an older {parent['output']}",
                 where=out,
                 hint="run `dvc repro` first: a purge clears what older runs left",
             )

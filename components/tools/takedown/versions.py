@@ -78,6 +78,8 @@ class Version:
     stage: str = ""
     dataset: str = ""
     parents: tuple[str, ...] = ()
+    lineages: tuple[str, ...] = ()
+    """The objects that hold its lineage: one for each run that made it."""
 
 
 @dataclass
@@ -170,11 +172,12 @@ def find(objects: Objects, seeker: Seeker, current: set[str], known: dict[str, L
         tainted.update(v.oid for v in more)
         digests.update(v.digest for v in more)
     going = [v for v in stored.versions if v.oid in tainted and v.stage not in MODEL_STAGES]
-    stay = current | {oid for v in stored.versions if v not in going for oid in v.files.values()}
+    stay = current | {oid for v in stored.versions if v not in going for oid in (*v.files.values(), *v.lineages)}
     for v in going:
         why = f"an older {v.dataset}/{v.stage}" if v.stage else "an older output"
         stored.gone[objects.path(v.oid)] = why
-        stored.gone.update((objects.path(oid), why) for oid in v.files.values() if oid not in stay and oid in set(ids))
+        files = {*v.files.values(), *v.lineages} & set(ids) - stay
+        stored.gone.update((objects.path(oid), why) for oid in sorted(files))
     stored.gone.update((objects.path(oid), "holds what is listed") for oid in hit)
     folders = {v.oid for v in going}
     for path, content in objects.run_files():
@@ -214,3 +217,4 @@ def _add_parents(objects: Objects, versions: list[Version]) -> None:
         for version in made:
             version.dataset = lineage.get("dataset", "")
             version.parents = (*version.parents, *parents)
+            version.lineages = (*version.lineages, oid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_lan
 
 def test_the_output_passes_its_check(stage: Any) -> None:
     (stage.root / "expectations").mkdir(exist_ok=True)
-    (stage.root / "expectations" / "index.json").write_bytes((PROJECT / "expectations" / "index.json").read_bytes())
+    shutil.copy(PROJECT / "expectations" / "build_search_index.json", stage.root / "expectations")
     assert check(stage.root, "stamps", "build_search_index").passed
 
 

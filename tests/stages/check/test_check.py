@@ -17,8 +17,9 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, docs_folder, gate_path
 from tests.stages.check.boundaries import Change, make, relist
 from tests.stages.check.corruptions import CORRUPTIONS, UNIQUE, put
+from tests.support import PROJECT
 
-SUITES = Path(__file__).resolve().parents[2] / "expectations"
+SUITES = PROJECT / "expectations"
 
 
 CASES = [

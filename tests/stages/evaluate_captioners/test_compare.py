@@ -203,7 +203,7 @@ def test_no_captioner_no_set_and_a_cell_without_models_are_one_clear_line(tmp_pa
     empty = cell(tmp_path, "english", "small8x8", {})
     refused(
         tmp_path,
-        r"small8x8/caption: holds no trained captioner — run `dvc repro -f -s train_captioner@english-small8x8`",
+        r"small8x8/train_captioner: holds no trained captioner — run `dvc repro -f -s train_captioner@english-small8x8`",
         empty=empty,
     )
 

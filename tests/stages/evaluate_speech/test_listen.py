@@ -155,7 +155,9 @@ def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
     for name, caption in (("right", CAPTIONS[0]), ("wrong", "three green kites over snow")):
         root = tmp_path / name
         (root / "expectations").mkdir(parents=True)
-        (root / "expectations" / "listen.json").write_bytes((PROJECT / "expectations" / "listen.json").read_bytes())
+        (root / "expectations" / "evaluate_speech.json").write_bytes(
+            (PROJECT / "expectations" / "evaluate_speech.json").read_bytes()
+        )
         run(root, finished(root, [(utterance(0, caption, sound), sound)]))
     right, wrong = (check(tmp_path / name, "english", "evaluate_speech") for name in ("right", "wrong"))
     assert right.expectations > 10
@@ -174,7 +176,9 @@ def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
     assert INSTALL in page.text and "not measured" in page.text and len(page.of("audio")) == 4
     assert set(found.table()["verdict"].to_pylist()) == {"unrecognised"}
     (tmp_path / "expectations").mkdir()
-    (tmp_path / "expectations" / "listen.json").write_bytes((PROJECT / "expectations" / "listen.json").read_bytes())
+    (tmp_path / "expectations" / "evaluate_speech.json").write_bytes(
+        (PROJECT / "expectations" / "evaluate_speech.json").read_bytes()
+    )
     assert check(tmp_path, "english", "evaluate_speech").passed
 
 

@@ -62,7 +62,7 @@ class Page(HTMLParser):
 def whole(tmp_path_factory):
     root = tmp_path_factory.mktemp("whole")
     given = inputs(root, totals=b"date,total\n2023-02-01,40\n2024-02-01,60\n")
-    given["evaluate_captioners"] = make_output(root / "other", "split", [[row("split", key="e", caption="a dog runs on grass")]])
+    given["comparison"] = make_output(root / "other", "split", [[row("split", key="e", caption="a dog runs on grass")]])
     leave_warning(given["input"])
     return given, *analyze(root, given)
 

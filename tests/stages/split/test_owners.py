@@ -20,7 +20,7 @@ from components.stages.split import ACROSS, CLOSE, SPLITS, ByGroup, ByOwner, Par
 from components.stages.split.assignments import opened
 from components.stages.split.owners import Post, place, shares_of
 from tests.stages.check.boundaries import make
-from tests.support import make_output, make_stage, row
+from tests.support import PROJECT, make_output, make_stage, row
 
 SETTINGS = ByOwner(sides="ours")
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
@@ -322,7 +322,7 @@ def test_a_run_killed_after_it_remembered_ends_as_the_uninterrupted_one(tmp_path
 
 def test_the_check_refuses_an_owner_on_two_sides_and_says_nothing_of_pages(tmp_path: Path) -> None:
     (tmp_path / "expectations").mkdir()
-    (tmp_path / "expectations/split.json").write_bytes((Path(__file__).parents[2] / "expectations/split.json").read_bytes())
+    (tmp_path / "expectations/split.json").write_bytes((PROJECT / "expectations/split.json").read_bytes())
     make(tmp_path, "split")
     check(tmp_path, "english", "split")
     make(tmp_path, "split", lambda rows, ledger: [r.update(owner="ana") for r in rows])

@@ -242,7 +242,7 @@ def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Pat
     one, two = project(tmp_path / "q"), project(tmp_path / "r", posts(23))
     shutil.rmtree(one / "data/posts/crawl")
     shutil.copytree(two / "data/posts/crawl", one / "data/posts/crawl")
-    assert "is not the output that posts/describe was made from" in refusal(one, tmp_path / "out")
+    assert "is not the output that posts/extract_descriptions was made from" in refusal(one, tmp_path / "out")
 
 
 def test_options_that_do_not_fit_are_one_line(tmp_path: Path) -> None:
@@ -288,9 +288,9 @@ def test_the_datasheet_tells_what_was_measured(made: Path) -> None:
         "6.2.9": "Raw captions that still mention an account: 12 (50.0%); a web address: 12 (50.0%); an e-mail "
         "address: 12 (50.0%)",
         "6.3.1": "Of 36 captions 13.9% were malformed",
-        "6.3.2": "| describe | record | 36 | 31 | 13.9% | no_hashtag 5 |",
+        "6.3.2": "| extract_descriptions | record | 36 | 31 | 13.9% | no_hashtag 5 |",
         "6.3.4": "Posted: 2026-01-03 to 2026-12-03 (1 without a day). Collected: 2026-11-21 to 2026-11-21",
-        "6.4.1": "| describe | min_words | 3 |\n| dedup | signal.kind | phash |\n"
+        "6.4.1": "| extract_descriptions | min_words | 3 |\n| dedup | signal.kind | phash |\n"
         "| dedup | signal.max_distance | 6 |\n| split | by | owner |",
         "6.5.4": "| mulher, mulheres | 24 |",
         "6.6.4": "CC BY 4.0",

@@ -80,7 +80,9 @@ def versions(root: Path) -> dict[str, str]:
     for name, rows in (("old", both), ("new", both[1:])):
         digests[f"{name} crawl"] = output(root, "crawl", "", rows, b"same")
         digests[f"{name} report"] = output(root, "report", digests[f"{name} crawl"], [], name.encode())
-        dvc(root, "add", "-q", "data/english/crawl", "data/english/report")
+        outputs = ("crawl", "report")
+        dvc(root, "add", "-q", *(f"data/english/{stage}" for stage in outputs))
+        dvc(root, "add", "-q", *(f"reports/lineage/english/{stage}.json" for stage in outputs))
     return digests
 
 
@@ -104,7 +106,8 @@ def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, re
         new = {
             v.oid for v in find(cache, seeker, set(), {}).versions if v.digest in (digests["new crawl"], digests["new report"])
         }
-        current = new | {oid for v in find(cache, seeker, set(), {}).versions if v.oid in new for oid in v.files.values()}
+        kept_versions = [v for v in find(cache, seeker, set(), {}).versions if v.oid in new]
+        current = new | {oid for v in kept_versions for oid in (*v.files.values(), *v.lineages)}
         for oid in everything:  # as `dvc push` of both versions leaves it
             far.odb.add(cache.path(oid), cache.odb.fs, oid)
         with pytest.raises(HearsightError, match="refers to an output that holds what is listed"):
