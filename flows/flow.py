@@ -123,7 +123,7 @@ def status_is_clean(addresses: list[str], root: Path, env: Mapping[str, str]) ->
     get_run_logger().info("dvc status is clean: %d stages", len(addresses))
 
 
-def move_on(dataset: str, root: Path) -> None:
+def start_snapshot(dataset: str, root: Path) -> None:
     """Let ``dataset``'s crawl name a snapshot of the day, standing on its last one; an unfinished one is finished first.
 
     Raises:
@@ -160,7 +160,7 @@ def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = No
     """
     place = Path(root or Path.cwd()).resolve()
     for dataset in snapshots or []:
-        move_on(dataset, place)
+        start_snapshot(dataset, place)
     stages = read_tasks(place, target.split())
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from flows.settings import prepare
+from flows.settings import configure_prefect
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         root = find_root()
         pools = dict(_pool(text) for text in chosen.pool)
-        prepare(root)
+        configure_prefect(root)
         from flows.flow import pipeline
 
         number = pipeline(target=chosen.target, root=str(root), pools=pools)

@@ -16,7 +16,7 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.params import Settings, parse_settings, read_params_file
 from flows.server import prefect_server
-from flows.settings import prepare
+from flows.settings import configure_prefect
 
 
 class Schedule(Settings):
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         root = find_root()
-        prepare(root)
+        configure_prefect(root)
         schedules = read_schedules(root)
         with prefect_server(root, chosen.port) as url:
             from prefect import serve

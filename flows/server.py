@@ -31,13 +31,13 @@ def prefect_server(root: Path, port: int) -> Iterator[str]:
         return
     url = f"http://{LOOPBACK}:{port}/api"
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
-    with served("prefect", command, f"{url}/health", root):
+    with run_server("prefect", command, f"{url}/health", root):
         os.environ["PREFECT_API_URL"] = url
         yield url
 
 
 @contextmanager
-def served(name: str, command: Sequence[str], health: str, root: Path) -> Iterator[None]:
+def run_server(name: str, command: Sequence[str], health: str, root: Path) -> Iterator[None]:
     """Run ``command`` in ``root`` until the block ends; the block begins when ``health`` answers.
 
     Raises:

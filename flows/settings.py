@@ -9,7 +9,7 @@ PORTS = {"mlflow": 5000, "prefect": 4200, "pages": 8010}
 """Ports of loopback that ``python -m flows.ui`` listens on, by the option that changes each."""
 
 
-def prepare(root: Path) -> None:
+def configure_prefect(root: Path) -> None:
     """No telemetry; and with no server at hand, one of the run's own whose data lie in the project.
 
     What the environment or the user's own Prefect profile says is left as it is.

@@ -14,12 +14,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
-from components.core.check_warnings import all_warnings
+from components.core.check_warnings import read_all_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph, find_root, load_graph
 from components.tracking.recorder import flush_or_warn
-from flows.server import LOOPBACK, prefect_server, served
-from flows.settings import PORTS, prepare
+from flows.server import LOOPBACK, prefect_server, run_server
+from flows.settings import PORTS, configure_prefect
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
 HEAD = 4096
@@ -79,7 +79,7 @@ def index(graph: Graph) -> str:
         )
         return f"<ul>{''.join(items)}</ul>" if pages else "<p>None yet: run <code>dvc repro</code>.</p>"
 
-    items = "".join(f"<li>{html.escape(each.text)}</li>" for each in all_warnings(root))
+    items = "".join(f"<li>{html.escape(each.text)}</li>" for each in read_all_warnings(root))
     warnings = f"<h2>Warnings of the checks</h2><ul>{items}</ul>" if items else ""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hearsight: reports and checks</title>'
@@ -109,7 +109,7 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
     os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # half a dozen idle processes otherwise
     url = f"http://{LOOPBACK}:{port}"
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, "--workers", "1"]
-    with served("mlflow", [*command, "--host", LOOPBACK, "--port", str(port)], f"{url}/health", root):
+    with run_server("mlflow", [*command, "--host", LOOPBACK, "--port", str(port)], f"{url}/health", root):
         yield url
 
 
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         root = find_root()
         graph = load_graph(root)
-        prepare(root)
+        configure_prefect(root)
         flush_or_warn(root)
         with ExitStack() as stack:
             mlflow = stack.enter_context(mlflow_server(root, chosen.mlflow))

@@ -15,7 +15,7 @@ from components.core.check_warnings import CheckWarning, warnings_bytes, warning
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.engine import Engine, LocalEngine, attempt
+from components.execution.engine import Engine, LocalEngine, call_item
 from components.execution.stage import Stage
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -66,12 +66,12 @@ class InlineEngine:
 
     name = "local"
 
-    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         return nullcontext()
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         for index, item in enumerate(items):
-            good, result = attempt(work, item)
+            good, result = call_item(work, item)
             if not good:
                 raise result
             yield index, result

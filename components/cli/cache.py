@@ -10,7 +10,7 @@ import typer
 from components.core.printing import print_table
 
 app = typer.Typer(no_args_is_help=True, help="The stores of results that are not computed twice.")
-ASKED = ("google", "wikidata")
+SERVICES = ("google", "wikidata")
 """How the names of stores begin whose results are answers of services, some of them paid for."""
 
 
@@ -33,11 +33,13 @@ def repair(
 
     root = find_root()
     found = find_damage(root / ".hearsight" / "annotations")
-    chosen = [damage for damage in found if yes and (answers or not is_asked(damage.store))]
-    left = repair_stores(root, chosen, [damage.store for damage in chosen if is_asked(damage.store)]) if chosen else {}
+    chosen = [damage for damage in found if yes and (answers or not holds_answers(damage.store))]
+    left = repair_stores(root, chosen, [damage.store for damage in chosen if holds_answers(damage.store)]) if chosen else {}
     rows = []
     for damage in found:
-        need = "" if damage.store in left else "give --yes" if answers or not is_asked(damage.store) else "give --yes --answers"
+        need = (
+            "" if damage.store in left else "give --yes" if answers or not holds_answers(damage.store) else "give --yes --answers"
+        )
         rows.append(
             {
                 "store": damage.store.name,
@@ -51,6 +53,6 @@ def repair(
         raise typer.Exit(2)
 
 
-def is_asked(store: Path) -> bool:
+def holds_answers(store: Path) -> bool:
     """Whether a store holds answers of services: one with claims beside it, or with a service's name."""
-    return store.with_suffix(".claims").exists() or store.name.startswith(ASKED)
+    return store.with_suffix(".claims").exists() or store.name.startswith(SERVICES)

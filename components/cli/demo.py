@@ -47,7 +47,7 @@ def _sole(root: Path) -> AbstractContextManager[None]:
 def _run(root: Path, kind: str) -> None:
     """Run the pipeline; raises typer.Exit with dvc's exit code when it fails."""
     from components.core.graph import load_graph
-    from components.core.printing import say, visible
+    from components.core.printing import escape_controls, print_text
     from components.tools.demo.closing import opening, results
     from components.tools.demo.lanes import lanes, new_lanes
     from components.tools.demo.progress import Progress, count_stages
@@ -65,10 +65,10 @@ def _run(root: Path, kind: str) -> None:
     except Exception as error:  # the results are written: the tracker is no reason to fail
         typer.echo(f"hearsight: warning: not all runs are in MLflow yet ({error})", err=True)
     if code:
-        typer.echo(visible("\n".join(["", "last lines of the log:", *(f"  {line}" for line in lines), ""])), err=True)
+        typer.echo(escape_controls("\n".join(["", "last lines of the log:", *(f"  {line}" for line in lines), ""])), err=True)
         what = f"'{progress.current}' failed" if progress.current else "dvc failed"
-        typer.echo(f"{what}: {visible(reason(lines))}\nlog: {root / LOG}; the same command continues", err=True)
+        typer.echo(f"{what}: {escape_controls(reason(lines))}\nlog: {root / LOG}; the same command continues", err=True)
         raise typer.Exit(code)
     typer.echo(f"\ndone in {progress.elapsed()}: {progress.ran} stages ran, {progress.visited - progress.ran} were up to date\n")
     for line in results(root, graph):
-        say(line)
+        print_text(line)

@@ -22,17 +22,17 @@ def main() -> None:
 
         code = (run if words[0] == "run" else check)(words[1], words[3])
     except HearsightError as error:
-        from components.core.printing import warn
+        from components.core.printing import print_error
 
-        warn(str(error))
+        print_error(str(error))
         code = 2
     except OSError as error:
-        from components.core.files import system_fault
-        from components.core.printing import warn
+        from components.core.files import explain_os_error
+        from components.core.printing import print_error
 
-        if (fault := system_fault(error)) is None:
+        if (fault := explain_os_error(error)) is None:
             raise
-        warn(str(fault))
+        print_error(str(fault))
         code = 2
     raise SystemExit(code)
 

@@ -19,7 +19,7 @@ from components.cli.scoring import app as scoring_app
 from components.cli.search import app as search_app
 from components.cli.takedown import app as takedown
 from components.cli.voices import app as voices_app
-from components.core.printing import json_line, print_json, print_line, print_table, say, warn
+from components.core.printing import json_line, print_error, print_json, print_line, print_table, print_text
 
 app = typer.Typer(
     add_completion=False,
@@ -105,7 +105,7 @@ def try_(
     trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
     for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
         if sys.stdout.isatty():
-            say(text_of(result))
+            print_text(text_of(result))
         else:
             print_json(result)
 
@@ -118,9 +118,9 @@ def _try_posts(dataset: str) -> None:
     for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
         if answer.result is None:
             failed = True
-            warn(answer.problem)
+            print_error(answer.problem)
         elif sys.stdout.isatty():
-            say(text_of(answer.result))
+            print_text(text_of(answer.result))
         else:
             print_json(answer.result)
     if failed:
@@ -171,7 +171,7 @@ def explain(
     lives = explain_record(load_graph(find_root()), what)
     if sys.stdout.isatty():
         for life in lives:
-            say(life.text())
+            print_text(life.text())
     else:
         for life in lives:
             print_json(life.plain())
@@ -183,17 +183,17 @@ def lineage(
 ) -> None:
     """Trace a model back to the pages it was made from, verifying digests; fail when one does not match."""
     from components.core.graph import find_root
-    from components.tracking.lineage import lineage as walk
+    from components.tracking.lineage import trace_lineage
     from components.tracking.recorder import flush_or_warn
 
     flush_or_warn(root := find_root())
-    print_table([step.plain() for step in walk(root, target)])
+    print_table([step.plain() for step in trace_lineage(root, target)])
 
 
 @app.command()
 def show(dataset: Dataset = "english") -> None:
     """Print the results of a finished run: records kept and dropped, scores, and where its pages are."""
-    from components.core.check_warnings import ABOUT, read_warnings, upstream
+    from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
     from components.core.graph import find_root, load_graph
     from components.core.stage_output import StageOutput
     from components.tracking.recorder import flush_or_warn
@@ -211,13 +211,13 @@ def show(dataset: Dataset = "english") -> None:
     last, page = next((end for end in ends if end[0] in taken), ends[0])
     graph.require(last, dataset)
     report = StageOutput(graph.output(last, dataset))
-    say(report.file("summary.txt").read_text())
-    if warnings := read_warnings(root, upstream(graph, dataset)):
-        say(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
+    print_text(report.file("summary.txt").read_text())
+    if warnings := read_warnings(root, upstream_outputs(graph, dataset)):
+        print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:
-            say(f"  {warning.text}")
-        say("")
-    say("where to look")
+            print_text(f"  {warning.text}")
+        print_text("")
+    print_text("where to look")
     for what, place in (
         (page.partition(".")[0], report.path / page),
         *(
@@ -233,7 +233,7 @@ def show(dataset: Dataset = "english") -> None:
         ("checks (Data Docs)", root / "reports" / "data_docs"),
         ("experiments, models, flow runs, all in a browser", "make ui"),
     ):
-        say(f"  {what}: {place}")
+        print_text(f"  {what}: {place}")
 
 
 @app.command()
@@ -351,12 +351,12 @@ def pairs(
             for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
                 if page.failure:
                     failed = True
-                    warn(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
+                    print_error(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
                 for pair in as_pairs(page, every):
                     sys.stdout.write(json_line(pair) + "\n")
         except HearsightError as error:
             failed = True
-            warn(str(error))
+            print_error(str(error))
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)
@@ -391,7 +391,7 @@ def knowledge_index(
 
     about = build_index(dump, out, min_sitelinks)
     for line in about["broken_lines"]:
-        warn(f"{dump}: {line}")
+        print_error(f"{dump}: {line}")
     print_line({key: about[key] for key in ("lines", "items", "entities", "names", "classes", "broken", "bytes", "digest")})
 
 
@@ -415,17 +415,17 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except HearsightError as error:
-        warn(str(error))
+        print_error(str(error))
         raise SystemExit(2) from None
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         raise SystemExit(0) from None
     except OSError as error:
-        from components.core.files import system_fault
+        from components.core.files import explain_os_error
 
-        if (fault := system_fault(error)) is None:
+        if (fault := explain_os_error(error)) is None:
             raise
-        warn(str(fault))
+        print_error(str(fault))
         raise SystemExit(2) from None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.core.printing import print_json, print_line, print_table, say
+from components.core.printing import print_json, print_line, print_table, print_text
 
 if TYPE_CHECKING:
     from components.tools.score.scoring import Scores
@@ -65,9 +65,9 @@ def _show(scores: Scores, per_item: bool) -> None:
         ]
     )
     for name, why in scores.left_out.items():
-        say(f"left out: {name}: {why}")
+        print_text(f"left out: {name}: {why}")
     for note in scores.notes:
-        say(f"note: {note}")
+        print_text(f"note: {note}")
 
 
 def _rounded(value: object) -> object:

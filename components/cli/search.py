@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from components.core.printing import print_json, print_table, warn
+from components.core.printing import print_error, print_json, print_table
 
 if TYPE_CHECKING:
     from components.retrieval.searcher import Found, Searcher
@@ -46,10 +46,10 @@ def search(
     if page is not None and not page.parent.is_dir():
         raise HearsightError("there is no such folder", where=page.parent, hint="make it, or write elsewhere")
     asked = read_query(query)
-    searcher = Searcher.open(folder_of(index), encoder_weights)
+    searcher = Searcher.open(find_index_folder(index), encoder_weights)
     for note in (*asked.notes, searcher.encoder.note(asked)):
         if note:
-            warn(f"note: {query}: {note}")
+            print_error(f"note: {query}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
     found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
     rows = [row for each in kinds for row in map(_row(searcher), found[each])]
@@ -63,10 +63,10 @@ def search(
         from components.stages.build_search_index.page import found_html
 
         name = "standard input" if query == "-" else Path(query).name
-        publish_bytes(page, found_html(asked, name, searcher, found, sound_of(searcher)).encode())
+        publish_bytes(page, found_html(asked, name, searcher, found, audio_reader(searcher)).encode())
 
 
-def folder_of(index: str) -> Path:
+def find_index_folder(index: str) -> Path:
     """The folder that a dataset's index lies in, or the folder itself.
 
     Raises:
@@ -96,7 +96,7 @@ def folder_of(index: str) -> Path:
     return folder / SEARCH
 
 
-def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
+def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     """What gives the FLAC of a found utterance: from the project's own data, if it is what was indexed; else nothing."""
     from components.core.errors import HearsightError
     from components.core.graph import find_root
@@ -108,7 +108,7 @@ def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     except (HearsightError, KeyError, TypeError):
         there = False
     if not there:
-        warn("note: the indexed speech is not here, so the page has no players for it")
+        print_error("note: the indexed speech is not here, so the page has no players for it")
         return lambda item: None
     return lambda item: speech.read_media(item["media"])
 

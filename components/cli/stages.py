@@ -36,13 +36,13 @@ def check(stage: str, dataset: str) -> int:
 def check_here(stage: str, dataset: str) -> int:
     """``hearsight check`` in this process; returns the exit code."""
     from components.core.graph import find_root, load_graph
-    from components.core.printing import print_line, visible
+    from components.core.printing import escape_controls, print_line
     from components.stages.check import check as check_boundary
 
     root = find_root()
     load_graph(root).require(stage, dataset)
     gate = check_boundary(root, dataset, stage)
     for line in gate.warning_lines():
-        print(visible(line), file=sys.stderr)
+        print(escape_controls(line), file=sys.stderr)
     print_line(gate.summary())
     return 0

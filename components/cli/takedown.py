@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from components.core.printing import print_line, print_table, warn
+from components.core.printing import print_error, print_line, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Remove what somebody asked to have removed, everywhere, and prove it.")
 Url = Annotated[str, typer.Option("--url", help="The address of a page or picture.")]
@@ -42,7 +42,7 @@ def add(
         then = "dvc repro, then hearsight takedown purge --yes"
         print_line({"listed": kind, "sha256": entry.sha256, "new": new, "next": then})
     for place in named_in_params(load_graph(root).params, read_takedown(root / NAME)):
-        warn(f"warning: params.yaml names it in {place}: take it out")
+        print_error(f"warning: params.yaml names it in {place}: take it out")
 
 
 @app.command("list")

@@ -5,6 +5,6 @@ from __future__ import annotations
 import unicodedata
 
 
-def spelled_owner(owner: str) -> str | None:
+def normalise_account(owner: str) -> str | None:
     """An owner's name as hashed: NFKC, case folded, without white space at the ends and a leading @; None when empty."""
     return unicodedata.normalize("NFKC", owner).strip().lstrip("@").casefold() or None

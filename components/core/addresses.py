@@ -34,26 +34,26 @@ def find_root(start: Path | None = None) -> Path:
     raise HearsightError("no dvc.yaml and params.yaml here or above", where=here, hint="run inside a Hearsight project")
 
 
-def dataset_and_stage(folder: Path) -> tuple[str, str]:
+def parse_output_path(folder: Path) -> tuple[str, str]:
     """The dataset and the stage whose output lies in ``folder``."""
     dataset, above = folder.parent, folder.parent.parent
     return (f"{above.parent.name}/{CELLS}/{dataset.name}" if above.name == CELLS else dataset.name), folder.name
 
 
-def named(name: str) -> tuple[str, str]:
+def parse_output_name(name: str) -> tuple[str, str]:
     """The dataset and the stage of an output called ``<dataset>/<stage>``."""
     dataset, _, stage = name.rpartition("/")
     return dataset, stage
 
 
-def address(dataset: str, stage: str) -> str:
+def stage_address(dataset: str, stage: str) -> str:
     """What ``dvc repro`` calls the stage that makes an output."""
     return f"{stage}@{dataset.rpartition('/')[2]}"
 
 
-def check_address(dataset: str, stage: str) -> str:
+def check_stage_address(dataset: str, stage: str) -> str:
     """What ``dvc repro`` calls the check of an output."""
-    return f"check-{address(dataset, stage)}"
+    return f"check-{stage_address(dataset, stage)}"
 
 
 def lineage_path(folder: Path) -> Path:
@@ -61,7 +61,7 @@ def lineage_path(folder: Path) -> Path:
 
     It is not in the output's folder, so that a new lineage of equal content runs no later stage.
     """
-    dataset, stage = dataset_and_stage(folder)
+    dataset, stage = parse_output_path(folder)
     root = folder.parents[dataset.count("/") + 2]
     return root / "reports" / "lineage" / dataset / f"{stage}.json"
 

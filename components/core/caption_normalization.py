@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 
-def normalised(caption: str) -> str:
+def normalise_caption(caption: str) -> str:
     """A caption as it is compared: NFKC, without case, marks and what is no letter or digit parted by single spaces.
 
     What holds no letter or digit stays as it is.

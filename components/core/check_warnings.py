@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from components.core.addresses import check_address, named
+from components.core.addresses import check_stage_address, parse_output_name
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.graph import Graph
@@ -57,7 +57,7 @@ def warnings_bytes(output: str, warnings: Sequence[CheckWarning]) -> bytes:
     return (canonical_json({"boundary": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
 
 
-def all_warnings(root: Path) -> list[CheckWarning]:
+def read_all_warnings(root: Path) -> list[CheckWarning]:
     """Read the warnings of every output that was checked, by its name; raises HearsightError as :func:`read_warnings`."""
     folder = root / "reports" / "warnings"
     checked = sorted(path.relative_to(folder).with_suffix("") for path in folder.glob("**/*.json"))
@@ -72,7 +72,7 @@ def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
     """
     found: list[CheckWarning] = []
     for output in boundaries:
-        dataset, stage = named(output)
+        dataset, stage = parse_output_name(output)
         path = warnings_path(root, dataset, stage)
         try:
             found += [CheckWarning(**each) for each in json.loads(path.read_bytes())["warnings"]]
@@ -82,7 +82,7 @@ def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
             raise HearsightError(
                 f"is not a file of warnings ({error!r})",
                 where=path,
-                hint=f"run `dvc repro -f -s {check_address(dataset, stage)}`",
+                hint=f"run `dvc repro -f -s {check_stage_address(dataset, stage)}`",
             ) from None
     return found
 
@@ -94,7 +94,7 @@ def input_warnings(inputs: Iterable[StageOutput]) -> list[str]:
     return [warning.text for name, root in roots.items() for warning in read_warnings(root, [name])]
 
 
-def with_warnings(page: str, warnings: Sequence[str]) -> str:
+def insert_warnings(page: str, warnings: Sequence[str]) -> str:
     """Return an HTML page with a section of warnings before its first ``<h2>``; the page itself when there are none."""
     if not warnings:
         return page
@@ -104,7 +104,7 @@ def with_warnings(page: str, warnings: Sequence[str]) -> str:
     return head + section + mark + rest
 
 
-def upstream(graph: Graph, dataset: str) -> list[str]:
+def upstream_outputs(graph: Graph, dataset: str) -> list[str]:
     """Return every output that ``dataset``'s stages make or read, directly or through others, as ``<dataset>/<stage>``."""
     found: dict[str, None] = {}
     waiting = [f"{dataset}/{stage}" for stage in graph.stages_of(dataset)]
@@ -113,7 +113,7 @@ def upstream(graph: Graph, dataset: str) -> list[str]:
         if output in found:
             continue
         found[output] = None
-        name, stage = named(output)
+        name, stage = parse_output_name(output)
         wired = graph.chain.get(stage, {}).get(name) or {}
         waiting += wired.values()
     return list(found)

@@ -22,13 +22,13 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
-from components.core.module_facts import Facts, facts_of, syntax_tree
+from components.core.module_facts import Facts, read_facts, syntax_tree
 
-__all__ = ["PLUMBING", "Code", "code_digest", "reached_files", "syntax_tree"]
+__all__ = ["EXCLUDED", "Code", "code_digest", "reached_files", "syntax_tree"]
 
 PACKAGES = ("components", "flows")
 FACTS = Path(".hearsight") / "code"
-PLUMBING = {
+EXCLUDED = {
     "components/core/result_cache.py": "returns what an annotator computed, keyed by content and version, checked by digest",
     "components/core/shard_cache.py": "returns the files of an entry, checked by digest",
     "components/core/key_locks.py": "locks",
@@ -65,7 +65,7 @@ class Code:
 
     def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self.root = root
-        self.facts: Callable[[str], Facts] = cache(lambda file: facts_of(read(root / file), root / FACTS))
+        self.facts: Callable[[str], Facts] = cache(lambda file: read_facts(read(root / file), root / FACTS))
         self.content: Callable[[str], str] = cache(lambda file: hashlib.sha256(read(root / file)).hexdigest())
         self.listed = cache(self._listed)
         self.references = cache(self._references)
@@ -103,7 +103,7 @@ class Code:
         sources, data = self.reached(*modules, executed=executed, parents=parents)
         total = hashlib.sha256()
         for file in sources:
-            if file not in PLUMBING:
+            if file not in EXCLUDED:
                 total.update(f"{file}\n{self.facts(file).digest}\n".encode())
         for file in data:
             total.update(f"{file}\n{self.content(file)}\n".encode())

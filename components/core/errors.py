@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from components.core.printing import visible
+from components.core.printing import escape_controls
 
 
 class HearsightError(Exception):
@@ -21,7 +21,7 @@ class HearsightError(Exception):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         cure = f" — {self.hint}" if self.hint else ""
-        return visible(" ".join(f"{place}{self.what}{cure}".split()))
+        return escape_controls(" ".join(f"{place}{self.what}{cure}".split()))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and workers send errors back pickled.

@@ -83,7 +83,7 @@ _SYSTEM_FAULTS = frozenset(
 """What the machine or its owner is to fix: no defect of Hearsight."""
 
 
-def system_fault(error: OSError) -> HearsightError | None:
+def explain_os_error(error: OSError) -> HearsightError | None:
     """What to tell a person about an error of the file system that no code foresaw; None when it may be a defect."""
     if error.errno not in _SYSTEM_FAULTS:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from components.core.addresses import check_address, dataset_and_stage
+from components.core.addresses import check_stage_address, parse_output_path
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
@@ -30,7 +30,7 @@ def require_passed(root: Path, output: StageOutput) -> None:
     Raises:
         HearsightError: the gate let another output pass: this one was changed by hand, or made anew and not checked.
     """
-    dataset, stage = dataset_and_stage(output.path)
+    dataset, stage = parse_output_path(output.path)
     path = gate_path(root, dataset, stage)
     if not path.exists():
         return
@@ -42,5 +42,5 @@ def require_passed(root: Path, output: StageOutput) -> None:
         raise HearsightError(
             f"is not the output that {path.relative_to(root)} let pass: changed by hand, or not checked yet",
             where=output.path / "manifest.json",
-            hint=f"run `dvc repro {check_address(dataset, stage)}`",
+            hint=f"run `dvc repro {check_stage_address(dataset, stage)}`",
         )

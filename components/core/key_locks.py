@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-class Claims:
-    """This process's claims in one file; see :func:`claiming`."""
+class KeyLocks:
+    """This process's claims in one file; see :func:`open_key_locks`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def take(self, key: str, *, wait: bool = False) -> bool:
+    def acquire(self, key: str, *, wait: bool = False) -> bool:
         """Claim the key; False when another process holds it, unless ``wait`` waits for that to end."""
         try:
             fcntl.lockf(self._descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, _byte(key))
@@ -34,12 +34,12 @@ class Claims:
 
 
 @contextmanager
-def claiming(path: Path) -> Iterator[Claims]:
-    """Claims in the file at ``path``, all given back at the end. A process opens it once at a time."""
+def open_key_locks(path: Path) -> Iterator[KeyLocks]:
+    """KeyLocks in the file at ``path``, all given back at the end. A process opens it once at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        yield Claims(descriptor)
+        yield KeyLocks(descriptor)
     finally:
         os.close(descriptor)
 

@@ -28,20 +28,20 @@ def dropped(key: str, rule: str, value: Any, threshold: Any, *, kind: str = "rec
         "key": key,
         "verdict": DROPPED,
         "rule": rule,
-        "value": spell(value),
-        "threshold": spell(threshold),
+        "value": format_value(value),
+        "threshold": format_value(threshold),
         "detail": detail,
     }
 
 
-def spell(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as ledger text: numbers to four significant decimals, lists joined, everything else as itself."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4f}".rstrip("0").rstrip(".")
     if isinstance(value, (list, tuple)):
-        return ", ".join(spell(item) for item in value)
+        return ", ".join(format_value(item) for item in value)
     return str(value)
 
 

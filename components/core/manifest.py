@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import address, dataset_and_stage
+from components.core.addresses import parse_output_path, stage_address
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
@@ -65,7 +65,7 @@ class Manifest:
         """Publish the manifest, which declares ``folder`` finished."""
         publish_bytes(folder / NAME, self.to_bytes())
 
-    def expected(self) -> dict[str, tuple[int, str]]:
+    def expected_files(self) -> dict[str, tuple[int, str]]:
         """Every file the output should hold: path inside it → (bytes, sha256)."""
         files = {entry.path: (entry.bytes, entry.sha256) for entry in self.files}
         for shard in self.shards:
@@ -83,7 +83,7 @@ def read_manifest(folder: Path) -> Manifest:
         HearsightError: there is none (the stage has not finished), or it is not one this version can read.
     """
     path = folder / NAME
-    again = f"run `dvc repro {address(*dataset_and_stage(folder))}`"
+    again = f"run `dvc repro {stage_address(*parse_output_path(folder))}`"
     try:
         raw = path.read_bytes()
     except FileNotFoundError:

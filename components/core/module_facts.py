@@ -71,7 +71,7 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def facts_of(source: bytes, folder: Path | None = None) -> Facts:
+def read_facts(source: bytes, folder: Path | None = None) -> Facts:
     """Return the facts of one file.
 
     Args:

@@ -14,7 +14,7 @@ from components.core.files import publish_bytes
 from components.core.params import read_params_file
 
 
-def set_texts(path: Path, block: Sequence[str], values: Mapping[str, str]) -> None:
+def replace_values(path: Path, block: Sequence[str], values: Mapping[str, str]) -> None:
     """Give settings of one block new texts; comments, order and spelling of everything else stay.
 
     Args:

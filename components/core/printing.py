@@ -16,7 +16,7 @@ _COMMANDS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\
 """C0 without tab and newline, DEL, C1, marks of direction, Unicode's line ends, and halves of characters, which UTF-8 lacks."""
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return the text with every character that a terminal would obey as its code (``\\x1b``); tab and newline stay."""
     return _COMMANDS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
@@ -27,14 +27,14 @@ def json_line(value: Any, *, allow_nan: bool = True) -> str:
     return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print text for people, with what a terminal would obey made visible."""
-    print(visible(text), flush=True)
+    print(escape_controls(text), flush=True)
 
 
-def warn(text: str) -> None:
+def print_error(text: str) -> None:
     """Print a line about what went wrong on standard error, likewise."""
-    print(f"hearsight: {visible(text)}", file=sys.stderr, flush=True)
+    print(f"hearsight: {escape_controls(text)}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any, *, allow_nan: bool = True) -> None:
@@ -45,7 +45,7 @@ def print_json(value: Any, *, allow_nan: bool = True) -> None:
 def print_line(line: Mapping[str, Any]) -> None:
     """Print one result; empty values are left out for people."""
     if sys.stdout.isatty():
-        say("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
+        print_text("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
     else:
         print_json(line)
 
@@ -58,11 +58,11 @@ def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
             print_json(row)
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [{name: visible(_plain(row.get(name, ""))) for name in names} for row in rows]
+    cells = [{name: escape_controls(_plain(row.get(name, ""))) for name in names} for row in rows]
     widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in names}
-    say("  ".join(name.ljust(widths[name]) for name in names))
+    print_text("  ".join(name.ljust(widths[name]) for name in names))
     for row in cells:
-        say("  ".join(row[name].ljust(widths[name]) for name in names))
+        print_text("  ".join(row[name].ljust(widths[name]) for name in names))
 
 
 def _plain(value: Any) -> str:

@@ -23,7 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import HearsightError
 from components.core.files import disk_error
-from components.core.key_locks import claiming
+from components.core.key_locks import open_key_locks
 
 PATIENCE = 120
 """Seconds a worker waits for another's transaction."""
@@ -64,11 +64,11 @@ class PaidAnnotator(Annotator, Protocol):
     """An annotator that asks a service over the network, several payloads at a time, and pays for each."""
 
     def ask_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """(key, result) for each (key, payload), in any order; what it yielded before it raises is kept."""
+        """(key, result) for each (key, payload), in any order; what it yielded before it raises is owner."""
 
 
-class Kept(Protocol):
-    """What names a file of results: an :class:`Annotator`, or anything else whose results are kept by key."""
+class ResultFile(Protocol):
+    """What names a file of results: an :class:`Annotator`, or anything else whose results are owner by key."""
 
     @property
     def name(self) -> str: ...
@@ -89,8 +89,8 @@ class CacheBackend(Protocol):
     def has(self, keys: Sequence[str]) -> Iterable[str]:
         """Those of ``keys`` that there is something of."""
 
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
-        """Store (key, bytes, crc32) in one transaction; ``lasting``: so that the machine may lose power after it."""
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
+        """Store (key, bytes, crc32) in one transaction; ``durable``: so that the machine may lose power after it."""
 
 
 class ResultCache:
@@ -116,14 +116,16 @@ class ResultCache:
         # What was paid for is stored at once, and to last; a kill costs no more than what is on its way.
         paid = isinstance(annotator, PaidAnnotator)
         size = 1 if paid else getattr(annotator, "held", BATCH)
-        with _told(path), _open_shelf(path) as shelf:
+        with _clear_errors(path), _open_backend(path) as backend:
             # A damaged result that costs nothing but time is computed again, and replaced; one that was paid for is not.
-            found = {key: decode(blob) for key, blob in _sound(shelf, list(payloads), path, skip=not paid)}
+            found = {key: decode(blob) for key, blob in _read_verified(backend, list(payloads), path, skip=not paid)}
             missing = {key: payload for key, payload in payloads.items() if key not in found}
             if isinstance(annotator, PaidAnnotator):
-                results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in _sound(shelf, [key], path)], path)
+                results = _request_results(
+                    annotator, missing, lambda key: [decode(blob) for _, blob in _read_verified(backend, [key], path)], path
+                )
             else:
-                results = _computed(annotator, missing)
+                results = _compute_results(annotator, missing)
             rows: list[tuple[str, bytes, int]] = []
             try:
                 for key, result in results:
@@ -132,55 +134,55 @@ class ResultCache:
                     # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
                     found[key] = decode(blob)
                     if len(rows) >= size:
-                        self._keep(shelf, annotator, rows, lasting=paid)
+                        self._keep(backend, annotator, rows, durable=paid)
             finally:
-                self._keep(shelf, annotator, rows, lasting=paid)
+                self._keep(backend, annotator, rows, durable=paid)
         return {key: found[key] for key in payloads}
 
-    def known(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
+    def read_existing(self, owner: ResultFile, keys: Sequence[str]) -> dict[str, Any]:
         """As :meth:`recall`, but makes no file where there is none yet."""
-        return self.recall(kept, keys) if self._path(kept).exists() else {}
+        return self.read(owner, keys) if self._path(owner).exists() else {}
 
-    def recall(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
+    def read(self, owner: ResultFile, keys: Sequence[str]) -> dict[str, Any]:
         """The results that there are for ``keys``; nothing is computed. Errors as for :meth:`annotate`."""
-        decode, path = CODECS[kept.codec][1], self._path(kept)
-        with _told(path), _open_shelf(path) as shelf:
-            return {key: decode(blob) for key, blob in _sound(shelf, list(dict.fromkeys(keys)), path)}
+        decode, path = CODECS[owner.codec][1], self._path(owner)
+        with _clear_errors(path), _open_backend(path) as backend:
+            return {key: decode(blob) for key, blob in _read_verified(backend, list(dict.fromkeys(keys)), path)}
 
-    def missing(self, kept: Kept, keys: Sequence[str]) -> list[str]:
+    def find_missing(self, owner: ResultFile, keys: Sequence[str]) -> list[str]:
         """Those of ``keys`` that there is no result for, in order; no result is read. Errors as for :meth:`annotate`."""
-        path, keys = self._path(kept), list(dict.fromkeys(keys))
+        path, keys = self._path(owner), list(dict.fromkeys(keys))
         if not path.exists():
             return keys
-        with _told(path), _open_shelf(path) as shelf:
-            there = set(shelf.has(keys))
+        with _clear_errors(path), _open_backend(path) as backend:
+            there = set(backend.has(keys))
         return [key for key in keys if key not in there]
 
-    def keep(self, kept: Kept, results: Mapping[str, Any]) -> None:
+    def write(self, owner: ResultFile, results: Mapping[str, Any]) -> None:
         """Store results that were come by elsewhere (a service's answers) in one transaction, to last."""
-        encode, path = CODECS[kept.codec][0], self._path(kept)
+        encode, path = CODECS[owner.codec][0], self._path(owner)
         blobs = {key: encode(value) for key, value in results.items()}
-        with _told(path), _open_shelf(path) as shelf:
-            shelf.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()], lasting=True)
+        with _clear_errors(path), _open_backend(path) as backend:
+            backend.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()], durable=True)
 
-    def _path(self, kept: Kept) -> Path:
-        return self.folder / f"{kept.name}-v{kept.version}-{_slug(kept.model)}.sqlite"
+    def _path(self, owner: ResultFile) -> Path:
+        return self.folder / f"{owner.name}-v{owner.version}-{_slug(owner.model)}.sqlite"
 
-    def _keep(self, shelf: CacheBackend, annotator: Annotator, rows: list[tuple[str, bytes, int]], *, lasting: bool) -> None:
+    def _keep(self, backend: CacheBackend, annotator: Annotator, rows: list[tuple[str, bytes, int]], *, durable: bool) -> None:
         full = rows[:]
         rows.clear()
         if full:
-            shelf.write(full, lasting=lasting)
+            backend.write(full, durable=durable)
             self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
 
 
-def _sound(shelf: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
+def _read_verified(backend: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
     """The results whose bytes match their checksum.
 
     Raises:
         HearsightError: one does not, unless ``skip`` leaves such out.
     """
-    for key, blob, crc in shelf.read(keys):
+    for key, blob, crc in backend.read(keys):
         if isinstance(blob, bytes) and zlib.crc32(blob) == crc:
             yield key, blob
         elif skip:
@@ -190,7 +192,7 @@ def _sound(shelf: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool =
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _clear_errors(path: Path) -> Iterator[None]:
     """What goes wrong with the file at ``path``, as one line a person can fix it by."""
     try:
         yield
@@ -202,7 +204,7 @@ def _told(path: Path) -> Iterator[None]:
         raise HearsightError(f"the annotation cache failed ({error})", where=path, hint=hint) from error
 
 
-def _bought(
+def _request_results(
     annotator: PaidAnnotator,
     payloads: Mapping[str, Any | Callable[[], Any]],
     stored: Callable[[str], list[Any]],
@@ -214,14 +216,14 @@ def _bought(
     """
     late: list[str] = []
     there: list[tuple[str, Any]] = []
-    with claiming(path.with_suffix(".claims")) as claims:
+    with open_key_locks(path.with_suffix(".claims")) as locks:
 
         def mine() -> Iterator[tuple[str, Any]]:
             for key, payload in payloads.items():
-                if not claims.take(key):
+                if not locks.acquire(key):
                     late.append(key)
                 elif results := stored(key):
-                    claims.release(key)
+                    locks.release(key)
                     there.append((key, results[0]))
                 else:
                     yield key, _payload(payload)
@@ -229,23 +231,23 @@ def _bought(
         for key, result in annotator.ask_many(mine()):
             yield key, result
             # Whoever iterates has stored it by now.
-            claims.release(key)
+            locks.release(key)
         yield from there
         # Nothing is claimed here any more, so two processes never wait for each other.
         for key in late:
-            claims.take(key, wait=True)
+            locks.acquire(key, wait=True)
             if results := stored(key):
                 yield key, results[0]
             else:
                 yield from annotator.ask_many([(key, _payload(payloads[key]))])
-            claims.release(key)
+            locks.release(key)
 
 
 def _payload(payload: Any | Callable[[], Any]) -> Any:
     return payload() if callable(payload) else payload
 
 
-def _computed(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
+def _compute_results(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
     """The results in order; one payload at a time is in memory unless the annotator wants them together."""
     keys = iter(payloads)
     while batch := list(islice(keys, BATCH)):
@@ -260,52 +262,52 @@ def _computed(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], An
 def sqlite_backend(path: Path) -> Iterator[CacheBackend]:
     """The results in the SQLite file at ``path``, which is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(_open(path)) as base:
-        yield _SqliteShelf(base)
+    with closing(_open(path)) as connection:
+        yield _SqliteBackend(connection)
 
 
-_open_shelf: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
+_open_backend: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
 
 
 def use_backend(opener: Callable[[Path], AbstractContextManager[CacheBackend]]) -> None:
     """Have every store of this process reach its results through ``opener`` (given the SQLite file's path)."""
-    global _open_shelf
-    _open_shelf = opener
+    global _open_backend
+    _open_backend = opener
 
 
-class _SqliteShelf:
-    def __init__(self, base: sqlite3.Connection) -> None:
-        self.base = base
+class _SqliteBackend:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
 
     def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes, int]]:
         for chunk in _chunks(list(keys), 500):
             marks = ",".join("?" * len(chunk))
-            yield from self.base.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk)
+            yield from self.connection.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk)
 
     def has(self, keys: Sequence[str]) -> Iterator[str]:
         for chunk in _chunks(list(keys), 500):
             marks = ",".join("?" * len(chunk))
-            yield from (key for (key,) in self.base.execute(f"SELECT key FROM results WHERE key IN ({marks})", chunk))
+            yield from (key for (key,) in self.connection.execute(f"SELECT key FROM results WHERE key IN ({marks})", chunk))
 
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
         # A killed process loses nothing either way; a machine that loses power may lose its last results, unless the disk is
         # waited for at each, which took longer than speaking did.
-        self.base.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
-        with self.base:
-            self.base.execute("BEGIN IMMEDIATE")
-            self.base.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
+        self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+        with self.connection:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(path, timeout=PATIENCE)
+    connection = sqlite3.connect(path, timeout=PATIENCE)
     # Several workers open a new file at once, and the switch to the write-ahead log does not wait for SQLite's timeout.
     with path.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        base.execute("PRAGMA journal_mode=WAL")
-        base.execute(
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(
             "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
         )
-    return base
+    return connection
 
 
 def _chunks(items: list[str], size: int) -> Iterable[list[str]]:

@@ -20,12 +20,12 @@ from components.core.digests import canonical_json, digest_value, sha256_file
 from components.core.files import disk_error, fsync_folder
 
 ENTRY = "entry.json"
-FORGOTTEN = 7 * 24 * 3600.0
+STALE_AFTER = 7 * 24 * 3600.0
 """Seconds after which half an entry of another machine, whose processes cannot be seen from here, is nobody's."""
 
 
 @cache
-def machine() -> str:
+def machine_id() -> str:
     """A short name of this machine and its process numbers: one for each container and each boot."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text() + str(Path("/proc/self/ns/pid").stat().st_ino)
@@ -61,11 +61,11 @@ class ShardCache:
         Raises:
             HearsightError: the disk is full or not writable; no entry is left behind.
         """
-        if (there := self.known(step, key)) is not None:
+        if (there := self.find(step, key)) is not None:
             return there, True
         final = self._place(step, key)
         shutil.rmtree(final, ignore_errors=True)
-        temporary = final.with_name(f"{final.name}.tmp-{machine()}-{os.getpid()}")
+        temporary = final.with_name(f"{final.name}.tmp-{machine_id()}-{os.getpid()}")
         shutil.rmtree(temporary, ignore_errors=True)
         try:
             temporary.mkdir(parents=True)
@@ -90,7 +90,7 @@ class ShardCache:
             shutil.rmtree(temporary, ignore_errors=True)
         return final, False
 
-    def known(self, step: str, key: object) -> Path | None:
+    def find(self, step: str, key: object) -> Path | None:
         """The entry's folder, if it is there and whole."""
         final = self._place(step, key)
         return final if self._is_whole(final) else None
@@ -102,8 +102,8 @@ class ShardCache:
         """Remove what killed processes of this machine left half written, and what any other left long ago."""
         for path in self.folder.glob("*/*.tmp-*"):
             where, _, pid = path.name.rpartition(".tmp-")[2].rpartition("-")
-            ours = where in (machine(), "") and pid.isdigit()
-            left = not Path(f"/proc/{pid}").exists() if ours else _age(path) > FORGOTTEN
+            ours = where in (machine_id(), "") and pid.isdigit()
+            left = not Path(f"/proc/{pid}").exists() if ours else _age(path) > STALE_AFTER
             if left:
                 shutil.rmtree(path, ignore_errors=True)
 

@@ -69,12 +69,12 @@ class TarReader:
 
     def read(self, member: str) -> bytes:
         """The bytes of ``member``; raises HearsightError when the tar has no such member."""
-        offset, size = self.place(member)
+        offset, size = self.locate(member)
         with self.path.open("rb") as handle:
             handle.seek(offset)
             return handle.read(size)
 
-    def place(self, member: str) -> tuple[int, int]:
+    def locate(self, member: str) -> tuple[int, int]:
         """Where ``member`` begins in the tar and how long it is (B); raises HearsightError when the tar has no such member."""
         try:
             return self._index[member]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from components.core.addresses import address, dataset_and_stage
+from components.core.addresses import parse_output_path, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.manifest import Manifest, read_manifest
@@ -44,7 +44,7 @@ class StageOutput:
     @property
     def name(self) -> str:
         """``<dataset>/<stage>``, as the chain names it."""
-        return "/".join(dataset_and_stage(self.path))
+        return "/".join(parse_output_path(self.path))
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -99,8 +99,8 @@ class StageOutput:
 
 def verify(path: Path, sha256: str) -> None:
     """Raise HearsightError unless ``path`` holds the bytes of ``sha256``."""
-    dataset, stage = dataset_and_stage(path.parent.parent)
-    hint = f"run `dvc repro --force -s {address(dataset, stage)}`"
+    dataset, stage = parse_output_path(path.parent.parent)
+    hint = f"run `dvc repro --force -s {stage_address(dataset, stage)}`"
     try:
         found = sha256_file(path)
     except FileNotFoundError:

@@ -30,7 +30,7 @@ class Engine(Protocol):
 
     name: str
 
-    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         """Hold what :meth:`run` needs while a stage runs.
 
         Args:
@@ -54,7 +54,7 @@ class LocalEngine:
     def __init__(self, workers: int) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
 
-    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         """Nothing to hold: forked workers inherit the lock and see what this process sees."""
         return nullcontext()
 
@@ -130,14 +130,14 @@ def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], p
             index = pipe.recv()
         except EOFError:
             os._exit(0)
-        answer = attempt(work, items[index])
+        answer = call_item(work, items[index])
         try:
             pipe.send(answer)
         except Exception as error:
             pipe.send((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
 
 
-def attempt(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
+def call_item(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
     """In a worker: whether ``work(item)`` came to an end, and its result or what it raised."""
     try:
         return True, work(item)

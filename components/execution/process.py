@@ -79,7 +79,7 @@ def start_time(pid: int) -> str | None:
 def sole_writer(path: Path, what: str) -> Iterator[None]:
     """Hold the lock at ``path``; forked workers inherit it, so it is free only once every one of them is gone.
 
-    Workers on a cluster keep a new writer out by the fence beside it, whatever engine the new one takes.
+    Workers on a cluster keep a new writer out by the writer_lock beside it, whatever engine the new one takes.
 
     Raises:
         HearsightError: somebody else still writes ``what`` after a short wait.
@@ -104,7 +104,7 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
         handle.truncate()
         handle.write(str(os.getpid()))
         handle.flush()
-        fence = WriterLock.beside(path)
-        if fence.exists():
-            WriterLock.raised(fence, what, LOCK_PATIENCE)
+        writer_lock = WriterLock.path_for(path)
+        if writer_lock.exists():
+            WriterLock.acquire(writer_lock, what, LOCK_PATIENCE)
         yield

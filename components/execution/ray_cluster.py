@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.shard_cache import machine
+from components.core.shard_cache import machine_id
 from components.execution import ray_node as node
 from components.execution.engine import THREAD_LIMITS
 from components.execution.writer_lock import WriterLock
@@ -68,21 +68,21 @@ def connect(address: str, workers: int) -> Any:
         ray.init(address, logging_level=logging.ERROR, **settings)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         raise HearsightError(
-            f"no Ray cluster can be used at '{address}' ({line_of(error)})",
+            f"no Ray cluster can be used at '{address}' ({first_line(error)})",
             where=SETTING,
             hint="start one (`ray start --head`), run on one of its nodes, or set the address",
         ) from None
     return ray
 
 
-def on_node(node_id: str) -> Any:
+def pin_to_node(node_id: str) -> Any:
     """The scheduling strategy that runs a task on that node and nowhere else."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return NodeAffinitySchedulingStrategy(node_id, soft=False)
 
 
-def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path]) -> str:
+def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequence[Path]) -> str:
     """Refuse a cluster that would not give the same bytes; returns the node that keeps the annotations.
 
     Raises:
@@ -102,13 +102,13 @@ def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path])
     try:
         for probe in probes:
             publish_bytes(probe, token.encode())
-        looking, sight = ray.remote(node.look), dict.fromkeys(map(str, probes), token)
+        looking, sight = ray.remote(node.report_node), dict.fromkeys(map(str, probes), token)
         asked = {}
         for entry in nodes:
-            there = looking.options(num_cpus=0, max_retries=2, scheduling_strategy=on_node(entry["NodeID"]))
-            asked[there.remote(sight, fence)] = entry
+            there = looking.options(num_cpus=0, max_retries=2, scheduling_strategy=pin_to_node(entry["NodeID"]))
+            asked[there.remote(sight, writer_lock)] = entry
         answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=PATIENCE)
-        looks: dict[str, node.Look] = {}
+        looks: dict[str, node.NodeReport] = {}
         for reference in answered:
             try:
                 looks[asked[reference]["NodeID"]] = ray.get(reference)
@@ -116,7 +116,7 @@ def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path])
                 continue  # It left meanwhile.
             except ray.exceptions.RayError as error:
                 if asked[reference]["NodeID"] in working:
-                    raise _unfit(asked[reference]["NodeManagerAddress"], f"cannot run this code ({line_of(error)})") from None
+                    raise _unfit(asked[reference]["NodeManagerAddress"], f"cannot run this code ({first_line(error)})") from None
         for entry in (asked[reference] for reference in silent):
             if entry["NodeID"] in working:
                 raise _unfit(entry["NodeManagerAddress"], f"has not answered within {PATIENCE:g} s")
@@ -125,7 +125,7 @@ def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path])
             probe.unlink(missing_ok=True)
     _same({name: seen for name, seen in looks.items() if name in working})
     # SQLite's log holds on one machine: this one, if it is of the cluster, so that a local run may go on beside it.
-    near = [name for name, seen in looks.items() if seen.machine == machine() and not seen.unseen]
+    near = [name for name, seen in looks.items() if seen.machine == machine_id() and not seen.unseen]
     if not near and not working & set(looks):
         raise HearsightError("every node left while it was looked at", where="engine: ray", hint="start nodes and run again")
     # The driver's own first: when that is gone, so is the run. Which of the others answered first is chance.
@@ -163,8 +163,8 @@ def _reach(address: str) -> None:
         ) from None
 
 
-def _same(looks: Mapping[str, node.Look]) -> None:
-    code, packages = node.code_here(), node.packages_here()
+def _same(looks: Mapping[str, node.NodeReport]) -> None:
+    code, packages = node.local_code_digest(), node.local_packages()
     for seen in looks.values():
         if seen.unseen:
             raise _unfit(
@@ -190,6 +190,6 @@ def _unfit(host: str, what: str, hint: str = "fix that node or take it out of th
     return HearsightError(f"node {host} {what}", where="engine: ray", hint=hint)
 
 
-def line_of(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """The first line of what an error says."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:200]

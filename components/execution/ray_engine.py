@@ -20,15 +20,15 @@ from components.core.errors import HearsightError
 from components.core.result_cache import sqlite_backend, use_backend
 from components.execution.engine import ATTEMPTS, worker_died
 from components.execution.process import LOCK_PATIENCE
-from components.execution.ray_cluster import connect, fit_nodes, line_of, on_node
-from components.execution.ray_node import CacheServer, served_backend, work_on
+from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node
+from components.execution.ray_node import CacheServer, run_item, served_backend
 from components.execution.writer_lock import WriterLock
 
 NODE_ATTEMPTS = 10
 """How often an item is tried before the deaths of the nodes it ran on count as the item's fault."""
-LOOK_AROUND = 5.0
+COUNT_INTERVAL = 5.0
 """Seconds between two counts of the cluster's cores."""
-NODELESS = 120.0
+NO_NODE_LIMIT = 120.0
 """Seconds a run goes on hoping when no node is left."""
 
 
@@ -47,53 +47,53 @@ class RayEngine:
     def __init__(self, address: str = "auto", workers: int = 0, cpus: float = 1.0) -> None:
         self.address, self.workers, self.cpus = address, workers, cpus
         self._ray: Any = None
-        self._fence: WriterLock | None = None
-        self._keeper: Any = None
+        self._writer_lock: WriterLock | None = None
+        self._cache_server: Any = None
         self._pieces = 0
 
     @contextmanager
-    def opened(self, lock: Path, folders: Sequence[Path]) -> Iterator[None]:
+    def open(self, lock: Path, folders: Sequence[Path]) -> Iterator[None]:
         """See :class:`Engine`. Connects, looks at every node, and disconnects at the end, which ends every task.
 
         Raises:
             HearsightError: Ray is not installed, the cluster cannot be reached or has no node for such tasks, or a
                 node does not see the folders, runs other code, or does not feel this machine's locks.
         """
-        fence = WriterLock.raised(WriterLock.beside(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
+        writer_lock = WriterLock.acquire(WriterLock.path_for(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
         with ExitStack() as held:
-            held.enter_context(fence.announced())
+            held.enter_context(writer_lock.hold_driver_byte())
             # Ray tells news of the nodes on standard output, where a run's result belongs.
             held.enter_context(redirect_stdout(sys.stderr))
             self._ray = ray = connect(self.address, self.workers)
             held.callback(ray.shutdown)
-            home = on_node(fit_nodes(ray, self.cpus, fence, folders))
+            home = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders))
             keeping = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=home)
-            self._keeper = keeper = keeping.remote()
-            use_backend(lambda path: served_backend(keeper, path))
+            self._cache_server = server = keeping.remote()
+            use_backend(lambda path: served_backend(server, path))
             held.callback(use_backend, sqlite_backend)
-            self._fence, self._pieces = fence, 0
+            self._writer_lock, self._pieces = writer_lock, 0
             try:
                 yield
             finally:
-                self._fence = self._keeper = None
+                self._writer_lock = self._cache_server = None
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """See :class:`Engine`. Raises what ``work`` raised; HearsightError when an item kills its workers or nodes."""
-        if self._fence is None:
+        if self._writer_lock is None:
             raise RuntimeError("the engine is not open")
         ray, first = self._ray, self._pieces
         self._pieces += len(items)
         # Ray's own retries would not tell an item that kills its workers from a node that was taken away.
-        task = ray.remote(work_on).options(num_cpus=self.cpus, max_retries=0)
+        task = ray.remote(run_item).options(num_cpus=self.cpus, max_retries=0)
         waiting = list(range(len(items)))[::-1]
         running: dict[Any, int] = {}
-        room, deaths = _Room(self), _Deaths(ray.exceptions)
+        room, deaths = _TaskLimit(self), _Deaths(ray.exceptions)
         try:
             while waiting or running:
                 free = room.tasks() - len(running)
                 for index in [waiting.pop() for _ in range(min(free, len(waiting)))]:
-                    running[task.remote(work, items[index], self._fence, first + index, self._keeper)] = index
-                for reference in ray.wait(list(running), timeout=LOOK_AROUND)[0]:
+                    running[task.remote(work, items[index], self._writer_lock, first + index, self._cache_server)] = index
+                for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)
                     try:
                         good, result = pickle.loads(ray.get(reference))
@@ -124,15 +124,15 @@ class _Deaths:
             raise error
         if not isinstance(error, self.worker + self.node):
             raise HearsightError(
-                f"the cluster cannot run it ({line_of(error)})", where="engine: ray", hint="fix the cluster and run again"
+                f"the cluster cannot run it ({first_line(error)})", where="engine: ray", hint="fix the cluster and run again"
             ) from error
         of_node = isinstance(error, self.node)
         self.counts[index, of_node] += 1
         if self.counts[index, of_node] >= (NODE_ATTEMPTS if of_node else ATTEMPTS):
-            raise worker_died(index, item, self.counts[index, of_node], line_of(error)) from None
+            raise worker_died(index, item, self.counts[index, of_node], first_line(error)) from None
 
 
-class _Room:
+class _TaskLimit:
     """How many tasks may be on their way: twice what runs at once, so that no node waits for the driver."""
 
     def __init__(self, engine: RayEngine) -> None:
@@ -141,12 +141,12 @@ class _Room:
     def tasks(self) -> int:
         """Tasks to have on their way; raises HearsightError when no node has been left for two minutes."""
         now = time.monotonic()
-        if not self.cores or now - self.counted > LOOK_AROUND:
+        if not self.cores or now - self.counted > COUNT_INTERVAL:
             self.counted, self.cores = now, self.engine._ray.cluster_resources().get("CPU", 0.0)
         if self.cores >= self.engine.cpus:
             self.last_core = now
-        elif now - self.last_core > NODELESS:
+        elif now - self.last_core > NO_NODE_LIMIT:
             raise HearsightError(
-                f"the cluster has had no node for {NODELESS:g} s", where="engine: ray", hint="start nodes and run again"
+                f"the cluster has had no node for {NO_NODE_LIMIT:g} s", where="engine: ray", hint="start nodes and run again"
             )
         return self.engine.workers or max(2, int(2 * self.cores / self.engine.cpus))

@@ -1,4 +1,4 @@
-"""What ``engine: ray`` runs on the nodes: a look at whether a node is fit, the work itself, and the annotation keeper.
+"""What ``engine: ray`` runs on the nodes: a look at whether a node is fit, the work itself, and the annotation server.
 
 Nothing here imports Ray before it runs on a cluster.
 """
@@ -18,18 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from components.core.result_cache import BATCH, CacheBackend, sqlite_backend, use_backend
-from components.core.shard_cache import machine
-from components.execution.engine import attempt
+from components.core.shard_cache import machine_id
+from components.execution.engine import call_item
 from components.execution.writer_lock import WriterLock
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of ``components``."""
 ANSWER = 600.0
-"""Seconds a worker waits for the annotation keeper."""
+"""Seconds a worker waits for the annotation server."""
 
 
 @dataclass(frozen=True)
-class Look:
+class NodeReport:
     """What a node sees."""
 
     host: str
@@ -42,7 +42,7 @@ class Look:
     packages: dict[str, str]
 
 
-def code_here() -> str:
+def local_code_digest() -> str:
     """The digest of the source of ``components`` that this process runs."""
     total = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -50,7 +50,7 @@ def code_here() -> str:
     return total.hexdigest()
 
 
-def packages_here() -> dict[str, str]:
+def local_packages() -> dict[str, str]:
     """Package → version of what Hearsight asks for, as far as it is installed here."""
     try:
         wanted = metadata.requires("hearsight") or []
@@ -68,7 +68,7 @@ def packages_here() -> dict[str, str]:
     return found
 
 
-def look(probes: Mapping[str, str], fence: WriterLock) -> Look:
+def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeReport:
     """On a node: see what it sees; ``probes`` are files the driver just wrote, with their content."""
     unseen = []
     for name, content in probes.items():
@@ -78,21 +78,23 @@ def look(probes: Mapping[str, str], fence: WriterLock) -> Look:
                 unseen.append(str(path.parent))
         except OSError:
             unseen.append(str(path.parent))
-    return Look(os.uname().nodename, machine(), unseen, fence.excludes(), code_here(), packages_here())
+    return NodeReport(
+        os.uname().nodename, machine_id(), unseen, writer_lock.reaches_this_machine(), local_code_digest(), local_packages()
+    )
 
 
-def work_on(work: Callable[[Any], Any], item: Any, fence: WriterLock, piece: int, keeper: Any) -> bytes:
-    """On a node: ``work(item)`` inside the fence; returns a pickled (good, result) pair as :func:`attempt` gives it."""
-    use_backend(partial(served_backend, keeper))
-    answer = attempt(partial(_fenced, work, fence, piece), item)
+def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, piece: int, server: Any) -> bytes:
+    """On a node: ``work(item)`` inside the writer_lock; returns a pickled (good, result) pair as :func:`call_item` gives it."""
+    use_backend(partial(served_backend, server))
+    answer = call_item(partial(_run_locked, work, writer_lock, piece), item)
     try:
         return pickle.dumps(answer)
     except Exception as error:
         return pickle.dumps((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
 
 
-def _fenced(work: Callable[[Any], Any], fence: WriterLock, piece: int, item: Any) -> Any:
-    with fence.hold(piece):
+def _run_locked(work: Callable[[Any], Any], writer_lock: WriterLock, piece: int, item: Any) -> Any:
+    with writer_lock.hold_item(piece):
         return work(item)
 
 
@@ -100,53 +102,53 @@ class CacheServer:
     """The one process of a run that has the annotation stores open; an actor on the driver's machine."""
 
     def read(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """What there is of ``keys`` in the store at ``path``, as :func:`attempt` gives it."""
-        return attempt(partial(_read, path), keys)
+        """What there is of ``keys`` in the store at ``path``, as :func:`call_item` gives it."""
+        return call_item(partial(_read, path), keys)
 
     def has(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
         """Those of ``keys`` that the store at ``path`` has."""
-        return attempt(partial(_has, path), keys)
+        return call_item(partial(_has, path), keys)
 
-    def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], lasting: bool) -> tuple[bool, Any]:
+    def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], durable: bool) -> tuple[bool, Any]:
         """Store ``rows``, see :meth:`CacheBackend.write`; again is harmless."""
-        return attempt(partial(_write, path, lasting), rows)
+        return call_item(partial(_write, path, durable), rows)
 
 
 def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
-    with sqlite_backend(path) as shelf:
-        return list(shelf.read(keys))
+    with sqlite_backend(path) as backend:
+        return list(backend.read(keys))
 
 
 def _has(path: Path, keys: Sequence[str]) -> list[str]:
-    with sqlite_backend(path) as shelf:
-        return list(shelf.has(keys))
+    with sqlite_backend(path) as backend:
+        return list(backend.has(keys))
 
 
-def _write(path: Path, lasting: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
-    with sqlite_backend(path) as shelf:
-        shelf.write(rows, lasting=lasting)
+def _write(path: Path, durable: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
+    with sqlite_backend(path) as backend:
+        backend.write(rows, durable=durable)
 
 
 @contextmanager
-def served_backend(keeper: Any, path: Path) -> Iterator[CacheBackend]:
-    """The results at ``path``, through the keeper."""
-    yield _KeptShelf(keeper, path)
+def served_backend(server: Any, path: Path) -> Iterator[CacheBackend]:
+    """The results at ``path``, through the server."""
+    yield _ServedBackend(server, path)
 
 
-class _KeptShelf:
-    def __init__(self, keeper: Any, path: Path) -> None:
-        self.keeper, self.path = keeper, path
+class _ServedBackend:
+    def __init__(self, server: Any, path: Path) -> None:
+        self.server, self.path = server, path
 
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
         # In pieces: one answer has to fit into the shared memory of a node.
         for start in range(0, len(keys), BATCH):
-            yield from _answer(self.keeper.read.remote(self.path, list(keys[start : start + BATCH])))
+            yield from _answer(self.server.read.remote(self.path, list(keys[start : start + BATCH])))
 
     def has(self, keys: Sequence[str]) -> Iterable[str]:
-        yield from _answer(self.keeper.has.remote(self.path, list(keys)))
+        yield from _answer(self.server.has.remote(self.path, list(keys)))
 
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
-        _answer(self.keeper.write.remote(self.path, list(rows), lasting))
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
+        _answer(self.server.write.remote(self.path, list(rows), durable))
 
 
 def _answer(reference: Any) -> Any:

@@ -119,7 +119,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
         clear(out)
         job = Stage(stage, dataset, params, root, inputs, out, engine, state)
         try:
-            with engine.opened(lock, (state, root / "data")):
+            with engine.open(lock, (state, root / "data")):
                 module.run(job)
         except HearsightError as error:
             if tracker:
@@ -127,7 +127,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
             raise
         manifest = job.finish()
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
-    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.from_cache(), job.rows, started)
+    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started)
     if tracker:
         tracker.record_run(result)
     return result

@@ -98,14 +98,14 @@ class JobSpec(_Spec):
 
 
 @dataclass(frozen=True)
-class PieceSpec(_Spec):
+class UncachedSpec(_Spec):
     """One piece of work that no cache keeps."""
 
     name: str
     piece: Any = field(repr=False)
 
 
-def run_piece(function: Callable[[Any, Task], Any], spec: PieceSpec) -> Any:
+def run_uncached(function: Callable[[Any, Task], Any], spec: UncachedSpec) -> Any:
     """Do one piece; its results are the function's to keep."""
     return function(spec.piece, spec.task(spec.name))
 

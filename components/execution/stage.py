@@ -28,7 +28,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import TarReader, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.execution import shard_worker as workfloor
+from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.shard_worker import ShardOut, Task
 
@@ -107,7 +107,7 @@ class Stage:
         """
         base = self._base(function, step, params, shared)
         specs = [
-            workfloor.ShardSpec(
+            shard_worker.ShardSpec(
                 **base,
                 shard=shard.name,
                 path=shard.path,
@@ -119,7 +119,7 @@ class Stage:
             for shard in shards
         ]
         results: list[ShardRef] = []
-        for spec, folder in zip(specs, self._run(partial(workfloor.run_shard, function), specs, step), strict=True):
+        for spec, folder in zip(specs, self._run(partial(shard_worker.run_shard, function), specs, step), strict=True):
             table, media = folder / "table.parquet", folder / "media.tar"
             ref = ShardRef(
                 spec.shard, table, sha256_file(table), folder / "ledger.parquet", media if media.exists() else None, True
@@ -149,12 +149,12 @@ class Stage:
         base = self._base(function, step, params, shared)
         digests = {name: output.digest for name, output in self.inputs.items()}
         specs = [
-            workfloor.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
+            shard_worker.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
             for job in jobs
         ]
-        return self._run(partial(workfloor.run_job, function), specs, step)
+        return self._run(partial(shard_worker.run_job, function), specs, step)
 
-    def each(
+    def map_uncached(
         self, function: Callable[[Any, Task], Any], pieces: Sequence[Any], *, step: str, shared: Any = None
     ) -> Iterator[Any]:
         """Run ``function(piece, task)`` for each piece, in workers and past the cache, and yield results as they come.
@@ -164,8 +164,8 @@ class Stage:
         """
         ShardCache(self.state / "cache").sweep()
         base = self._base(function, step, {}, shared)
-        specs = [workfloor.PieceSpec(**base, name=f"{number:06d}", piece=piece) for number, piece in enumerate(pieces)]
-        done = self.engine.run(partial(workfloor.run_piece, function), specs)
+        specs = [shard_worker.UncachedSpec(**base, name=f"{number:06d}", piece=piece) for number, piece in enumerate(pieces)]
+        done = self.engine.run(partial(shard_worker.run_uncached, function), specs)
         for _, result in self.progress(done, total=len(specs), desc=f"{self.name} {step}"):
             yield result
 
@@ -176,7 +176,7 @@ class Stage:
             "code": code_digest(
                 self.root,
                 function.__module__,
-                workfloor.__name__,
+                shard_worker.__name__,
                 executed=[type(params).__module__] if isinstance(params, Settings) else [],
             ),
             "params": params,
@@ -232,7 +232,7 @@ class Stage:
         """See :func:`components.core.progress.progress`."""
         return progress(iterable, total, desc)
 
-    def from_cache(self) -> dict[str, str]:
+    def cache_summary(self) -> dict[str, str]:
         """step → how many of its pieces came from the cache."""
         return {step: f"{self.cached.get(step, 0)} of {total}" for step, total in sorted(self.done.items())}
 

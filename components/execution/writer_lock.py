@@ -29,7 +29,7 @@ POLL = 0.1
 """Seconds between two looks at a lock that another holds."""
 OVERLAP = 180.0
 """Seconds a piece waits for an earlier attempt of itself, on a node that the cluster gave up but that still runs."""
-FIRST_PIECE = 1
+FIRST_ITEM = 1
 """The byte of piece 0; byte 0 is the running driver's."""
 
 
@@ -41,12 +41,12 @@ class WriterLock:
     token: str
 
     @staticmethod
-    def beside(lock: Path) -> Path:
+    def path_for(lock: Path) -> Path:
         """Where the fence of the run that holds ``lock`` lies."""
         return lock.with_name(lock.name + ".fence")
 
     @classmethod
-    def raised(cls, path: Path, what: str, patience: float) -> WriterLock:
+    def acquire(cls, path: Path, what: str, patience: float) -> WriterLock:
         """A new fence at ``path``, once no piece of an earlier run is being worked on.
 
         Args:
@@ -73,14 +73,14 @@ class WriterLock:
         return fence
 
     @contextmanager
-    def announced(self) -> Iterator[None]:
+    def hold_driver_byte(self) -> Iterator[None]:
         """Hold the driver's own byte meanwhile, which is how a worker finds out whether locks reach it."""
         with self.path.open("r+b", buffering=0) as handle:
             _lock(handle, 0, 1, 0.0)
             yield
 
-    def excludes(self) -> bool:
-        """In a worker: whether the lock of :meth:`announced` is felt here; False also when the file is not seen."""
+    def reaches_this_machine(self) -> bool:
+        """In a worker: whether the lock of :meth:`hold_driver_byte` is felt here; False also when the file is not seen."""
         try:
             with self.path.open("r+b", buffering=0) as handle:
                 return not _lock(handle, 0, 1, 0.0) and handle.read(len(self.token)) == self.token.encode()
@@ -88,7 +88,7 @@ class WriterLock:
             return False
 
     @contextmanager
-    def hold(self, piece: int) -> Iterator[None]:
+    def hold_item(self, item: int) -> Iterator[None]:
         """In a worker: be the one that works on ``piece`` of this run.
 
         Raises:
@@ -102,7 +102,7 @@ class WriterLock:
                 f"cannot be seen from node {os.uname().nodename}", where=self.path, hint="mount the project's folder there"
             ) from None
         with handle:
-            free = _lock(handle, FIRST_PIECE + piece, 1, OVERLAP)
+            free = _lock(handle, FIRST_ITEM + item, 1, OVERLAP)
             if handle.read(len(self.token)) != self.token.encode():
                 raise HearsightError("a later run has taken over", where=self.path)
             if not free:

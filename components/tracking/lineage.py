@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.core.addresses import address, named
+from components.core.addresses import parse_output_name, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.core.params import YAML_LOADER
-from components.tracking.lineage_records import Step, nearest_first, tag, verify_records
+from components.tracking.lineage_records import Step, sort_nearest_first, tag, verify_records
 from components.tracking.record import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 AGAIN = "run `dvc repro -f -s {address}` to make and record it again"
 
 
-def lineage(root: Path, target: str) -> list[Step]:
+def trace_lineage(root: Path, target: str) -> list[Step]:
     """The steps from ``target`` back to the crawl's snapshot, nearest first.
 
     Args:
@@ -44,14 +44,14 @@ def lineage(root: Path, target: str) -> list[Step]:
     Raises:
         HearsightError: the target is unknown, or a digest does not match: says which, and where.
     """
-    walk = Walk(root, connect(root))
+    walk = LineageWalk(root, connect(root))
     path = Path(target)
     if path.suffix == ".lock":
         return walk.from_lock(path)
     return walk.from_model(target, path)
 
 
-class Walk:
+class LineageWalk:
     """One walk: the client, and what was verified on the way."""
 
     def __init__(self, root: Path, client: MlflowClient) -> None:
@@ -68,7 +68,7 @@ class Walk:
                 f"the model's tag output_digest is {digest!r}, no digest", where=name, hint="restore the tag, or train again"
             )
         self._verify_weights(version, name, weights)
-        steps = self._back(digest, f"model {name}")
+        steps = self._trace(digest, f"model {name}")
         if version.run_id != steps[0].run_id and version.run_id not in {
             run.info.run_id for run in self._runs("output_digest", digest)
         }:
@@ -138,7 +138,7 @@ class Walk:
         for entry in stages.values():
             for file in (*entry.get("deps", []), *entry.get("outs", [])):
                 if found := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
-                    locked.setdefault(named(found[1]), set()).add(file["md5"])
+                    locked.setdefault(parse_output_name(found[1]), set()).add(file["md5"])
         steps: dict[tuple[str, str], Step] = {}
         for (dataset, stage), sums in locked.items():
             where = f"{path}: reports/gates/{dataset}/{stage}.json"
@@ -152,17 +152,17 @@ class Walk:
                 raise HearsightError(
                     f"no finished run made the output that this gate (md5 {md5[:8]}) lets pass",
                     where=where,
-                    hint=AGAIN.format(address=address(dataset, stage)),
+                    hint=AGAIN.format(address=stage_address(dataset, stage)),
                 )
             steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
-        self._hang_together(steps, path)
-        return nearest_first(steps.values())
+        self._verify_parents(steps, path)
+        return sort_nearest_first(steps.values())
 
-    def _hang_together(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
+    def _verify_parents(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
         for step in steps.values():
             for parent in step.parents:
                 name, _, digest = parent.partition(" ")
-                other = steps.get(named(name))
+                other = steps.get(parse_output_name(name))
                 if other and other.digest != digest:
                     raise HearsightError(
                         f"{step.run} was made from {name} {digest[:8]}, not from the locked {other.digest[:8]}",
@@ -170,7 +170,7 @@ class Walk:
                         hint="run `dvc repro`",
                     )
 
-    def _back(self, digest: str, child: str) -> list[Step]:
+    def _trace(self, digest: str, child: str) -> list[Step]:
         """From one output to everything it came from, nearest first."""
         seen: dict[str, Step] = {}
         ahead = deque([("", digest, child)])
@@ -184,7 +184,7 @@ class Walk:
             runs = self._runs("output_digest", digest)
             if not runs:
                 what = name or "its train output"
-                hint = AGAIN.format(address=address(*named(name))) if name else "train again"
+                hint = AGAIN.format(address=stage_address(*parse_output_name(name))) if name else "train again"
                 raise HearsightError(
                     f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", hint=hint
                 )
@@ -194,7 +194,7 @@ class Walk:
                     f"{child} names {name} {digest[:8]}, but that was made as {step.dataset}/{step.stage}", where=step.run
                 )
             ahead.extend((*parent.split(" "), step.run) for parent in step.parents)  # type: ignore[misc]
-        return nearest_first(seen.values())
+        return sort_nearest_first(seen.values())
 
     def _runs(self, tag: str, value: str) -> list[Run]:
         """Finished runs by a tag, the newest first."""
@@ -248,7 +248,7 @@ class Walk:
             raise HearsightError(
                 f"does not match: sha256 {found[:12]}…, made by no recorded run (the walk expects {digest[:12]}…)",
                 where=path,
-                hint=AGAIN.format(address=address(dataset, stage)),
+                hint=AGAIN.format(address=stage_address(dataset, stage)),
             )
         return "newer"
 

@@ -47,7 +47,7 @@ class Step:
         }
 
 
-def nearest_first(steps: Iterable[Step]) -> list[Step]:
+def sort_nearest_first(steps: Iterable[Step]) -> list[Step]:
     """The steps so that each comes before all that it was made from."""
     told = list(steps)
     by_digest = {step.digest: step for step in told}

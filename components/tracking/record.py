@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.addresses import named
+from components.core.addresses import parse_output_name
 from components.core.digests import digest_value
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Record:
 
 def run_name(dataset: str, stage: str, digest: str) -> str:
     """What a run that made the output ``digest`` is called; a matrix's runs, which share an experiment, say of which cell."""
-    _, cell = named(dataset) if "/" in dataset else ("", "")
+    _, cell = parse_output_name(dataset) if "/" in dataset else ("", "")
     return f"{stage} {cell}@{digest[:8]}" if cell else f"{stage}@{digest[:8]}"
 
 

@@ -61,7 +61,7 @@ def record_run(result: StageResult) -> str | None:
         return None
     manifest, lineage = result.manifest, result.lineage
     record = Record(
-        **_surroundings(result.root, result.dataset, result.stage, float(getattr(result, "started", 0) or 0)),
+        **_run_context(result.root, result.dataset, result.stage, float(getattr(result, "started", 0) or 0)),
         digest=manifest.digest,
         manifest_md5=hashlib.md5(manifest.to_bytes(), usedforsecurity=False).hexdigest(),
         params=lineage["params"],
@@ -74,7 +74,7 @@ def record_run(result: StageResult) -> str | None:
         rows=list(result.rows),
         engine=lineage["engine"],
     )
-    return _tell(
+    return _submit(
         result.root,
         record,
         [
@@ -90,9 +90,9 @@ def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, An
         return None
     plain = dict(params)
     record = Record(
-        **_surroundings(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
+        **_run_context(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
     )
-    return _tell(root, record)
+    return _submit(root, record)
 
 
 def record_study(
@@ -169,7 +169,7 @@ def start_logger(root: Path) -> None:
         _warn(f"stage runs are not in MLflow yet ({one_line(error)}); kept in .hearsight/runs")
 
 
-def _tell(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> str | None:
+def _submit(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> str | None:
     put(root, record, files)
     try:
         if os.environ.get(SWITCH) == "now":
@@ -188,7 +188,7 @@ def _warn(line: str) -> None:
     print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
 
 
-def _surroundings(root: Path, dataset: str, stage: str, started: float) -> dict[str, Any]:
+def _run_context(root: Path, dataset: str, stage: str, started: float) -> dict[str, Any]:
     now = time.time()
     lines = _git(root, "status", "--porcelain=v2", "--branch", "--untracked-files=no").splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")

@@ -47,7 +47,7 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     _log_inputs(client, run_id, record)
     _log_rows(client, experiment, run_id, record)
     out = root / (record.files or f"data/{record.dataset}/{record.stage}")
-    if _still_there(out, record.digest):
+    if _is_unchanged(out, record.digest):
         _log_files(client, run_id, out)
         if record.stage in MODEL_STAGES:
             log_models(client, run_id, out, record)
@@ -187,7 +187,7 @@ def _is_shown(path: str, size: int) -> bool:
     return Path(path).suffix in FIGURES and size <= LARGEST
 
 
-def _still_there(out: Path, digest: str) -> bool:
+def _is_unchanged(out: Path, digest: str) -> bool:
     path = out / "manifest.json"
     return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
 

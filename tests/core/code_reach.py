@@ -27,7 +27,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def steps(root: Path) -> dict[str, str]:
-    """``file:line`` → module of the function, for each function given to ``Stage.map``, ``jobs`` or ``each``."""
+    """``file:line`` → module of the function, for each function given to ``Stage.map``, ``jobs`` or ``map_uncached``."""
     found = {}
     for module, path in modules(root).items():
         if b"step=" not in (source := path.read_bytes()):
@@ -43,7 +43,7 @@ def steps(root: Path) -> dict[str, str]:
             if (
                 isinstance(call, ast.Call)
                 and isinstance(call.func, ast.Attribute)
-                and call.func.attr in ("map", "jobs", "each")
+                and call.func.attr in ("map", "jobs", "map_uncached")
                 and any(keyword.arg == "step" for keyword in call.keywords)
             ):
                 match call.args[0]:

@@ -15,7 +15,7 @@ import pytest
 
 from components.core import module_facts
 from components.core.code_digest import code_digest, reached_files, syntax_tree
-from components.core.module_facts import Facts, facts_of
+from components.core.module_facts import Facts, read_facts
 from tests.support import PROJECT
 
 
@@ -112,7 +112,7 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
 
     def anew() -> Facts:
         monkeypatch.setattr(module_facts, "_KNOWN", {})
-        return facts_of(source, tree / "facts")
+        return read_facts(source, tree / "facts")
 
     made = anew()
     [entry] = (tree / "facts").rglob("*.json")
@@ -129,7 +129,7 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
 def test_a_folder_that_cannot_be_written_costs_only_time(tree, monkeypatch):
     monkeypatch.setattr(module_facts, "_KNOWN", {})
     (tree / "facts").write_text("")
-    assert facts_of(b"import os\n", tree / "facts").executed == ("os",)
+    assert read_facts(b"import os\n", tree / "facts").executed == ("os",)
 
 
 def test_imports_inside_functions_are_reached():

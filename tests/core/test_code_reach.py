@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from components.core.code_digest import PLUMBING, Code, code_digest
+from components.core.code_digest import EXCLUDED, Code, code_digest
 from components.core.graph import load_graph
 from tests.core.code_reach import WORK, Compiled, modules, steps
 from tests.support import PROJECT
@@ -111,7 +111,7 @@ def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
     unreached = set()
     for name, changed in moved.items():
         expected = {key for key, reach in wanted.items() if name in reach}
-        if name in PLUMBING:
+        if name in EXCLUDED:
             assert not changed
             assert expected, f"{name} is plumbing that nothing reaches: remove it from the list"
         elif expected or changed:
@@ -122,7 +122,7 @@ def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
     for name in sorted(unreached):
         assert rule_for(name), f"no step and no stage reaches {name}: say why in OUTSIDE, or remove the file"
     assert {rule_for(name) for name in unreached} == set(OUTSIDE), "an entry of OUTSIDE matches no file"
-    assert set(PLUMBING) <= set(moved)
+    assert set(EXCLUDED) <= set(moved)
 
 
 IMPORTING = """

@@ -240,7 +240,7 @@ def base_plan(
     plan: Plan | None = None
     start = 0
     for depth in reversed(range(len(bases))):
-        if (folder := cache.known(STEP, keys[depth])) is not None:
+        if (folder := cache.find(STEP, keys[depth])) is not None:
             plan, start = Plan.load(folder / _FILE), depth + 1
             break
     for depth in range(start, len(bases)):

@@ -44,7 +44,7 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Write captions in a job each, score them in another, sum up."""
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings, insert_warnings
     from components.stages.evaluate_captioners import page, tables
     from components.stages.evaluate_captioners.facts import gather
     from components.stages.evaluate_captioners.inputs import open_inputs
@@ -57,7 +57,7 @@ def run(stage: Stage) -> None:
     scored, constants = score_all(stage, sets, models, captions)
     facts = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
     tables.write_records(stage, sets, models, scored)
-    whole = with_warnings(page.html(facts, page.thumbnails(stage, sets, facts)), input_warnings(stage.inputs.values()))
+    whole = insert_warnings(page.html(facts, page.thumbnails(stage, sets, facts)), input_warnings(stage.inputs.values()))
     stage.write_file(PAGE, whole.encode())
     stage.write_file(MARKDOWN, tables.markdown(facts).encode())
     stage.write_file(SUMMARY, tables.summary(facts).encode())

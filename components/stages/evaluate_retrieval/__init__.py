@@ -40,7 +40,7 @@ def run(stage: Stage) -> None:
     """Score each model in a job of its own, sum up, judge the claims."""
     import pyarrow.parquet as pq
 
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings, insert_warnings
     from components.core.ledger import kept, ledger_table
     from components.stages.evaluate_retrieval import page, tables
     from components.stages.evaluate_retrieval.facts import gather
@@ -61,7 +61,7 @@ def run(stage: Stage) -> None:
     stage.write_file("table.csv", tables.table_csv(facts).encode())
     stage.write_file("summary.txt", tables.summary(facts).encode())
     stage.export("recall.csv", tables.recall_csv(facts).encode())
-    stage.write_file(PAGE, with_warnings(page.html(facts), input_warnings(stage.inputs.values())).encode())
+    stage.write_file(PAGE, insert_warnings(page.html(facts), input_warnings(stage.inputs.values())).encode())
     for name, value in tables.figures(facts):
         stage.metric(name, value)
     for line in tables.lines(facts):

@@ -44,7 +44,7 @@ def run(stage: Stage) -> None:
     """Write the page, the figures, the summary, and every figure as a table."""
     import pyarrow as pa
 
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings, insert_warnings
     from components.core.digests import sha256_bytes
     from components.core.errors import HearsightError
     from components.stages.posts_report import page
@@ -63,7 +63,7 @@ def run(stage: Stage) -> None:
             return None
 
     figures = list(draw_all(facts, read, stage.params.seed))
-    whole = with_warnings(page.html(facts, figures, stage.params), input_warnings(stage.inputs.values())).encode()
+    whole = insert_warnings(page.html(facts, figures, stage.params), input_warnings(stage.inputs.values())).encode()
     rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(whole)}]
     stage.write_file(PAGE, whole)
     for figure in figures:

@@ -24,7 +24,7 @@ def run(stage: Stage) -> None:
     """Write report.html, report.md, summary.txt, the figures, and the funnel as a DVC plot."""
     import pyarrow as pa
 
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings, insert_warnings
     from components.core.digests import sha256_file
     from components.stages.report import figures, pages
     from components.stages.report.facts import gather
@@ -36,7 +36,7 @@ def run(stage: Stage) -> None:
         stage.write_file(path, picture)
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
     warnings = input_warnings(stage.inputs.values())
-    stage.write_file("report.html", with_warnings(pages.html(facts, rows), warnings).encode())
+    stage.write_file("report.html", insert_warnings(pages.html(facts, rows), warnings).encode())
     stage.write_file("report.md", (pages.markdown(facts) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
     stage.write_file("summary.txt", pages.summary(facts).encode())
     stage.export("funnel.csv", pages.funnel_csv(facts).encode())

@@ -78,7 +78,7 @@ def look_at_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str,
     again = [sha for sha, fact in facts.items() if _was_too_small(fact, budget)]
     if again:
         fresh = dict(zip(again, annotator.compute_many([payloads[sha] for sha in again]), strict=True))
-        annotations.keep(annotator, fresh)
+        annotations.write(annotator, fresh)
         facts |= fresh
     return facts
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
-from components.core.check_warnings import read_warnings, upstream, warnings_path, with_warnings
+from components.core.check_warnings import insert_warnings, read_warnings, upstream_outputs, warnings_path
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.core.graph import load_graph
@@ -98,15 +98,15 @@ def test_a_damaged_file_of_warnings_is_named(root: Path) -> None:
 
 
 def test_show_looks_at_every_output_that_a_dataset_is_made_from(root: Path) -> None:
-    found = upstream(load_graph(root), "spoken")
+    found = upstream_outputs(load_graph(root), "spoken")
     assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(found) == {"spoken/evaluate_retrieval"}
     assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(found)
-    assert "captioners/cells/english-t2t8x8/train_captioner" in upstream(load_graph(root), "captioners")
+    assert "captioners/cells/english-t2t8x8/train_captioner" in upstream_outputs(load_graph(root), "captioners")
 
 
 def test_a_page_without_warnings_stays_as_it_is() -> None:
-    assert with_warnings("<h1>a</h1><h2>b</h2>", []) == "<h1>a</h1><h2>b</h2>"
-    assert with_warnings("<h1>a</h1><h2>b</h2>", ["x < y"]).index("x &lt; y") < len("<h1>a</h1>") + 400
+    assert insert_warnings("<h1>a</h1><h2>b</h2>", []) == "<h1>a</h1><h2>b</h2>"
+    assert insert_warnings("<h1>a</h1><h2>b</h2>", ["x < y"]).index("x &lt; y") < len("<h1>a</h1>") + 400
 
 
 MEASURED = (

@@ -104,7 +104,7 @@ class PostsSource:
         keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
         state, start = State(), 0
         for depth in reversed(range(len(bases))):
-            if (found := cache.known(STEP, keys[depth])) is not None:
+            if (found := cache.find(STEP, keys[depth])) is not None:
                 state, start = State.load(found / FILE), depth + 1
                 break
         for depth in range(start, len(bases)):
