@@ -1,4 +1,4 @@
-"""Whose post a record is: the one spelling under which an account is compared, hashed and kept on one side of a split."""
+"""Normalisation of account names, shared by comparison, hashing and split assignment."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import unicodedata
 
 
 def normalise_account(owner: str) -> str | None:
-    """An owner's name as hashed: NFKC, case folded, without white space at the ends and a leading @; None when empty."""
+    """Return the account name in NFKC, case folded, without surrounding white space and leading ``@``; None when empty."""
     return unicodedata.normalize("NFKC", owner).strip().lstrip("@").casefold() or None

@@ -1,4 +1,4 @@
-"""Writing files so that a killed process never leaves half of one under its final name."""
+"""Atomic writing of files: a killed process leaves no partial file under a final name."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def fsync_folder(folder: Path) -> None:
 
 
 def publish(path: Path, write: Callable[[Path], None]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then sync it and rename it into place.
+    """Write ``path`` atomically: ``write`` fills a temporary file beside it, which is synced and renamed.
 
     Raises:
-        HearsightError: the disk is full or not writable; the temporary file is removed, ``path`` is as it was.
+        HearsightError: the disk is full or not writable; the temporary file is removed and ``path`` is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
@@ -44,17 +44,17 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 
 def publish_bytes(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path`` atomically and durably; errors as for :func:`publish`."""
-    publish(path, lambda temporary: _write_all(temporary, data))
 
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(data)
 
-def _write_all(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+    publish(path, write)
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give ``source`` a second name, or a second copy where the file system cannot.
+    """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links.
 
-    The bytes under either name are never edited in place by Hearsight; a reader verifies digests all the same.
+    Hearsight edits neither file in place; readers verify digests.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     publish(target, lambda temporary: _link(source, temporary))
@@ -80,11 +80,11 @@ _SYSTEM_FAULTS = frozenset(
         errno.ENAMETOOLONG,
     )
 )
-"""What the machine or its owner is to fix: no defect of Hearsight."""
+"""Errors that the user fixes on the machine; no defects of Hearsight."""
 
 
 def explain_os_error(error: OSError) -> HearsightError | None:
-    """What to tell a person about an error of the file system that no code foresaw; None when it may be a defect."""
+    """Return the user's message for an unhandled error of the file system; None when it may be a defect."""
     if error.errno not in _SYSTEM_FAULTS:
         return None
     where = Path(str(error.filename)) if error.filename else Path.cwd()
@@ -96,10 +96,12 @@ def explain_os_error(error: OSError) -> HearsightError | None:
 
 
 def disk_error(error: OSError, path: Path) -> HearsightError:
-    """What to tell a person about a failed write."""
+    """Return the error for a failed write."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return HearsightError(
-            "no space is left on the disk", where=path, hint="free some and run the same command again; finished shards are kept"
+            "no space is left on the disk",
+            where=path,
+            hint="free some space and run the same command again; finished shards are kept",
         )
     return HearsightError(
         f"cannot be written ({error.strerror})", where=path, hint="fix the permissions or the disk and run again"

@@ -1,6 +1,6 @@
 """Find the steps of the project, and what they reach, without ``components.core.code_digest``.
 
-The reach is read from compiled code with the standard library's ``modulefinder``, where codeprint reads syntax trees.
+An independent implementation for comparison: it reads compiled code with ``modulefinder``, ``code_digest`` reads syntax trees.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from types import CodeType
 
-WORK = "components.execution.shard_worker"
+WORKER = "components.execution.shard_worker"
 """Runs every step."""
 FINDERS = ("__file__", "resources", "PackageLoader")
-"""What a module finds data files with."""
+"""Names with which a module locates data files."""
 
 
 def modules(root: Path) -> dict[str, Path]:

@@ -111,7 +111,7 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
     source = (tree / "components" / "alpha" / "__init__.py").read_bytes()
 
     def anew() -> Facts:
-        monkeypatch.setattr(module_facts, "_KNOWN", {})
+        monkeypatch.setattr(module_facts, "_FACTS", {})
         return read_facts(source, tree / "facts")
 
     made = anew()
@@ -127,7 +127,7 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(tree, monkeypatch):
-    monkeypatch.setattr(module_facts, "_KNOWN", {})
+    monkeypatch.setattr(module_facts, "_FACTS", {})
     (tree / "facts").write_text("")
     assert read_facts(b"import os\n", tree / "facts").executed == ("os",)
 

@@ -17,7 +17,7 @@ import pytest
 
 from components.core.code_digest import EXCLUDED, Code, code_digest
 from components.core.graph import load_graph
-from tests.core.code_reach import WORK, Compiled, modules, steps
+from tests.core.code_reach import WORKER, Compiled, modules, steps
 from tests.support import PROJECT
 
 OUTSIDE = {
@@ -70,7 +70,7 @@ class Changed(Code):
     def __init__(self, base: Code, changed: str | None = None) -> None:
         super().__init__(base.root, lambda path: path.read_bytes() + added(path.name))
         self.asked: set[str] = set()
-        for listing in ("listed", "module_file", "whole", "above", "beside", "inside"):
+        for listing in ("listing", "module_file", "module_files", "parent_inits", "adjacent_data", "nested_data"):
             setattr(self, listing, getattr(base, listing))
         for reading in ("facts", "content", "references"):
             setattr(self, reading, partial(self._noted, changed, getattr(self, reading), getattr(base, reading)))
@@ -87,8 +87,8 @@ def added(name: str) -> bytes:
 
 def roots() -> dict[str, tuple[str, ...]]:
     """What has a key → the modules it is made from: every step, and every stage (its lineage)."""
-    found = {module: (module, WORK) for module in steps(PROJECT).values()}
-    return found | {f"stage {stage}": (f"components.{stage}",) for stage in load_graph(PROJECT).stages}
+    found = {module: (module, WORKER) for module in steps(PROJECT).values()}
+    return found | {f"stage {stage}": (f"components.stages.{stage}",) for stage in load_graph(PROJECT).stages}
 
 
 def project_files() -> list[str]:
@@ -164,24 +164,24 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 EDITS = [
-    ("synthesize/speakable/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
-    ("providers/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
-    ("core/texts.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
-    ("core/texts.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
+    ("speech/text_normalization/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
+    ("knowledge/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
+    ("core/caption_normalization.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
+    ("core/caption_normalization.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
     ("models/captioners/aoanet.py", "components.stages.train_captioner.jobs", "components.stages.synthesize.planning"),
-    ("core/work.py", "components.stages.dedup.pictures", ""),
+    ("execution/shard_worker.py", "components.stages.dedup.pictures", ""),
 ]
 
 
 @pytest.mark.parametrize("edited, step, other", EDITS)
 def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
     path = copy / "components" / edited
-    before = {name: code_digest(copy, name, WORK) for name in (step, other) if name}
+    before = {name: code_digest(copy, name, WORKER) for name in (step, other) if name}
     content = path.read_bytes()
     path.write_bytes(content + added(edited))
     try:
-        assert code_digest(copy, step, WORK) != before[step]
-        assert not other or code_digest(copy, other, WORK) == before[other]
+        assert code_digest(copy, step, WORKER) != before[step]
+        assert not other or code_digest(copy, other, WORKER) == before[other]
     finally:
         path.write_bytes(content)
-    assert code_digest(copy, step, WORK) == before[step]
+    assert code_digest(copy, step, WORKER) == before[step]
