@@ -1,6 +1,6 @@
-"""What ``engine: ray`` runs on the nodes: a look at whether a node is fit, the work itself, and the annotation server.
+"""Code of ``engine: ray`` that runs on the nodes: the report of a node, the execution of an item, and the cache server.
 
-Nothing here imports Ray before it runs on a cluster.
+Does not import Ray.
 """
 
 from __future__ import annotations
@@ -25,51 +25,51 @@ from components.execution.writer_lock import WriterLock
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of ``components``."""
 ANSWER = 600.0
-"""Seconds a worker waits for the annotation server."""
+"""Seconds a worker waits for the cache server."""
 
 
 @dataclass(frozen=True)
 class NodeReport:
-    """What a node sees."""
+    """The state of a node."""
 
     host: str
     machine: str
     unseen: list[str]
-    """Folders it cannot see, or not write."""
+    """Folders that it cannot read or write."""
     locks: bool
-    """Whether the driver's lock keeps it out."""
+    """Whether the driver's locks reach it."""
     code: str
     packages: dict[str, str]
 
 
 def local_code_digest() -> str:
-    """The digest of the source of ``components`` that this process runs."""
-    total = hashlib.sha256()
+    """Return the digest of the source of ``components`` in this process."""
+    digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        total.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
-    return total.hexdigest()
+        digest.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def local_packages() -> dict[str, str]:
-    """Package → version of what Hearsight asks for, as far as it is installed here."""
+    """Return the installed version of each package that Hearsight requires; ``none`` when it is not installed."""
     try:
-        wanted = metadata.requires("hearsight") or []
+        requirements = metadata.requires("hearsight") or []
     except metadata.PackageNotFoundError:
         return {}
-    found = {}
-    for line in wanted:
+    versions = {}
+    for line in requirements:
         if "extra ==" in line:
             continue
         name = re.split(r"[<>=\[;!~ ]", line)[0]
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "none"
-    return found
+            versions[name] = "none"
+    return versions
 
 
 def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeReport:
-    """On a node: see what it sees; ``probes`` are files the driver just wrote, with their content."""
+    """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content."""
     unseen = []
     for name, content in probes.items():
         path = Path(name)
@@ -83,34 +83,34 @@ def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeRepor
     )
 
 
-def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, piece: int, server: Any) -> bytes:
-    """On a node: ``work(item)`` inside the writer_lock; returns a pickled (good, result) pair as :func:`call_item` gives it."""
+def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, number: int, server: Any) -> bytes:
+    """Run ``work(item)`` under the writer lock; return the pickled result of :func:`call_item`."""
     use_backend(partial(served_backend, server))
-    answer = call_item(partial(_run_locked, work, writer_lock, piece), item)
+    outcome = call_item(partial(_run_locked, work, writer_lock, number), item)
     try:
-        return pickle.dumps(answer)
+        return pickle.dumps(outcome)
     except Exception as error:
-        return pickle.dumps((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
+        return pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent back ({error})")))
 
 
-def _run_locked(work: Callable[[Any], Any], writer_lock: WriterLock, piece: int, item: Any) -> Any:
-    with writer_lock.hold_item(piece):
+def _run_locked(work: Callable[[Any], Any], writer_lock: WriterLock, number: int, item: Any) -> Any:
+    with writer_lock.hold_item(number):
         return work(item)
 
 
 class CacheServer:
-    """The one process of a run that has the annotation stores open; an actor on the driver's machine."""
+    """The process of a run that opens the result caches; an actor, on the driver's machine if possible."""
 
     def read(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """What there is of ``keys`` in the store at ``path``, as :func:`call_item` gives it."""
+        """Return the cached results among ``keys`` in the file at ``path``, as an outcome of :func:`call_item`."""
         return call_item(partial(_read, path), keys)
 
     def has(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """Those of ``keys`` that the store at ``path`` has."""
+        """Return those of ``keys`` that have a result, as an outcome."""
         return call_item(partial(_has, path), keys)
 
     def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], durable: bool) -> tuple[bool, Any]:
-        """Store ``rows``, see :meth:`CacheBackend.write`; again is harmless."""
+        """Store ``rows``; see :meth:`CacheBackend.write`. Repeating it is harmless."""
         return call_item(partial(_write, path, durable), rows)
 
 
@@ -131,7 +131,7 @@ def _write(path: Path, durable: bool, rows: Sequence[tuple[str, bytes, int]]) ->
 
 @contextmanager
 def served_backend(server: Any, path: Path) -> Iterator[CacheBackend]:
-    """The results at ``path``, through the server."""
+    """Open the cache file at ``path`` through the server."""
     yield _ServedBackend(server, path)
 
 
@@ -140,7 +140,7 @@ class _ServedBackend:
         self.server, self.path = server, path
 
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
-        # In pieces: one answer has to fit into the shared memory of a node.
+        # In batches: an answer must fit into the shared memory of a node.
         for start in range(0, len(keys), BATCH):
             yield from _answer(self.server.read.remote(self.path, list(keys[start : start + BATCH])))
 
@@ -152,8 +152,8 @@ class _ServedBackend:
 
 
 def _answer(reference: Any) -> Any:
-    # Not ray.get: a task that waits in it gives its core away meanwhile, and two would then run on one.
-    good, result = reference.future().result(timeout=ANSWER)
-    if not good:
+    # Not ray.get: a task that waits in it releases its core, and another task would start on it.
+    succeeded, result = reference.future().result(timeout=ANSWER)
+    if not succeeded:
         raise result
     return result
