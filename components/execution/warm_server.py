@@ -109,7 +109,7 @@ def require_forkable() -> None:
 
 
 def _run_fork(connection: socket.socket, command: Callable[[], int], reloaded: Collection[str]) -> None:
-    """Run the fork: take over the client's streams, environment and folder, run the command, send the exit code; never returns."""
+    """Run the fork: take over the client's streams and environment, run the command, send the exit code; never returns."""
     server = os.getppid()
     code = 1
     try:
