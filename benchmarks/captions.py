@@ -23,11 +23,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def alt_texts() -> list[str]:
     """The recipe: of each HTML file below ``data/packages/unpacked``, in sorted order, each ``<img>`` with an alt-text."""
-    from components.web.html.page import image_candidates
+    from components.web.html.page import read_page
 
     pages = sorted((ROOT / "data" / "packages" / "unpacked").rglob("*.html"))
     return [
-        found.alt for page in pages if page.is_file() for found in image_candidates(page.read_bytes(), "http://x/") if found.alt
+        found.alt
+        for page in pages
+        if page.is_file()
+        for found in read_page(page.read_bytes(), "http://x/").candidates
+        if found.alt
     ]
 
 

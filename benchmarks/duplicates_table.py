@@ -27,7 +27,7 @@ from components.web.images.image import perceptual_hash
 
 KINDS = list(VARIANTS)
 LIMITS = {"whole_from": 0.98, "cosine_from": 0.65, "cosine_weight": 0.6, "score_from": 1.35}
-"""``params.yaml: portuguese.dedup.aligned``."""
+"""The defaults of ``components.stages.dedup.Aligned``."""
 
 
 def write(unpacked: Path, folder: Path) -> int:

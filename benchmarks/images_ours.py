@@ -48,7 +48,7 @@ def ours_head(folder: str) -> dict[str, Any]:
 
 def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     """The whole crawl stage: pages, robots.txt, images, WARC, decoding, shards, ledger, manifest."""
-    from components.core.params import parse_settings, read_params_file
+    from components.core.params import parse_settings
     from components.core.stage_output import StageOutput
     from components.execution.engine import LocalEngine
     from components.execution.stage import Stage
@@ -57,11 +57,12 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     out = Path(home) / "data/english/crawl"
     out.mkdir(parents=True)
     ours = {
-        "snapshot": "bench", "web": "open", "contact": "http://example.org/", "allow_private": True, "delay": 0.0, "retries": 0,
-        "seeds": [seed], "hosts": [seed.split("/")[2]], "depth": 1, "max_pages": 1000, "per_host": 32, "connections": 64,
+        "snapshot": "bench", "contact": "http://example.org/", "allow_private": True, "delay": 0.0, "retries": 0,
+        "source": {"kind": "site", "seeds": [seed], "hosts": [seed.split("/")[2]], "depth": 1, "sitemaps": False},
+        "tdmrep": False, "per_host": 32, "connections": 64,
         "timeout": 30.0, "min_side": MIN_SIDE["feed"], "max_aspect": MAX_ASPECT, "min_alt": 1, "shard_size": 200,
     }  # fmt: skip
-    params = parse_settings(Params, read_params_file(ROOT / "params.yaml")["english"]["crawl"] | ours, "benchmarks.images")
+    params = parse_settings(Params, ours, "benchmarks.images")
     stage = Stage("crawl", "english", params, ROOT, {}, out, LocalEngine(PROCESSES), Path(home) / ".hearsight")
     began = time.perf_counter()
     run(stage)

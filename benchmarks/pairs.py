@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pairs_inputs import pages, write_wacz, write_warc, write_wat, write_zstd
-from components.web.html.page import fold, image_candidates
+from components.web.html.page import fold, read_page
 from components.web.urls import normalise
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,7 +103,7 @@ def compare_html(archive: Path, rounds: int) -> None:
     ours = dumped([sys.executable, "-m", "benchmarks.pairs_ours", archive], "ours.jsonl")
     dom: list[Pair] = []
     for url, html in pages(PAGES, rounds):
-        dom += [(url, c.image_url, c.alt) for c in image_candidates(html, url, "utf-8") if c.image_url and c.alt]
+        dom += [(url, c.image_url, c.alt) for c in read_page(html, url, "utf-8").candidates if c.image_url and c.alt]
     both = sum((Counter(ours) & Counter(dom)).values())
     print(f"  pairs: ours {len(ours)}, DOM reading {len(dom)}, F1 {2 * both / (len(ours) + len(dom)):.4f}")
 

@@ -58,10 +58,10 @@ def by_jar(captions: Sequence[str], *, between: str | None = ",") -> list[list[s
 
 def alt_texts(packages: Path) -> list[str]:
     """Every different alt-text of the HTML files, in sorted order."""
-    from components.web.html.page import image_candidates
+    from components.web.html.page import read_page
 
     pages = [path for path in sorted(packages.rglob("*.html")) if path.is_file()]
-    found = {each.alt for page in pages for each in image_candidates(page.read_bytes(), "http://x/") if each.alt}
+    found = {each.alt for page in pages for each in read_page(page.read_bytes(), "http://x/").candidates if each.alt}
     return sorted(_LINES.sub(" ", text) for text in found)
 
 

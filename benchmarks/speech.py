@@ -48,14 +48,12 @@ FEW = 12
 
 
 def voices() -> list[str]:
-    """Those named, else the English ones of ``params.yaml`` that are at hand."""
-    import yaml
-
+    """Those named, else the default ones that are at hand."""
     from components.speech.voices.catalogue import at_hand
+    from components.stages.synthesize import Params
 
     named = os.environ.get(VOICES, "").split()
-    listed = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["english"]["synthesize"]["voices"]
-    return [voice.name for voice in at_hand(named or listed)[0]]
+    return [voice.name for voice in at_hand(named or Params().voices)[0]]
 
 
 def make_split(root: Path, count: int) -> None:

@@ -22,11 +22,11 @@ from flows.settings import configure_prefect
 class Schedule(Settings):
     """One entry of ``params.yaml:schedules``."""
 
-    cron: str
+    cron: str = "0 3 * * *"
     """When, as cron, UTC."""
-    target: str
+    target: str = ""
     """What to bring up to date: a stage's address, or empty for everything."""
-    snapshots: list[str]
+    snapshots: list[str] = []
     """Datasets whose crawl first moves on to a snapshot of the day (`hearsight snapshot next`)."""
 
 

@@ -6,7 +6,6 @@ writes the expectations that fail to ``reports/warnings/<dataset>/<stage>.json``
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -55,7 +54,7 @@ def warnings_path(root: Path, dataset: str, stage: str) -> Path:
 
 def warnings_bytes(output: str, warnings: Sequence[CheckWarning]) -> bytes:
     """Return the content of a warnings file."""
-    return (canonical_json({"boundary": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
+    return (canonical_json({"output": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
 
 
 def read_all_warnings(root: Path) -> list[CheckWarning]:
@@ -93,16 +92,6 @@ def input_warnings(inputs: Iterable[StageOutput]) -> list[str]:
     # The root is two levels above the output's name: <root>/data/<name>.
     roots = {output.name: output.path.parents[output.name.count("/") + 1] for output in inputs}
     return [warning.text for name, root in roots.items() for warning in read_warnings(root, [name])]
-
-
-def insert_warnings(page: str, warnings: Sequence[str]) -> str:
-    """Return an HTML page with a section of warnings before its first ``<h2>``; without warnings, the page itself."""
-    if not warnings:
-        return page
-    items = "".join(f"<li>{html.escape(warning)}</li>" for warning in warnings)
-    section = f'<h2 id="warnings">Warnings of the checks</h2><p>{ABOUT}</p><ul>{items}</ul>\n'
-    head, heading, rest = page.partition("<h2")
-    return head + section + heading + rest
 
 
 def upstream_outputs(graph: Graph, dataset: str) -> list[str]:

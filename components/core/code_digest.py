@@ -22,7 +22,7 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
-from components.core.module_facts import Facts, read_facts, syntax_tree
+from components.core.module_facts import ModuleFacts, read_facts, syntax_tree
 
 __all__ = ["EXCLUDED", "Code", "code_digest", "reached_files", "syntax_tree"]
 
@@ -65,7 +65,7 @@ class Code:
 
     def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self.root = root
-        self.facts: Callable[[str], Facts] = cache(lambda file: read_facts(read(root / file), root / FACTS))
+        self.facts: Callable[[str], ModuleFacts] = cache(lambda file: read_facts(read(root / file), root / FACTS))
         self.content: Callable[[str], str] = cache(lambda file: hashlib.sha256(read(root / file)).hexdigest())
         self.listing = cache(self._listing)
         self.references = cache(self._references)
@@ -138,7 +138,7 @@ class Code:
         return tuple(chain(*map(resolve, facts.executed))), tuple(chain(*map(resolve, facts.called)))
 
     def _resolve(self, reference: str, package: list[str]) -> Iterable[str]:
-        """Return the files of a reference (see :class:`components.core.module_facts.Facts`) in a module of ``package``."""
+        """Return the files of a reference (see :class:`components.core.module_facts.ModuleFacts`) in a module of ``package``."""
         module, _, name = reference.partition(":")
         if level := len(module) - len(module.lstrip(".")):
             module = ".".join([*package[: len(package) - level + 1], *filter(None, [module[level:]])])

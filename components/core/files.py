@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from components.core.errors import HearsightError
 
 
 def fsync_folder(folder: Path) -> None:
-    """Make renames inside ``folder`` durable."""
+    """Make renames inside ``folder`` durable; of a file, its content."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -20,20 +23,40 @@ def fsync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def publish(path: Path, write: Callable[[Path], None]) -> None:
+def sync(path: Path) -> None:
+    """Make a file durable, or a folder with everything in it."""
+    for member in sorted(path.rglob("*")) if path.is_dir() else ():
+        fsync_folder(member)
+    fsync_folder(path)
+
+
+def move_into_place(source: Path, target: Path) -> None:
+    """Rename a finished file or folder durably; a file replaces an existing one."""
+    source.replace(target)
+    fsync_folder(target.parent)
+
+
+def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None = None, durable: bool = True) -> None:
     """Write ``path`` atomically: ``write`` fills a temporary file beside it, which is synced and renamed.
+
+    Args:
+        path: the file to write.
+        write: writes the file at the given path.
+        temporary: path of the temporary file; by default one that no other process or thread uses.
+        durable: sync the file. Without, a loss of power may lose it, but readers never see a partial file.
 
     Raises:
         HearsightError: the disk is full or not writable; the temporary file is removed and ``path`` is unchanged.
     """
+    temporary = temporary or path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         write(temporary)
-        with temporary.open("rb") as handle:
-            os.fsync(handle.fileno())
+        if durable:
+            sync(temporary)
         temporary.replace(path)
-        fsync_folder(path.parent)
+        if durable:
+            fsync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise disk_error(error, path) from error
@@ -42,13 +65,66 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
-def publish_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path`` atomically and durably; errors as for :func:`publish`."""
+def publish_folder(
+    folder: Path,
+    fill: Callable[[Path], None],
+    keep: Callable[[Path], bool],
+    *,
+    temporary: Path | None = None,
+    durable: bool = True,
+) -> bool:
+    """Write ``folder`` atomically: ``fill`` writes into a temporary folder beside it, which is synced and renamed.
 
-    def write(temporary: Path) -> None:
-        temporary.write_bytes(data)
+    Args:
+        folder: the folder to write.
+        fill: writes into the given empty folder.
+        keep: called with the new folder when ``folder`` exists already: True keeps the old one, False replaces it.
+        temporary: path of the temporary folder; an existing one is removed.
+        durable: sync files and folders.
 
-    publish(path, write)
+    Returns:
+        Whether the new folder was published.
+
+    Raises:
+        HearsightError: the disk is full or not writable; the temporary folder is removed.
+    """
+    temporary = temporary or folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        fill(temporary)
+        if durable:
+            sync(temporary)
+        try:
+            temporary.rename(folder)
+        except OSError:
+            if not folder.exists():
+                raise
+            if keep(temporary):
+                return False
+            shutil.rmtree(folder)
+            temporary.rename(folder)
+        if durable:
+            fsync_folder(folder.parent)
+        return True
+    except OSError as error:
+        raise disk_error(error, folder) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def publish_bytes(path: Path, data: bytes | memoryview, *, temporary: Path | None = None, durable: bool = True) -> None:
+    """Write ``data`` to ``path`` atomically; arguments and errors as for :func:`publish`."""
+
+    def write(target: Path) -> None:
+        target.write_bytes(data)
+
+    publish(path, write, temporary=temporary, durable=durable)
+
+
+def publish_json(path: Path, value: Any) -> None:
+    """Write ``value`` to ``path`` atomically as indented JSON with sorted keys; errors as for :func:`publish`."""
+    publish_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -21,7 +21,7 @@ def gate_bytes(name: str, digest: str) -> bytes:
 
     Later stages depend on this file. It holds nothing of the suite, so an edited suite runs its check again and no stage.
     """
-    return (canonical_json({"boundary": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
+    return (canonical_json({"output": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
 
 
 def require_passed(root: Path, output: StageOutput) -> None:

@@ -125,6 +125,7 @@ class Graph:
         Raises:
             HearsightError: the cell's network has no settings.
         """
+        self._require_stages(dataset)
         cell = self.cells.get(dataset)
         if cell is None:
             return self.params, dataset
@@ -141,6 +142,14 @@ class Graph:
         shared = {name: value for name, value in block.items() if name != "networks"}
         settings = shared | {"name": cell.network, "network": network}
         return {cell.set: {stage: settings}}, cell.set
+
+    def _require_stages(self, dataset: str) -> None:
+        """Refuse a block that is of no stage: a stage without a block has the defaults, so a misspelt one would be ignored."""
+        blocks = self.params.get(dataset)
+        for name in blocks if isinstance(blocks, dict) else ():
+            if name not in self.stages and not (dataset in MATRICES and name in ("sets", "networks")):
+                where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
+                raise HearsightError("is of no stage of dvc.yaml", where=where, hint=_did_you_mean(str(name), self.stages))
 
     def output(self, stage: str, dataset: str) -> Path:
         """Return the folder of a stage's output."""

@@ -1,15 +1,16 @@
 """Typed parameters: ``params.yaml`` read into each stage's own ``Params``, exactly.
 
-A value that is unknown, missing or of another type is an error that names the key and, where one is near,
-the key that was meant. There are no defaults in code: what a run used is what ``params.yaml`` says.
+A value that is unknown or of another type is an error that names the key and, where one is near, the key that was meant.
+Every setting has a default in its class: the published value where there is one, with its section in the field's docstring,
+otherwise ours, marked so. ``params.yaml`` holds what a dataset changes; :meth:`Settings.plain` gives the effective values.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -25,8 +26,13 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
+    @classmethod
+    def of(cls, block: Mapping[str, Any]) -> type[Settings]:
+        """Return the class that reads ``block``: this one, unless a setting in it selects one of several subclasses."""
+        return cls
+
     def plain(self) -> dict[str, Any]:
-        """The settings as plain JSON-able values, for digests and for MLflow."""
+        """The effective settings, defaults included, as plain JSON-able values, for digests and for MLflow."""
         return self.model_dump(mode="json")
 
 
@@ -48,60 +54,126 @@ def read_params_file(path: Path) -> dict[str, Any]:
 
 
 def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: str, kind: type[Settings]) -> Settings:
-    """The parameters of one stage for one dataset.
+    """The parameters of one stage for one dataset; a stage without a block has the defaults.
 
     Raises:
-        HearsightError: the block is missing or does not fit ``kind`` exactly; names the first key at fault.
+        HearsightError: the dataset is missing, or the block does not fit ``kind`` exactly; names the first key at fault.
     """
-    for name, scope, what in ((dataset, content, "dataset"), (stage, content.get(dataset) or {}, "stage")):
-        if not isinstance(scope, Mapping) or name not in scope:
-            names = list(scope) if isinstance(scope, Mapping) else []
-            raise HearsightError(f"{what} '{name}' has no parameters", where=path, hint=_did_you_mean(name, names))
-    return parse_settings(kind, content[dataset][stage], f"{path}: {dataset}.{stage}")
+    if dataset not in content:
+        raise HearsightError(f"dataset '{dataset}' has no parameters", where=path, hint=_did_you_mean(dataset, list(content)))
+    blocks = {} if content[dataset] is None else content[dataset]
+    if not isinstance(blocks, Mapping):
+        raise HearsightError(f"should hold stages, not {blocks!r}", where=f"{path}: {dataset}", hint="write one stage a line")
+    return parse_settings(kind, blocks.get(stage, {}), f"{path}: {dataset}.{stage}")
 
 
 def parse_settings(kind: type[Settings], block: Any, where: str) -> Settings:
     """``block`` as ``kind``; see :func:`stage_params` for the errors."""
     if not isinstance(block, Mapping):
         raise HearsightError(f"should hold settings, not {block!r}", where=where, hint="write one 'name: value' a line")
+    kind = kind.of(block)
     try:
         return kind.model_validate(dict(block))
     except ValidationError as error:
         raise _one_line(error, kind, where) from None
 
 
+def classes_of(annotation: Any) -> list[type[Settings]]:
+    """The settings classes that a field's annotation allows: one, those of a union, or none."""
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in classes_of(part)]
+
+
+def tags_of(kind: type[Settings]) -> dict[str, str]:
+    """The settings that tell a class from the others of its union, with their only values (``{"kind": "site"}``)."""
+    fields = kind.model_fields.items()
+    only = {name: get_args(field.annotation) for name, field in fields if get_origin(field.annotation) is Literal}
+    return {name: values[0] for name, values in only.items() if len(values) == 1}
+
+
+class _Place(NamedTuple):
+    """Where an error is, as params.yaml spells it: pydantic names the class of a union as well (``source.site.depth``)."""
+
+    keys: list[str]
+    holders: list[type[Settings]]
+    """Classes of the block that the last key is in."""
+    others: list[type[Settings]]
+    """Classes of the same union that the block is not."""
+    inside: list[type[Settings]]
+    """Classes of the last key's own value."""
+
+
+def _place(kind: type[Settings], loc: Iterable[int | str]) -> _Place:
+    parents = [base for base in kind.__mro__[1:] if base is not Settings and issubclass(base, Settings)]
+    place = _Place([], [kind], [], [kind])
+    inside, others = [kind], [one for parent in parents for one in parent.__subclasses__() if one is not kind]
+    for part in map(str, loc):
+        if len(inside) > 1 and (tagged := [one for one in inside if part in tags_of(one).values()]):
+            others, inside = [*others, *(one for one in inside if one not in tagged)], tagged
+        else:
+            fields = [one.model_fields[part] for one in inside if part in one.model_fields]
+            found = list(dict.fromkeys(each for field in fields for each in classes_of(field.annotation)))
+            place, inside, others = _Place([*place.keys, part], inside, others, found), found, []
+    return place._replace(inside=inside)
+
+
 def _one_line(error: ValidationError, kind: type[Settings], where: str) -> HearsightError:
-    # An unknown key usually is the missing one misspelt: tell about the unknown first.
-    details = sorted(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
+    # A setting that selects the class decides which keys are known; an unknown key usually is another one misspelt.
+    selecting = {name for variant in kind.__subclasses__() for name in tags_of(variant)}
+    details = sorted(error.errors(), key=lambda item: (item["loc"][0] not in selecting, item["type"] != "extra_forbidden"))
     first, more = details[0], len(details) - 1
-    key = ".".join(str(part) for part in first["loc"])
-    place = f"{where}.{key}"
-    rest = f" (and {more} more)" if more else ""
+    at = _place(kind, first["loc"])
+    place, rest = ".".join([where, *at.keys]), f" (and {more} more)" if more else ""
+    if first["type"].startswith("union_tag"):
+        name = str(first["ctx"]["discriminator"]).strip("'")
+        known = list(dict.fromkeys(tags_of(one)[name] for one in at.inside if name in tags_of(one)))
+        if first["type"] == "union_tag_not_found":
+            return HearsightError(f"is missing{rest}", where=f"{place}.{name}", hint=f"give one of: {', '.join(known)}")
+        value = str(first["ctx"]["tag"])
+        return HearsightError(f"'{value}' is not known{rest}", where=f"{place}.{name}", hint=_did_you_mean(value, known))
     if first["type"] == "extra_forbidden":
-        return HearsightError(
-            f"is not a setting{rest}", where=place, hint=_did_you_mean(key.split(".")[-1], _names(kind, first["loc"]))
-        )
+        name = at.keys[-1]
+        if owners := [_tagged(one) for one in at.others if name in one.model_fields]:
+            what = f"is not a setting of {_tagged(at.holders[0])}{rest}"
+            return HearsightError(what, where=place, hint=f"remove it; it belongs to {' or '.join(owners)}")
+        below = [
+            field
+            for one in at.holders
+            for field, about in one.model_fields.items()
+            for each in classes_of(about.annotation)
+            if name in each.model_fields
+        ]
+        hint = f"did you mean '{below[0]}.{name}'?" if below else _did_you_mean(name, _names(at.holders))
+        return HearsightError(f"is not a setting{rest}", where=place, hint=hint)
     if first["type"] == "missing":
-        return HearsightError(f"is missing{rest}", where=place, hint=_help(kind, first["loc"]))
+        return HearsightError(f"is missing{rest}", where=place, hint=_help(at))
     if first["type"] == "finite_number":
-        return HearsightError(
-            f"should be a finite number, not {first['input']!r}{rest}", where=place, hint=_help(kind, first["loc"])
-        )
-    return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, hint=_help(kind, first["loc"]))
+        return HearsightError(f"should be a finite number, not {first['input']!r}{rest}", where=place, hint=_help(at))
+    return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, hint=_help(at))
 
 
-def _names(kind: type[Settings], loc: tuple[int | str, ...]) -> list[str]:
-    for part in loc[:-1]:
-        annotation = kind.model_fields[part].annotation if isinstance(part, str) and part in kind.model_fields else None
-        if isinstance(annotation, type) and issubclass(annotation, Settings):
-            kind = annotation
-    return list(kind.model_fields)
+def _tagged(kind: type[Settings]) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in tags_of(kind).items()) or kind.__name__
 
 
-def _help(kind: type[Settings], loc: tuple[int | str, ...]) -> str:
-    field = kind.model_fields.get(str(loc[0])) if loc else None
-    text = (field.description or "").strip().split("\n")[0] if field else ""
+def _names(kinds: Iterable[type[Settings]]) -> list[str]:
+    return list(dict.fromkeys(name for kind in kinds for name in kind.model_fields))
+
+
+def _help(at: _Place) -> str:
+    fields = [kind.model_fields[at.keys[-1]] for kind in at.holders if at.keys and at.keys[-1] in kind.model_fields]
+    text = (fields[0].description or "").strip().split("\n")[0] if fields else ""
     return f"give a value: {text}" if text else "give it a value of that kind"
+
+
+def dotted(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (name, value) of nested settings, with dots between the keys."""
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from dotted(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
 
 
 def _did_you_mean(name: str, names: list[str]) -> str:

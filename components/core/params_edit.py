@@ -20,10 +20,10 @@ def replace_values(path: Path, block: Sequence[str], values: Mapping[str, str]) 
     Args:
         path: a ``params.yaml``.
         block: the keys down to the block, e.g. ``["english", "crawl"]``.
-        values: setting → new value; each setting must exist.
+        values: setting → new value; a missing setting, whose default applied, is inserted before the others.
 
     Raises:
-        HearsightError: the file or a setting is missing, a setting is not a scalar, or the file cannot be written. The file is
+        HearsightError: the file or the block is missing, a setting is not a scalar, or the file cannot be written. The file is
             then unchanged.
     """
     content = read_params_file(path)
@@ -34,6 +34,12 @@ def replace_values(path: Path, block: Sequence[str], values: Mapping[str, str]) 
         node, settings = _child(node, name, path, block), settings[name]
     changes = []
     for name, value in values.items():
+        if name not in settings and isinstance(node, yaml.MappingNode) and node.value:
+            first = node.value[0][0].start_mark
+            after = ", " if node.flow_style else f"\n{' ' * first.column}"
+            changes.append((first.index, first.index, f"{name}: {_format_yaml(value)}{after}"))
+            settings[name] = value
+            continue
         old = _child(node, name, path, block)
         if not isinstance(old, yaml.ScalarNode):
             raise HearsightError("is not a plain text", where=f"{path}: {'.'.join(block)}.{name}", hint="write one 'name: value'")

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from components.core.digests import canonical_json, digest_value, sha256_file
-from components.core.files import disk_error, fsync_folder
+from components.core.files import publish_folder
 
 ENTRY = "entry.json"
 STALE_AFTER = 7 * 24 * 3600.0
@@ -63,30 +63,15 @@ class ShardCache:
         if (cached := self.find(step, key)) is not None:
             return cached, True
         final = self._entry(step, key)
-        shutil.rmtree(final, ignore_errors=True)
+
+        def fill_and_list(folder: Path) -> None:
+            fill(folder)
+            files = {str(p.relative_to(folder)): sha256_file(p) for p in sorted(folder.rglob("*")) if p.is_file()}
+            (folder / ENTRY).write_text(canonical_json(files))
+
+        # Equal keys have equal bytes, so an entry that another run has published meanwhile is kept.
         temporary = final.with_name(f"{final.name}.tmp-{machine_id()}-{os.getpid()}")
-        shutil.rmtree(temporary, ignore_errors=True)
-        try:
-            temporary.mkdir(parents=True)
-            fill(temporary)
-            files = {}
-            for path in sorted(path for path in temporary.rglob("*") if path.is_file()):
-                with path.open("rb") as handle:
-                    os.fsync(handle.fileno())
-                files[str(path.relative_to(temporary))] = sha256_file(path)
-            (temporary / ENTRY).write_text(canonical_json(files))
-            fsync_folder(temporary)
-            try:
-                temporary.rename(final)
-            except OSError:
-                # Another run computed the same entry meanwhile; equal keys have equal bytes.
-                if not self._is_complete(final):
-                    raise
-            fsync_folder(final.parent)
-        except OSError as error:
-            raise disk_error(error, final) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        publish_folder(final, fill_and_list, lambda _: self._is_complete(final), temporary=temporary)
         return final, False
 
     def find(self, step: str, key: object) -> Path | None:

@@ -29,21 +29,21 @@ from components.execution.stage import Stage, write_lineage
 class LocalSettings(Settings):
     """``params.yaml:engine`` of kind local: processes on this machine. Outputs do not depend on the engine."""
 
-    kind: str
-    """``local`` or ``ray``."""
-    workers: int
-    """Worker processes; 0 takes one for each core."""
+    kind: str = "local"
+    """``local`` or ``ray``. Ours."""
+    workers: int = 0
+    """Worker processes; 0 takes one for each core. Ours."""
 
 
 class RaySettings(LocalSettings):
     """``params.yaml:engine`` of kind ray: tasks on a Ray cluster."""
 
-    workers: int
-    """Concurrent tasks; 0 takes the cluster's capacity."""
-    address: str
-    """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone."""
-    cpus: float
-    """Cores of one task."""
+    workers: int = 0
+    """Concurrent tasks; 0 takes the cluster's capacity. Ours."""
+    address: str = "auto"
+    """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone. Ours."""
+    cpus: float = 1.0
+    """Cores of one task. Ours."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Tracker(Protocol):
 
 def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     """Return the engine of ``params.yaml:engine``; raises HearsightError for invalid settings."""
-    block, where = content.get("engine"), f"{params_path}: engine"
+    block, where = content.get("engine", {}), f"{params_path}: engine"
     kind = block.get("kind") if isinstance(block, Mapping) else None
     settings = parse_settings(RaySettings if kind == "ray" else LocalSettings, block, where)
     assert isinstance(settings, LocalSettings)
@@ -108,8 +108,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     graph.require(stage, dataset)
     params_file = root / "params.yaml"
     module = importlib.import_module(f"components.stages.{stage}")
-    content, block = graph.block(stage, dataset)
-    params = stage_params(params_file, content, block, stage, module.Params)
+    params = stage_settings(graph, stage, dataset)
     engine = make_engine(params_file, graph.params)
     out = graph.output(stage, dataset)
     state, lock = root / ".hearsight", lock_path(root, dataset, stage)
@@ -130,6 +129,18 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     if tracker:
         tracker.record_run(result)
     return result
+
+
+def stage_settings(graph: Graph, stage: str, dataset: str) -> Settings:
+    """The effective settings of one stage for one dataset, defaults included.
+
+    Raises:
+        HearsightError: the dataset does not take the stage, or its block does not fit.
+    """
+    graph.require(stage, dataset)
+    content, block = graph.block(stage, dataset)
+    module = importlib.import_module(f"components.stages.{stage}")
+    return stage_params(graph.root / "params.yaml", content, block, stage, module.Params)
 
 
 def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput]:

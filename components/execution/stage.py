@@ -6,7 +6,6 @@ A stage maps pure functions over shards (:meth:`Stage.map`), makes files in jobs
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +17,7 @@ import pyarrow as pa
 from components.core.addresses import lineage_path
 from components.core.code_digest import code_digest
 from components.core.digests import sha256_file
-from components.core.files import link_or_copy, publish_bytes
+from components.core.files import link_or_copy, publish_bytes, publish_json
 from components.core.manifest import FileEntry, Manifest, ShardEntry
 from components.core.params import Settings
 from components.core.progress import progress
@@ -278,7 +277,7 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         "dataset": stage.dataset,
         "manifest_sha256": StageOutput(stage.out).digest,
         "parents": [
-            {"name": name, "boundary": output.name, "manifest_sha256": output.digest}
+            {"name": name, "output": output.name, "manifest_sha256": output.digest}
             for name, output in sorted(stage.inputs.items())
         ]
         + stage.parents,
@@ -287,5 +286,5 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         "code_sha256": code_digest(stage.root, f"components.stages.{stage.name}"),
         "engine": stage.engine.name,
     }
-    publish_bytes(lineage_path(stage.out), (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    publish_json(lineage_path(stage.out), content)
     return content

@@ -13,45 +13,48 @@ USAGE = "google"
 class Asking(Settings):
     """How Google is asked; it never changes what comes out."""
 
-    at_once: int
-    """Requests of one worker at a time."""
-    timeout: float
-    """s that a request may wait for the service's next bytes."""
-    retries: int
-    """How often a request is made again."""
-    backoff: float
-    """s before the first of them; doubled each time."""
+    at_once: int = 4
+    """Requests of one worker at a time. Ours."""
+    timeout: float = 30.0
+    """s that a request may wait for the service's next bytes. Ours."""
+    retries: int = 6
+    """How often a request is made again. Ours."""
+    backoff: float = 1.0
+    """s before the first of them; doubled each time. Ours: 63 s in all, since quotas are renewed by the minute."""
 
 
 class Prices(Settings):
     """US dollars for 1,000 units of each feature."""
 
-    syntax: float
+    syntax: float = 0.5
     """A unit is 1,000 characters of a text, begun ones counted whole."""
-    entities: float
+    entities: float = 1.0
     """As syntax."""
-    sentiment: float
+    sentiment: float = 1.0
     """As syntax."""
-    moderation: float
+    moderation: float = 0.5
     """A unit is 100 characters of a text, begun ones counted whole."""
-    label_detection: float
+    label_detection: float = 1.5
     """A unit is a picture."""
-    safe_search_detection: float
-    """A unit is a picture."""
-    speech_wavenet: float
-    """A unit is a character of a text spoken by a WaveNet voice."""
+    safe_search_detection: float = 0.0
+    """A unit is a picture. Beside label detection, which is always asked too, it is free; alone 1.5."""
+    speech_wavenet: float = 0.016
+    """A unit is a character of a text spoken by a WaveNet voice. Published lists name 16 and 4 a million; the higher one keeps
+    sums upper bounds."""
 
 
 class GoogleParams(Settings):
     """``params.yaml:google``: how Google is asked and what it takes for it; never changes what comes out."""
 
-    asking: Asking
-    prices: Prices
+    asking: Asking = Asking()
+    """How it is asked."""
+    prices: Prices = Prices()
+    """What it takes."""
 
 
 def google_params(root: Path) -> GoogleParams:
-    """``params.yaml:google``; raises HearsightError when it does not fit."""
+    """``params.yaml:google``; all defaults where there is none; raises HearsightError when it does not fit."""
     path = root / "params.yaml"
-    settings = parse_settings(GoogleParams, read_params_file(path).get("google"), f"{path}: google")
+    settings = parse_settings(GoogleParams, read_params_file(path).get("google", {}), f"{path}: google")
     assert isinstance(settings, GoogleParams)
     return settings

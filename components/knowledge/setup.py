@@ -28,22 +28,22 @@ KEY = "GOOGLE_API_KEY"
 class KnowledgeSettings(Settings):
     """What the sources beyond the embedded one need."""
 
-    index: str
+    index: str = ""
     """Folder of the local index of Wikidata, absolute or from the project's root."""
-    wikidata: str
+    wikidata: str = "https://query.wikidata.org/sparql"
     """Address of a SPARQL endpoint with Wikidata's vocabulary."""
-    google: str
+    google: str = "https://kgsearch.googleapis.com/v1/entities:search"
     """Address of Google's Knowledge Graph Search API."""
-    contact: str
+    contact: str = ""
     """A mail address or URL for the User-Agent; the query service asks for one."""
-    timeout: float
-    """Seconds for a whole answer."""
-    retries: int
-    """Tries after the first."""
-    backoff: float
-    """Seconds before the first retry, doubled for each further one."""
-    connections: int
-    """Requests at once."""
+    timeout: float = 60.0
+    """Seconds for a whole answer. Ours."""
+    retries: int = 3
+    """Tries after the first. Ours."""
+    backoff: float = 1.0
+    """Seconds before the first retry, doubled for each further one. Ours."""
+    connections: int = 2
+    """Requests at once. Ours; Wikidata's query service allows 5."""
 
 
 def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
@@ -139,12 +139,12 @@ def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
         raise HearsightError(f"'{kind}' is no type", where="KIND", hint=f"known are: {', '.join(KINDS)}")
     path = root / "params.yaml"
     block = (read_params_file(path).get(dataset) or {}).get("hypernymize")
-    if not isinstance(block, dict) or not isinstance(block.get("knowledge"), list):
+    if not isinstance(block, dict):
         raise HearsightError(f"dataset '{dataset}' names no sources of knowledge", where=path, hint="add hypernymize.knowledge")
     where = f"{path}: {dataset}.hypernymize.knowledge_settings"
-    settings = parse_settings(KnowledgeSettings, block.get("knowledge_settings"), where)
+    settings = parse_settings(KnowledgeSettings, block.get("knowledge_settings", {}), where)
     assert isinstance(settings, KnowledgeSettings)
-    order = [str(source) for source in block["knowledge"]]
+    order = [str(source) for source in block.get("knowledge", ["embedded"])]
     check_order(order, settings)
     require_key(order)
     wordnet = load_wordnet(root)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
 
 
 class Parse(TypedDict):
@@ -30,19 +30,6 @@ class Parse(TypedDict):
     dep: list[str]
     head: list[int]
     entities: list[list[Any]]
-
-
-class Parser(Protocol):
-    """Anything that parses one text; also an ``Annotator`` of the core, so its results are cached."""
-
-    name: str
-    version: int
-    model: str
-    codec: str
-
-    def compute(self, payload: str) -> Parse:
-        """The parse of one text."""
-        ...
 
 
 class EnglishParser:

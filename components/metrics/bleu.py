@@ -8,27 +8,14 @@ An item's own score is the same formula over that item alone; the corpus score i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from components.metrics.ngram_table import Match, NgramTable
-from components.metrics.ngrams import ORDER, Floats, Ints, Tokens
+from components.metrics.ngram_table import Match
+from components.metrics.ngrams import ORDER, Floats, Ints
 
 _TINY, _SMALL = 1e-15, 1e-9
-
-
-def bleu(candidates: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
-    """Corpus BLEU-1, -2, -3 and -4, each in 0..1.
-
-    Args:
-        candidates: one tokenised caption an item.
-        references: its tokenised references, at least one an item.
-
-    Raises:
-        ValueError: the two differ in length, an item has no reference, or there are no items.
-    """
-    return [float(score) for score in bleu_scores(map(bleu_counts, NgramTable.of(references).matches(candidates)))[0]]
 
 
 def bleu_counts(match: Match) -> Ints:

@@ -7,7 +7,7 @@ mean of the cosines; they differ in what is multiplied:
   Δ the difference in length. The tool behind the published figures (coco-caption, pycocoevalcap) computes this formula under
   the name "CIDEr", and :func:`cider` equals it. As there, counts are not divided by the caption's length; lengths are bigrams.
 - **plain CIDEr** (``plain=True``): neither clip nor penalty: the first formula of the paper, without its stemming.
-- **CIDEr-R** (:func:`cider_r`, :class:`CiderR`): the clip, times (repetition)^.8 (length)^.2 instead of the Gaussian. Length is
+- **CIDEr-R** (:class:`CiderR`): the clip, times (repetition)^.8 (length)^.2 instead of the Gaussian. Length is
   exp(-Δ²/r²), r the reference's words; repetition is the geometric mean over the candidate's distinct words of 1/(1+Δcount),
   Δcount the difference of the word's counts in the two captions, or its count less one where the reference does not have it.
   (The authors' program splits words again at apostrophes and hyphens for it; tokens are left whole here.)
@@ -145,15 +145,7 @@ def cider(candidates: Sequence[Tokens], references: Sequence[Sequence[Tokens]], 
     Raises:
         ValueError: the two differ in length, or an item has no reference.
     """
-    return _each(Consensus if plain else CiderD, candidates, references)
-
-
-def cider_r(candidates: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
-    """CIDEr-R of each item; the corpus score is their mean. Errors as :func:`cider`."""
-    return _each(CiderR, candidates, references)
-
-
-def _each(form: type[Consensus], candidates: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
+    form = Consensus if plain else CiderD
     return [float(score) for score in form(references).score(candidates)] if len(candidates) or len(references) else []
 
 

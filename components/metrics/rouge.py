@@ -12,23 +12,11 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from components.metrics.ngram_table import Match, NgramTable, spans
-from components.metrics.ngrams import Floats, Ints, Tokens
+from components.metrics.ngram_table import Match, spans
+from components.metrics.ngrams import Floats, Ints
 
 BETA = 1.2
 _WORD = 64
-
-
-def rouge_l(candidates: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
-    """The score of each item in 0..1.
-
-    Raises:
-        ValueError: the two differ in length, or an item has no reference.
-    """
-    if not len(candidates) and not len(references):
-        return []
-    table = NgramTable.of(references, order=1)
-    return [float(score) for match in table.matches(candidates) for score in rouge_l_items(match)]
 
 
 def rouge_l_items(match: Match) -> Floats:

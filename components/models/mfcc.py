@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -284,20 +283,3 @@ def _bands(filters: Tensor) -> list[tuple[slice, slice]]:
         held = filters[first : first + size].any(dim=0).nonzero()
         bands.append((slice(first, min(first + size, len(filters))), slice(int(held[0]), int(held[-1]) + 1)))
     return bands
-
-
-@lru_cache(maxsize=1)
-def _default() -> MFCC:
-    return MFCC()
-
-
-def mfcc(samples: Tensor) -> Tensor:
-    """The coefficients of one clip with the default settings, on the processor.
-
-    Args:
-        samples: n, float, 16 kHz, -1..1.
-
-    Returns:
-        128 × (1 + n // 160), float32.
-    """
-    return _default()(samples[None].cpu())[0][0]

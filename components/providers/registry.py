@@ -31,10 +31,10 @@ FILE = "providers.json"
 class ProviderParams(Settings):
     """``filter.providers``."""
 
-    language: Literal["embedded", "google"]
-    """Parses, polarity, profanity."""
-    vision: Literal["embedded", "google"]
-    """Labels, pornography."""
+    language: Literal["embedded", "google"] = "embedded"
+    """Parses, polarity, profanity. Ours; CC §3: google."""
+    vision: Literal["embedded", "google"] = "embedded"
+    """Labels, pornography. Ours; CC §3: google."""
 
 
 class LabelLimits(Protocol):

@@ -23,79 +23,103 @@ STARTS: dict[str, frozenset[str]] = {
 class Towers(Settings):
     """The two networks; CSC: two unshared Inception-ResNet-v2 to 1536 dimensions, compared by their raw dot product."""
 
-    speech: Literal["convolutions", "inception_resnet_v2"]
-    """The speech tower: light, or the paper's over MFCCs stacked three times."""
-    image: Literal["features", "convolutions", "efficientnet_lite0", "inception_resnet_v2"]
-    """The image tower: over a frozen encoder's vector, a small one over pixels, or a large one over pixels (the paper's)."""
-    weights: str
+    speech: Literal["convolutions", "inception_resnet_v2"] = "inception_resnet_v2"
+    """The speech tower: light, or that of CSC §4.1 over MFCCs stacked three times. CSC §4.1: inception_resnet_v2."""
+    image: Literal["features", "convolutions", "efficientnet_lite0", "inception_resnet_v2"] = "inception_resnet_v2"
+    """The image tower: over a frozen encoder's vector, a small one over pixels, or a large one over pixels (the paper's). CSC
+    §4.1: inception_resnet_v2."""
+    weights: str = ""
     """Where the image tower is a large one: the file that it begins from, below the project's root; empty for nothing (the paper:
     "not pretrained"). DVC does not see the file: after changing it, ``dvc repro -f``."""
-    side: int
-    """px of a picture where the image tower reads pixels; 0 is the network's own, and right for ``features``. The paper: 299."""
-    embedding: int
-    """Dimensions of the shared space; the paper: 1536."""
-    scale: float
+    side: int = 299
+    """px of a picture where the image tower reads pixels; 0 is the network's own, and right for ``features``. CSC §4.1: 299."""
+    embedding: int = 1536
+    """Dimensions of the shared space. CSC §4.1: 1536."""
+    scale: float = 0.0
     """0: the raw dot product (eq. 1). Above 0: embeddings are L2-normalised, and their cosine is multiplied by this. The paper
-    names neither normalisation nor temperature."""
-    pool_padding: bool
-    """Whether a paper's tower pools over a clip's padding too. Open in the paper; a plain global pool does."""
-    norm_momentum: float
-    """A paper's tower: share of each batch in batch norms' running figures; open in the paper."""
-    dropout: float
-    """Share of activations dropped while training; the paper names none."""
-    layers: int
-    """Convolutions of a light speech tower."""
-    channels: int
-    """Channels of a light tower's convolutions."""
+    names neither normalisation nor temperature. CSC §3: the raw dot product."""
+    pool_padding: bool = True
+    """Whether a paper's tower pools over a clip's padding too. Open in the paper; a plain global pool does. Ours."""
+    norm_momentum: float = 0.1
+    """A paper's tower: share of each batch in batch norms' running figures; open in the paper. Ours."""
+    dropout: float = 0.0
+    """Share of activations dropped while training; the paper names none. CSC names none."""
+    layers: int = 3
+    """Convolutions of a light speech tower. Ours."""
+    channels: int = 192
+    """Channels of a light tower's convolutions. Ours."""
 
 
 class Clips(Settings):
     """What a clip goes through (CSC, section 4.1)."""
 
-    frames: int
-    """10 ms each: what a clip is cropped or padded to; the paper: 350 for Conceptual Spoken Captions, 800 for Flickr8k Audio."""
-    mask_coefficients: int
-    """SpecAugment's F; the paper: 20."""
-    mask_frames: int
-    """SpecAugment's T; the paper: 40."""
-    held: int
+    frames: int = 350
+    """10 ms each: what a clip is cropped or padded to. CSC §4.2: 350 (3.5 s)."""
+    mask_coefficients: int = 20
+    """SpecAugment's F. CSC §4.1: 20."""
+    mask_frames: int = 40
+    """SpecAugment's T. CSC §4.1: 40."""
+    held: int = 2000
     """MB of coefficients that each process keeps, so that they are computed in the first epoch alone; 0, for sets that would not
-    fit, computes no more of a clip than is seen. Changes no result, but that 0 may round otherwise."""
+    fit, computes no more of a clip than is seen. Changes no result, but that 0 may round otherwise. Ours."""
 
 
 class Loss(Settings):
     """The loss (CSC, equations 2 to 6)."""
 
-    margin: float
-    """Masked margin softmax: δ at step 0; the paper: .001."""
-    margin_factor: float
-    """What δ grows by; the paper: 1.002 every 1000 steps."""
-    margin_every: int
-    """Steps; the paper: 1000."""
-    margin_schedule: Literal["continuous", "stepwise"]
-    """Whether δ glides or jumps; open in the paper."""
-    triplet_margin: float
-    """δ of the triplet loss; open in the paper."""
-    triplet_reduction: Literal["sum", "mean"]
-    """Equation 3 is a sum over the batch."""
-    scope: Literal["global", "device"]
-    """With several devices: negatives of the whole batch, or of each device's part; open in the paper."""
-    chunk: int
-    """Rows of the score matrix held at once; 0 holds all of it."""
-    matching: list[Matching]
+    margin: float = 0.001
+    """Masked margin softmax: δ at step 0. CSC §4.1: .001."""
+    margin_factor: float = 1.002
+    """What δ grows by. CSC §4.1: 1.002 every 1000 steps."""
+    margin_every: int = 1000
+    """Steps from one growth of δ to the next. CSC §4.1: 1000."""
+    margin_schedule: Literal["continuous", "stepwise"] = "continuous"
+    """Whether δ glides or jumps. Ours; open in CSC §4.1."""
+    triplet_margin: float = 1.0
+    """δ of the triplet loss. Ours, as Harwath et al. 2018; open in CSC §3."""
+    triplet_reduction: Literal["sum", "mean"] = "sum"
+    """Equation 3 is a sum over the batch. CSC §3, eq. 3: sum."""
+    scope: Literal["global", "device"] = "global"
+    """With several devices: negatives of the whole batch, or of each device's part; open in the paper. Ours."""
+    chunk: int = 0
+    """Rows of the score matrix held at once; 0 holds all of it. Ours."""
+    matching: list[Matching] = ["picture"]
     """What makes x_i match y_j (equation 2): the same picture, the same caption, a near-duplicate picture; any of these, and
-    whatever follows from them, for matching is transitive."""
+    whatever follows from them, for matching is transitive. CSC §3, eq. 2: the same picture."""
 
 
 class DualEncoderSettings(Settings):
     """All that one model's training depends on, but for its row, its seed and its data."""
 
-    optimisation: Optimisation
+    optimisation: Optimisation = Optimisation()
     """How it is optimised; the row gives the batch in ``train``."""
-    clips: Clips
+    clips: Clips = Clips()
     """What a clip goes through."""
-    loss: Loss
+    loss: Loss = Loss()
     """The loss; the row names which in ``train``."""
+
+
+class FineTuning(Optimisation):
+    """How a model is fitted to human speech (CSC §4.3)."""
+
+    epochs: int = 14
+    """Passes over the training items. Ours; CSC §4.3 names none."""
+
+
+class LongClips(Clips):
+    """What a clip of human speech goes through."""
+
+    frames: int = 800
+    """10 ms each: what a clip is cropped or padded to. CSC §4.3: 800 (8 s)."""
+
+
+class FineTuningSettings(DualEncoderSettings):
+    """All that fine-tuning depends on, but for its row, its seed and its data."""
+
+    optimisation: FineTuning = FineTuning()
+    """How it is optimised."""
+    clips: LongClips = LongClips()
+    """What a clip goes through."""
 
 
 def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_000_000) -> tuple[str, int]:

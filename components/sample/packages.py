@@ -18,7 +18,7 @@ from typing import Any
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.files import disk_error, fsync_folder, publish_bytes
+from components.core.files import disk_error, move_into_place, publish_json, sync
 
 PAGES = ("gimp-help-en", "tuxpaint-stamps-default")
 """Packages of pages and pictures."""
@@ -27,7 +27,7 @@ DICTIONARY = ("wordnet-base",)
 POSTS = ("gcompris-qt-data",)
 """Described photographs and drawings; with the stamps they become the sample's posts."""
 VOICES = ("libflite1", "libasound2")
-"""The speech engine Flite, and the only library it links to beside the C library; no Python package ships it (docs/providers.md)."""
+"""The speech engine Flite, and the only library it links to beside the C library (docs/providers.md)."""
 PACKAGES = PAGES + POSTS + DICTIONARY + VOICES
 BENCHMARKS = ("python-skimage-doc", "grass-doc", "freedombox-doc-en")
 """More pages and pictures, which only benchmarks read."""
@@ -59,7 +59,7 @@ def fetch_packages(root: Path, progress: Progress, packages: Sequence[str] = PAC
             missing = [name for name in packages if not _whole(home, name, known.get(name))]
             for name in progress(missing, total=len(missing), desc="fetching packages") if missing else []:
                 known[name] = _fetch(home, name)
-                publish_bytes(home / "checksums.json", (json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
+                publish_json(home / "checksums.json", known)
     except OSError as error:
         raise disk_error(error, home) from error
     return missing
@@ -113,8 +113,7 @@ def _fetch(home: Path, name: str) -> dict[str, Any]:
     _run(["dpkg", "-x", str(deb), str(temporary)], name)
     (temporary / MARK).write_text(sha256 + "\n", encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
-    temporary.rename(target)
-    fsync_folder(target.parent)
+    move_into_place(temporary, target)
     deb.unlink()
     return {"sha256": sha256, "version": version}
 
@@ -137,14 +136,12 @@ def _download(home: Path, name: str) -> Path:
     found = sorted(folder.glob("*.deb"))
     if len(found) != 1:
         raise HearsightError(f"apt-get download left {len(found)} archives", where=name, hint="run the command again")
-    with found[0].open("rb") as handle:
-        os.fsync(handle.fileno())
+    sync(found[0])
     for old in folder.parent.glob(f"{name}_*.deb"):
         old.unlink()
     target = folder.parent / found[0].name
-    found[0].rename(target)
+    move_into_place(found[0], target)
     folder.rmdir()
-    fsync_folder(target.parent)
     return target
 
 

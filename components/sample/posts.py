@@ -7,8 +7,6 @@ runs out. Not in scope: writing, tokens, streaming, other servers' posts.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,21 +14,18 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 from threading import Lock
-from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from components.sample import entities
 from components.sample.material import Material, check_packages, materials
-from components.sample.moments import TODAY
 from components.sample.pictures import animation, render, thumbnail
 from components.sample.plan import make_plan
+from components.sample.replies import as_html, as_json, limited, missing, whole
 from components.sample.sites import TYPES, Reply, Site
 from components.sample.statuses import Owner, Picture, Plan, Post
 
 MOST, USUAL = 40, 20
 """Posts a page: the most, and without a limit asked for."""
-ALLOWED = 300
-"""Requests in five minutes, as the headers say."""
 CACHED = 512
 """Rendered files kept in memory; about 20 kB each."""
 ROBOTS = "User-agent: *\nDisallow: /interact/\n\nUser-agent: badbot\nDisallow: /\n"
@@ -84,7 +79,7 @@ class PostsSite(Site):
                 (r"/api/v1/accounts/(\d+)", self._account),
                 (r"/api/v1/accounts/(\d+)/statuses", self._statuses),
                 (r"/api/v1/statuses/(\d+)", self._status),
-                (r"/api/v1/custom_emojis", lambda _: _json([entities.emoji()])),
+                (r"/api/v1/custom_emojis", lambda _: as_json([entities.emoji()])),
                 (r"/api/(v[12])/instance", self._instance),
                 (r"/media/(\d+)/(original|small)(\.\w+)", self._media),
                 (r"/avatars/(\w+)(\.png)", self._avatar),
@@ -92,7 +87,7 @@ class PostsSite(Site):
                 (r"/@(\w+)", self._profile),
                 (r"/@(\w+)/(\d+)", self._page),
                 (r"/tags/([^/]+)", self._tag_page),
-                (r"/robots\.txt", lambda _: _whole(ROBOTS.encode(), TYPES[".txt"])),
+                (r"/robots\.txt", lambda _: whole(ROBOTS.encode(), TYPES[".txt"])),
                 (r"/", self._front),
             )
         ]
@@ -128,8 +123,8 @@ class PostsSite(Site):
             found = pattern.fullmatch(parts.path.rstrip("/") or "/")  # clients do ask for /api/v1/instance/
             if found:
                 reply = action(query, *found.groups())
-                return _limited(reply) if parts.path.startswith("/api/") else reply
-        return _missing(parts.path.startswith("/api/"))
+                return limited(reply) if parts.path.startswith("/api/") else reply
+        return missing(parts.path.startswith("/api/"))
 
     # the API
 
@@ -144,7 +139,7 @@ class PostsSite(Site):
     def _statuses(self, query: Mapping[str, str], number: str) -> Reply:
         owner = self._accounts.get(int(number))
         if owner is None or owner.gone:
-            return _missing(True, owner)
+            return missing(True, owner)
         posts: Iterable[Post] = (post for post in self.plan.of(owner.handle) if self._shown(post))
         if "tagged" in query:
             posts = (post for post in posts if not post.boosts and query["tagged"].lower() in _tags(post.caption.text))
@@ -175,20 +170,20 @@ class PostsSite(Site):
             links.append(f'<{entities.BASE}{path}?{urlencode({**kept, "max_id": page[-1].number})}>; rel="next"')
         if page:
             links.append(f'<{entities.BASE}{path}?{urlencode({**kept, "min_id": page[0].number})}>; rel="prev"')
-        return _json([entities.status(post, self.plan) for post in page], {"Link": ", ".join(links)} if links else {})
+        return as_json([entities.status(post, self.plan) for post in page], {"Link": ", ".join(links)} if links else {})
 
     def _lookup(self, query: Mapping[str, str]) -> Reply:
         owner = self.plan.owners.get(query.get("acct", "").removeprefix("@").removesuffix(f"@{entities.HOST}").lower())
-        return _json(entities.account(owner, self.plan)) if owner and not owner.gone else _missing(True, owner)
+        return as_json(entities.account(owner, self.plan)) if owner and not owner.gone else missing(True, owner)
 
     def _account(self, _: Mapping[str, str], number: str) -> Reply:
         owner = self._accounts.get(int(number))
-        return _json(entities.account(owner, self.plan)) if owner and not owner.gone else _missing(True, owner)
+        return as_json(entities.account(owner, self.plan)) if owner and not owner.gone else missing(True, owner)
 
     def _status(self, _: Mapping[str, str], number: str) -> Reply:
         post = self.plan.posts.get(int(number))
         gone = post is not None and self.plan.owners[post.owner].gone
-        return _json(entities.status(post, self.plan)) if post and self._shown(post) and not gone else _missing(True)
+        return as_json(entities.status(post, self.plan)) if post and self._shown(post) and not gone else missing(True)
 
     def _instance(self, _: Mapping[str, str], version: str) -> Reply:
         about = {
@@ -199,21 +194,21 @@ class PostsSite(Site):
             "rules": [],
         }
         if version == "v1":
-            return _json({**about, "uri": entities.HOST, "short_description": "", "registrations": False})
+            return as_json({**about, "uri": entities.HOST, "short_description": "", "registrations": False})
         counted = {"users": {"active_month": len(self.plan.owners)}}
         said = {"domain": entities.HOST, "usage": counted, "registrations": {"enabled": False}, "api_versions": {"mastodon": 2}}
-        return _json({**about, **said})
+        return as_json({**about, **said})
 
     # files
 
     def _media(self, _: Mapping[str, str], number: str, size: str, suffix: str) -> Reply:
         picture, post = self._pictures.get(int(number), (None, None))
         if picture is None or post is None or picture.missing or self.plan.owners[post.owner].gone:
-            return _missing(False)
+            return missing(False)
         expected = ".png" if size == "small" else Path(entities.media_path(picture)).suffix
         if suffix != expected or not self._shown(post):
-            return _missing(False)
-        return _whole(self._file(picture.number, size), MEDIA_TYPES[suffix])
+            return missing(False)
+        return whole(self._file(picture.number, size), MEDIA_TYPES[suffix])
 
     def _made_file(self, number: int, size: str) -> bytes:
         picture, post = self._pictures[number]
@@ -223,12 +218,12 @@ class PostsSite(Site):
         shown = [picture for post in self.plan.of(handle) for picture in post.pictures]
         owner = self.plan.owners.get(handle)
         if owner is None or owner.gone or not shown:
-            return _missing(False, owner)
-        return _whole(thumbnail(shown[-1].material, 120), TYPES[suffix])
+            return missing(False, owner)
+        return whole(thumbnail(shown[-1].material, 120), TYPES[suffix])
 
     def _emoji(self, _: Mapping[str, str], suffix: str) -> Reply:
         assert self._found
-        return _whole(thumbnail(self._found[0], 64), TYPES[suffix])
+        return whole(thumbnail(self._found[0], 64), TYPES[suffix])
 
     # pages
 
@@ -236,28 +231,30 @@ class PostsSite(Site):
         post = self.plan.posts.get(int(number))
         owner = self.plan.owners.get(handle)
         if owner is None or owner.gone or post is None or post.owner != handle or post.boosts or not self._shown(post):
-            return _missing(False, owner)
+            return missing(False, owner)
         images = "\n".join(_figure(picture) for picture in post.pictures)
         body = f'<article lang="pt">{entities.content_of(post.caption.text, self.plan.owners)}\n{images}</article>'
         credits = "; ".join(dict.fromkeys(picture.material.credit for picture in post.pictures))
-        return _html(f"{owner.name} (@{handle})", f"{body}\n<p>{entities.time_of(post.posted)}</p>", f"Imagem: {credits}", owner)
+        return as_html(
+            f"{owner.name} (@{handle})", f"{body}\n<p>{entities.time_of(post.posted)}</p>", f"Imagem: {credits}", owner
+        )
 
     def _profile(self, _: Mapping[str, str], handle: str) -> Reply:
         owner = self.plan.owners.get(handle)
         if owner is None or owner.gone:
-            return _missing(False, owner)
+            return missing(False, owner)
         posts = [post for post in self.plan.of(handle) if self._shown(post) and not post.boosts]
-        return _html(f"{owner.name} (@{handle})", f"<p>{escape(owner.note)}</p>\n{_links(posts[:MOST])}", "", owner)
+        return as_html(f"{owner.name} (@{handle})", f"<p>{escape(owner.note)}</p>\n{_links(posts[:MOST])}", "", owner)
 
     def _tag_page(self, _: Mapping[str, str], tag: str) -> Reply:
         posts = [
             post for post in self.plan.posts.values() if post.visibility == "public" and tag.lower() in _tags(post.caption.text)
         ]
-        return _html(f"#{tag}", _links(posts[:MOST]), "")
+        return as_html(f"#{tag}", _links(posts[:MOST]), "")
 
     def _front(self, _: Mapping[str, str]) -> Reply:
         names = "\n".join(f'<li><a href="/@{owner.handle}">{escape(owner.name)}</a>' for owner in self.plan.owners.values())
-        return _html("Amostra de posts", f'<p><a href="/tags/pracegover">#pracegover</a></p><ul>{names}</ul>', "")
+        return as_html("Amostra de posts", f'<p><a href="/tags/pracegover">#pracegover</a></p><ul>{names}</ul>', "")
 
 
 @lru_cache(4096)
@@ -289,39 +286,3 @@ def _figure(picture: Picture) -> str:
 def _links(posts: Iterable[Post]) -> str:
     items = (f'<li><a href="{entities.address(post)}">{escape(post.caption.text[:60]) or "…"}</a>' for post in posts)
     return "<ul>" + "\n".join(items) + "</ul>"
-
-
-def _json(content: Any, headers: Mapping[str, str] | None = None, status: int = 200) -> Reply:
-    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-    return _whole(body, "application/json; charset=utf-8", headers, status)
-
-
-def _html(title: str, body: str, credit: str, owner: Owner | None = None) -> Reply:
-    robots = '<meta name="robots" content="noindex">' if owner is not None and owner.noindex else ""
-    text = (
-        f'<!doctype html>\n<html lang="pt"><head><meta charset="utf-8"><title>{escape(title)}</title>{robots}</head>\n'
-        f"<body><h1>{escape(title)}</h1>\n{body}\n<footer><p>{escape(credit)}</p></footer></body></html>\n"
-    )
-    return _whole(text.encode(), TYPES[".html"])
-
-
-def _whole(body: bytes, kind: str, headers: Mapping[str, str] | None = None, status: int = 200) -> Reply:
-    return Reply(status, body, kind, {"ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"', **(headers or {})})
-
-
-def _missing(api: bool, owner: Owner | None = None) -> Reply:
-    """404, or 410 for an account that is gone."""
-    status = 410 if owner is not None and owner.gone else 404
-    if api:
-        return _json({"error": "Gone" if status == 410 else "Record not found"}, None, status)
-    return Reply(status, b"<!doctype html><title>Not here</title><p>There is no such page here.")
-
-
-def _limited(reply: Reply) -> Reply:
-    """With the headers of a rate limit."""
-    limit = {
-        "X-RateLimit-Limit": str(ALLOWED),
-        "X-RateLimit-Remaining": str(ALLOWED - 1),
-        "X-RateLimit-Reset": entities.time_of(TODAY.replace(minute=5)),
-    }
-    return Reply(reply.status, reply.body, reply.type, {**reply.headers, **limit})

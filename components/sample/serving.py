@@ -155,7 +155,7 @@ def folder_sites(folder: Path) -> dict[str, Site | Path]:
         {path.name: path for path in sorted(folder.glob("*")) if path.is_dir()} if folder.is_dir() else {}
     )
     if not hosts:
-        raise HearsightError("holds no host folders", where=folder, hint="let web_root name a folder of <host>/ folders")
+        raise HearsightError("holds no host folders", where=folder, hint="let web.root name a folder of <host>/ folders")
     return hosts
 
 

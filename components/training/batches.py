@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
-
-import torch
-from torch import Tensor
 
 from components.core.seeded_rng import seeded_rng
 
@@ -50,18 +47,3 @@ class EpochBatches:
     def __len__(self) -> int:
         whole, rest = divmod(self.items, self.size)
         return whole + (1 if rest >= max(2, self.world) or whole == 0 else 0)
-
-
-class Indices(torch.utils.data.Dataset[int]):
-    """The numbers 0 … n - 1, a batch as a tensor, for a recipe that holds the data they stand for."""
-
-    by_epoch = False
-
-    def __init__(self, items: int) -> None:
-        self.items = items
-
-    def __len__(self) -> int:
-        return self.items
-
-    def __getitems__(self, indices: Sequence[int]) -> Tensor:
-        return torch.tensor(indices, dtype=torch.long)

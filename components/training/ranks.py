@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish_json
 
 if TYPE_CHECKING:
     from components.execution.stage import Task
@@ -37,7 +37,7 @@ def tell_nodes(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> N
         "work": str(task.work.resolve()),
         "dataset": task.dataset,
     }
-    publish_bytes(scratch / NODES, (json.dumps(told, indent=1, sort_keys=True) + "\n").encode())
+    publish_json(scratch / NODES, told)
 
 
 def main(path: Path) -> None:

@@ -9,24 +9,24 @@ from components.core.params import Settings
 
 
 class Optimisation(Settings):
-    """What every network needs to be trained."""
+    """What every network needs to be trained; the defaults are those of dual encoders (CSC §4.1)."""
 
-    epochs: int
-    """Passes over the training items."""
-    batch: int
-    """Items a step, over all devices together."""
-    optimiser: Literal["adam", "adamw", "adagrad"]
-    """Adam, Adam with decoupled decay, or Adagrad as the captioners of CC."""
-    learning_rate: float
-    """At its highest."""
-    warm_up_steps: int
-    """Steps over which the learning rate rises to its highest."""
-    decay_per_1000: float
-    """Factor of the learning rate every 1000 steps, applied continuously."""
-    weight_decay: float
-    """L2 term (adamw: decoupled)."""
-    clip_gradient: float
-    """Largest norm of the gradient; 0 does not clip."""
+    epochs: int = 43
+    """Passes over the training items. CSC §4.2: 3 M steps of 48, which are 43 passes over 3.3 M captions."""
+    batch: int = 48
+    """Items a step, over all devices together. CSC §4.2: 48."""
+    optimiser: Literal["adam", "adamw", "adagrad"] = "adam"
+    """Adam, Adam with decoupled decay, or Adagrad. CSC §4.1: adam."""
+    learning_rate: float = 0.001
+    """At its highest. CSC §4.1: .001."""
+    warm_up_steps: int = 0
+    """Steps over which the learning rate rises to its highest. No paper names a warm-up."""
+    decay_per_1000: float = 0.999
+    """Factor of the learning rate every 1000 steps, applied continuously. CSC §4.1: .999."""
+    weight_decay: float = 0.00004
+    """L2 term (adamw: decoupled). CSC §4.1: 4e-5."""
+    clip_gradient: float = 0.0
+    """Largest norm of the gradient; 0 does not clip. No paper names a limit."""
 
 
 class Hardware(Settings):
@@ -37,26 +37,26 @@ class Hardware(Settings):
     again. Hand it to :meth:`components.execution.stage.Stage.jobs` as ``params``.
     """
 
-    accelerator: Literal["auto", "cpu", "gpu"]
-    """The processor, a GPU, or a GPU where there is one."""
-    devices: int
-    """Devices (cpu: processes) of each node; they share each batch among them."""
-    nodes: int
-    """Machines; more than one are started by torchrun or SLURM (docs/training.md)."""
-    strategy: Literal["ddp"]
-    """How several devices work together: each holds the whole network, gradients are averaged."""
-    precision: Literal["32", "bf16"]
-    """Single precision, or bfloat16 where that is safe (weights stay in single precision)."""
-    compile: bool
-    """Let torch compile the network: slower to begin, faster afterwards."""
-    channels_last: bool
-    """Keep pictures and convolutions with the channels last: faster on GPUs, slower on processors."""
-    threads: int
-    """Threads of the processor each device's process computes with."""
-    workers: int
-    """Processes each device's process reads ahead with; 0 reads between the steps."""
-    checkpoint_steps: int
-    """Steps from one checkpoint inside an epoch to the next; 0 writes one at each epoch's end alone."""
+    accelerator: Literal["auto", "cpu", "gpu"] = "cpu"
+    """The processor, a GPU, or a GPU where there is one. Ours."""
+    devices: int = 1
+    """Devices (cpu: processes) of each node; they share each batch among them. Ours."""
+    nodes: int = 1
+    """Machines; more than one are started by torchrun or SLURM (docs/training.md). Ours."""
+    strategy: Literal["ddp"] = "ddp"
+    """How several devices work together: each holds the whole network, gradients are averaged. Ours."""
+    precision: Literal["32", "bf16"] = "32"
+    """Single precision, or bfloat16 where that is safe (weights stay in single precision). Ours."""
+    compile: bool = False
+    """Let torch compile the network: slower to begin, faster afterwards. Ours."""
+    channels_last: bool = False
+    """Keep pictures and convolutions with the channels last: faster on GPUs, slower on processors. Ours."""
+    threads: int = 1
+    """Threads of the processor each device's process computes with. Ours."""
+    workers: int = 0
+    """Processes each device's process reads ahead with; 0 reads between the steps. Ours."""
+    checkpoint_steps: int = 0
+    """Steps from one checkpoint inside an epoch to the next; 0 writes one at each epoch's end alone. Ours."""
 
     @property
     def world(self) -> int:
@@ -92,16 +92,5 @@ class Hardware(Settings):
         return {name: value for name, value in facts.items() if value != reference[name]}
 
 
-REFERENCE = Hardware(
-    accelerator="cpu",
-    devices=1,
-    nodes=1,
-    strategy="ddp",
-    precision="32",
-    compile=False,
-    channels_last=False,
-    threads=1,
-    workers=0,
-    checkpoint_steps=0,
-)
+REFERENCE = Hardware()
 """One thread of the processor: the same bits on every run of one platform."""

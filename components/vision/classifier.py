@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,21 +21,6 @@ if TYPE_CHECKING:
 
 SIDE = 224
 """Input side in px."""
-WIDTH = 1280
-"""Channels of the last feature map."""
-
-
-class Classifier(Protocol):
-    """Anything that gives a picture's class probabilities; also an ``Annotator`` of the core."""
-
-    name: str
-    version: int
-    model: str
-    codec: str
-
-    def compute(self, payload: bytes) -> np.ndarray:
-        """Probabilities of the classes, for an encoded picture."""
-        ...
 
 
 def load_backbone() -> torch.nn.Module:

@@ -24,7 +24,7 @@ from components.web.request import Answered
 from components.web.warc import Entry, sent_headers
 
 if TYPE_CHECKING:
-    from components.web.fetch import Fetcher
+    from components.web.client import Client
 
 HIDDEN = b"***"
 """What stands for a token in a stored answer."""
@@ -98,14 +98,14 @@ class Api:
             return Ruling(True, retry_after(sent), failure=f"http_{status}", stop=stop)
         if status != 200 and self.essential(url):
             said = " ".join(body[:200].decode("utf-8", "replace").split())
-            return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.posts names what the server offers")
+            return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.source names what the server offers")
         return Ruling()
 
     def refused(self) -> Ruling:
         """Of a token that is missing or not accepted."""
         if self._token:
             return Ruling(stop=f"it does not accept the token in ${self.variable}", hint=f"put a valid one into ${self.variable}")
-        hint = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.posts.token_variable"
+        hint = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.source.token_variable"
         return Ruling(stop="it asks for a token", hint=hint)
 
     def rest(self, sent: Mapping[str, str]) -> float:
@@ -134,21 +134,21 @@ def until_reset(sent: Mapping[str, str]) -> float:
         return 0.0
 
 
-async def call(fetcher: Fetcher, url: str) -> Entry:
-    """Ask one address of the fetcher's API until it answers or the retries are used up; the result is in the store.
+async def call(client: Client, url: str) -> Entry:
+    """Ask one address of the client's API until it answers or the retries are used up; the result is in the store.
 
     Raises:
         HearsightError: the answer ends the run (see :class:`Ruling`); nothing of it is stored.
     """
-    api, settings = fetcher.api, fetcher.settings
+    api, settings = client.api, client.settings
     assert api is not None
-    host = fetcher.host(url, "api")
+    host = client.host(url, "api")
     async with host.gate:
         wait = settings.backoff
         for attempt in range(settings.retries + 1):
-            await _rest(fetcher, host)
-            await host.turn(max(settings.delay, fetcher.answers.rules(url).delay))
-            entry, body, headers, reason, _ = await fetcher.request(url, "api")
+            await _rest(client, host)
+            await host.turn(max(settings.delay, client.answers.rules(url).delay))
+            entry, body, headers, reason, _ = await client.request(url, "api")
             sent = sent_headers(headers)
             ruling = _of_failure(api, entry) if entry.failure else api.ruling(url, entry.status, sent, body)
             if entry.status == 200 and not ruling.again and not ruling.stop and not _is_json(body):
@@ -163,22 +163,22 @@ async def call(fetcher: Fetcher, url: str) -> Entry:
             await asyncio.sleep(min(wait, settings.timeout))
             wait *= 2
     if ruling.stop:
-        raise _stopped(fetcher, url, ruling)
+        raise _stopped(client, url, ruling)
     if ruling.failure and not entry.failure:
         entry, body, headers, reason = Entry(url, 0, ruling.failure, "what was asked for did not come"), b"", (), ""
     if entry.status == 200:
         body = api.reduced(url, body)
-    return fetcher.keep(Answered(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
+    return client.keep(Answered(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
 
 
 def _of_failure(api: Api, entry: Entry) -> Ruling:
     """Of a request without an answer."""
     again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
     stop = f"it cannot be reached ({entry.failure}: {entry.detail})" if api.essential(entry.url) else ""
-    return Ruling(again, stop=stop, hint="see that the network is there and crawl.posts.server is right")
+    return Ruling(again, stop=stop, hint="see that the network is there and crawl.source.server is right")
 
 
-def _stopped(fetcher: Fetcher, url: str, ruling: Ruling) -> HearsightError:
+def _stopped(client: Client, url: str, ruling: Ruling) -> HearsightError:
     pause = f" and it asks to be left alone for {math.ceil(ruling.pause)} s" if ruling.pause else ""
     later = "run the stage again later; what was fetched is kept and not asked for again"
     return HearsightError(f"{ruling.stop}{pause}", where=_told(url), hint=ruling.hint or later)
@@ -188,24 +188,24 @@ def _told(url: str) -> str:
     return url.partition("?")[0]
 
 
-async def _rest(fetcher: Fetcher, host: Any) -> None:
+async def _rest(client: Client, host: Any) -> None:
     """Wait until the API may be asked again, and show that.
 
     Raises:
         HearsightError: that would be for longer than ``max_retry_after``.
     """
-    async with fetcher.waiting:
+    async with client.waiting:
         left = host.held_until - asyncio.get_running_loop().time()
-        most = fetcher.settings.max_retry_after
+        most = client.settings.max_retry_after
         if left > most:
             raise HearsightError(
                 f"its rate limit is used up for {math.ceil(left)} s, and crawl.max_retry_after is {most:g}",
-                where=fetcher.api.prefix if fetcher.api else "",
+                where=client.api.prefix if client.api else "",
                 hint="run the stage again after that; what was fetched is kept and not asked for again",
             )
         if left > 1.0:
             seconds = range(math.ceil(left))
-            for _ in fetcher.progress(seconds, total=len(seconds), desc="waiting as the API's rate limit says, s"):
+            for _ in client.progress(seconds, total=len(seconds), desc="waiting as the API's rate limit says, s"):
                 await asyncio.sleep(min(1.0, max(0.0, host.held_until - asyncio.get_running_loop().time())))
 
 

@@ -21,7 +21,7 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes
 from components.web.index import index_line, read_index
-from components.web.snapshot_chain import read_bases
+from components.web.snapshot_chain import chain, standing_on
 from components.web.store import FetchStore
 from components.web.takedown_journal import became, note_removal
 from components.web.takedown_list import RULE, Takedown
@@ -35,11 +35,8 @@ COUNTED = ("digest", "answers", "index_lines", "bases")
 
 def erase_below(folder: Path, base: str, listed: Takedown) -> None:
     """:func:`erase` from the snapshot at ``folder`` and every one it stands on, or will (``base``: by name, '' for none)."""
-    below = [one.snapshot for one in read_bases(folder)]
-    if base and base not in below:
-        below = [*(one.snapshot for one in read_bases(folder.parent / base)), base]
-    for name in [*below, folder.name]:
-        erase(folder.parent / name, listed)
+    for snapshot in chain(folder, base):
+        erase(snapshot, listed)
 
 
 def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
@@ -82,9 +79,8 @@ def turned(entry: Entry, listed: Takedown) -> Entry:
 def held_above(folder: Path) -> set[str]:
     """The URLs whose body in this snapshot is that of a later snapshot's answer, too."""
     found: set[str] = set()
-    for path in sorted(folder.parent.glob("*/BASE")):
-        if folder.name in (base.snapshot for base in read_bases(path.parent)):
-            found.update(entry.url for entry in _lines(path.parent) if entry.held.startswith(f"{folder.name}/"))
+    for later in standing_on(folder):
+        found.update(entry.url for entry in _lines(later) if entry.held.startswith(f"{folder.name}/"))
     return found
 
 

@@ -2,42 +2,76 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
 from components.core.params import Settings
 from components.web.budget import Budget
+
+
+class SampleWeb(Settings):
+    """The demo's sample web."""
+
+    kind: Literal["sample"] = "sample"
+    """The fetched packages, served on loopback."""
+
+
+class FolderWeb(Settings):
+    """A folder as the web."""
+
+    kind: Literal["folder"] = "folder"
+    """The hosts below ``root``, served on loopback."""
+    root: str = ""
+    """The folder of <host>/ folders, relative to the project."""
+
+
+class OpenWeb(Settings):
+    """The web itself."""
+
+    kind: Literal["open"] = "open"
+    """The web itself; needs ``contact``."""
+    proxy: str = ""
+    """The HTTP proxy to go through (it then has to refuse private addresses); empty: none."""
+
+
+Web = Annotated[SampleWeb | FolderWeb | OpenWeb, Field(discriminator="kind")]
 
 
 class FetchSettings(Settings):
     """What the fetcher goes by."""
 
-    per_host: int
-    """Requests in flight to one host."""
-    connections: int
-    """Requests in flight in all."""
-    delay: float
-    """Seconds between the starts of two requests to one host; a robots.txt may ask for more."""
-    connect_timeout: float
-    """Seconds to get a connection."""
-    timeout: float
-    """Seconds for one request, its body included."""
-    retries: int
-    """How often a timeout, a lost connection or a 429/5xx answer is asked about again."""
-    backoff: float
-    """Seconds before the first retry; doubled for each further one."""
-    max_page_bytes: int
-    """Bytes of a page, decompressed; a larger one is dropped."""
-    max_image_bytes: int
-    """Bytes of an image; a larger one is dropped."""
-    min_side: int
-    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any."""
-    max_aspect: float
-    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any."""
-    user_agent: str
-    """The robot's product token, which robots.txt rules go by."""
-    contact: str
+    per_host: int = 2
+    """Requests in flight to one host. Ours; a site of one's own bears more."""
+    connections: int = 16
+    """Requests in flight in all. Ours."""
+    delay: float = 1.0
+    """Seconds between the starts of two requests to one host; a robots.txt may ask for more. Ours."""
+    connect_timeout: float = 5.0
+    """Seconds to get a connection. Ours."""
+    timeout: float = 20.0
+    """Seconds for one request, its body included. Ours."""
+    retries: int = 2
+    """How often a timeout, a lost connection or a 429/5xx answer is asked about again. Ours."""
+    backoff: float = 0.5
+    """Seconds before the first retry; doubled for each further one. Ours."""
+    max_page_bytes: int = 5_000_000
+    """Bytes of a page, decompressed; a larger one is dropped. Ours."""
+    max_image_bytes: int = 20_000_000
+    """Bytes of an image; a larger one is dropped. Ours."""
+    min_side: int = 0
+    """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any. Ours: ``filter`` decides."""
+    max_aspect: float = 0.0
+    """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any. Ours: ``filter``
+    decides."""
+    user_agent: str = "hearsight"
+    """The robot's product token, which robots.txt rules go by. Ours."""
+    contact: str = ""
     """A URL or mail address where the crawl's owner is reached; sent with every request."""
-    allow_private: bool
-    """Whether addresses of private networks may be asked."""
-    max_retry_after: float
-    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone."""
+    allow_private: bool = False
+    """Whether addresses of private networks may be asked. Ours."""
+    max_retry_after: float = 60.0
+    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone. Ours;
+    Mastodon's limits are renewed every 300 s."""
     budget: Budget = Budget()
     """What one page, image, archive record or host may cost."""

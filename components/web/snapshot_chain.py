@@ -1,26 +1,40 @@
 """Snapshots that stand on earlier ones: which, whether they still hold what is taken from them, and where it lies.
 
 ``BASE`` in a snapshot's folder names every snapshot below it with its digest, oldest first, and an entry names the very
-record that holds its body; so a chain of any length is read as quickly as one snapshot. Not in scope: what is asked for
-again (``earlier``).
+record that holds its body; so a chain of any length is read as quickly as one snapshot. Here are the walks over a chain: down
+(``chain``), up (``standing_on``), and what is computed snapshot by snapshot (``fold``). Not in scope: what is asked for again
+(``earlier``).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish_json
+from components.core.shard_cache import ShardCache
 from components.web.takedown_journal import became
 from components.web.warc import Entry
 
 NAME = "BASE"
+STATE = "state.parquet"
+"""What a snapshot's state is saved as in the cache."""
 _HELD = re.compile(r"([^/]+)/([^/:]+):(\d+)\+(\d+)")
+
+
+class Saved(Protocol):
+    """A state that can be written to a file."""
+
+    def save(self, path: Path) -> None:
+        """Write it."""
+
+
+S = TypeVar("S", bound=Saved)
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,50 @@ def read_bases(folder: Path) -> list[Base]:
         ) from None
 
 
+def chain(folder: Path, base: str = "") -> list[Path]:
+    """The snapshots that the one in ``folder`` stands on, oldest first, then itself.
+
+    Args:
+        base: the sibling that it will stand on once it is begun; '' for what ``BASE`` says.
+    """
+    below = [folder.parent / one.snapshot for one in read_bases(folder)]
+    if base and folder.parent / base not in below:
+        below = chain(folder.parent / base)
+    return [*below, folder]
+
+
+def standing_on(folder: Path) -> list[Path]:
+    """The snapshots that stand on the one in ``folder``, by name."""
+    others = [path.parent for path in sorted(folder.parent.glob(f"*/{NAME}"))]
+    return [other for other in others if folder in chain(other)[:-1]]
+
+
+def fold(
+    cache: ShardCache, step: str, keys: Sequence[object], load: Callable[[Path], S], extend: Callable[[int, S | None], S]
+) -> S | None:
+    """What the snapshots of a chain give together, computed upwards from the newest state that the cache holds.
+
+    Args:
+        cache: keeps the state after each snapshot, as one file.
+        step: the states' name in the cache.
+        keys: of each snapshot, oldest first, all that its state depends on.
+        load: reads a state that was saved.
+        extend: (place of a snapshot in ``keys``, the state below it or None) → its state.
+
+    Returns:
+        The state after the newest snapshot; None for no snapshot.
+    """
+    state, start = None, 0
+    for depth in reversed(range(len(keys))):
+        if (folder := cache.find(step, keys[depth])) is not None:
+            state, start = load(folder / STATE), depth + 1
+            break
+    for depth in range(start, len(keys)):
+        state = extend(depth, state)
+        cache.get(step, keys[depth], lambda folder, state=state: state.save(folder / STATE))  # type: ignore[misc]
+    return state
+
+
 def claim_base(folder: Path, base: str) -> list[Base]:
     """Let the snapshot in ``folder`` stand on its sibling ``base`` ('': on what it stands on already), from now on.
 
@@ -65,7 +123,7 @@ def claim_base(folder: Path, base: str) -> list[Base]:
         raise _another(folder, "", base)
     below = folder.parent / base
     bases = [*read_bases(below), Base(base, completed(below)["digest"])]
-    publish_bytes(folder / NAME, (json.dumps([asdict(one) for one in bases], indent=1) + "\n").encode())
+    publish_json(folder / NAME, [asdict(one) for one in bases])
     return bases
 
 

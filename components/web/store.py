@@ -14,25 +14,20 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
-from components.core.files import disk_error, fsync_folder, publish_bytes
+from components.core.files import disk_error, publish_bytes, publish_json
 from components.web.gzip_record import unpacked
 from components.web.index import index_line, read_index, torn_entries
+from components.web.segments import Segments, body_at, damaged, not_writable, recover
 from components.web.snapshot_chain import Base, check_held, claim_base, place_of, read_bases
-from components.web.warc import Entry, http_headers, now, scan, split, warc_record
+from components.web.warc import Entry, http_headers, now, warc_record
 
-SEGMENT_BYTES = 256 * 1024 * 1024
-"""A segment is closed when it is larger than this."""
-SYNC_EVERY = 64
-"""Records that share one fsync."""
 TRANSIENT = (
     "timeout", "connection", "dns", "tls", "retry_later", "host_failing", "internal_error",
     "robots_unreachable", "http_408", "not_json",
@@ -55,13 +50,10 @@ class FetchStore:
         self.listener: Callable[[Entry], None] | None = None
         """Told of every answer as soon as it can be read."""
         self._entries: dict[str, Entry] = {}
-        self._pending: list[Entry] = []
         self._forgotten: dict[str, Entry] = {}
-        self._segment: IO[bytes] | None = None
-        self._index: IO[bytes] | None = None
+        self._segments: Segments | None = None
         self._lock: IO[str] | None = None
         self._readers: dict[str, IO[bytes]] = {}
-        self._broken = False
         self._writer = writer
         if writer:
             self._take_lock()
@@ -181,43 +173,23 @@ class FetchStore:
         Raises:
             HearsightError: the disk is full; the store then takes nothing more, and what it holds stays good.
         """
-        if not self._writer or self._broken:
-            raise HearsightError("is not open for writing", where=self.folder, hint="run the crawl stage again")
+        if self._segments is None:
+            raise not_writable(self.folder)
         entry = replace(entry, fetched=entry.fetched or now())
         if not entry.held:
             entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
-        record = warc_record(entry, body, headers, reason, answered)
-        try:
-            if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
-                self._next_segment()
-            assert self._segment is not None
-            offset, name = self._segment.tell(), Path(self._segment.name).name
-            _write_all(self._segment, record)
-        except OSError as error:
-            self._broken = True
-            raise disk_error(error, self.folder) from error
-        placed = replace(entry, segment=name, offset=offset, length=len(record))
+        placed = self._segments.add(entry, warc_record(entry, body, headers, reason, answered))
         self._entries[entry.url] = placed
-        self._pending.append(placed)
         if self.listener is not None:
             self.listener(placed)
-        if len(self._pending) >= SYNC_EVERY:
+        if self._segments.due:
             self.sync()
         return placed
 
     def sync(self) -> None:
-        """Make everything added so far durable: the segment first, then the index that names it."""
-        if not self._pending or self._broken:
-            return
-        try:
-            assert self._segment is not None and self._index is not None
-            os.fsync(self._segment.fileno())
-            _write_all(self._index, b"".join(index_line(entry) for entry in self._pending))
-            os.fsync(self._index.fileno())
-        except OSError as error:
-            self._broken = True
-            raise disk_error(error, self.folder) from error
-        self._pending.clear()
+        """Make everything added so far durable."""
+        if self._segments is not None:
+            self._segments.sync()
 
     def finish(self, about: dict[str, Any]) -> str:
         """Declare the snapshot complete; afterwards no one writes to it but to finish it anew. Returns its digest."""
@@ -231,11 +203,8 @@ class FetchStore:
         }
         if self.bases:
             content["bases"] = [asdict(base) for base in self.bases]
-        self._publish(content)
+        publish_json(self.folder / "COMPLETE", content)
         return str(content["digest"])
-
-    def _publish(self, content: dict[str, Any]) -> None:
-        publish_bytes(self.folder / "COMPLETE", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
 
     def forget_transient(self) -> int:
         """Let the failures that may pass be asked about again; their records stay until better ones follow."""
@@ -250,12 +219,13 @@ class FetchStore:
     def close(self) -> None:
         """Sync and let go of the files and the lock; may be called twice."""
         try:
-            self.sync()
+            if self._segments is not None:
+                self._segments.close()
         finally:
-            for handle in (self._segment, self._index, *self._readers.values(), self._lock):
+            for handle in (*self._readers.values(), self._lock):
                 if handle is not None:
                     handle.close()
-            self._segment = self._index = self._lock = None
+            self._segments = self._lock = None
             self._readers.clear()
 
     def __enter__(self) -> FetchStore:
@@ -291,41 +261,20 @@ class FetchStore:
         for entry in lines:
             self._entries[entry.url] = entry
             ends[entry.segment] = max(ends[entry.segment], entry.offset + entry.length)
-        if not self._writer:
-            return
-        if said is not None and said["digest"] != self.digest():
-            # Changed by somebody else: it is told (``verified_digest``), and nothing is fixed or cut.
-            self._broken = True
+        # A snapshot changed by somebody else is told (``verified_digest``), and nothing is fixed or cut.
+        if not self._writer or (said is not None and said["digest"] != self.digest()):
             return
         try:
-            found: list[Entry] = []
-            for name, end in ends.items():
-                taken, good = scan(self.folder / name, end) if end < sizes[name] and said is None else ([], end)
-                found += taken
-                if good < sizes[name]:
-                    with (self.folder / name).open("r+b") as handle:
-                        handle.truncate(good)
-                        os.fsync(handle.fileno())
+            found = recover(self.folder, sizes, ends, complete=said is not None)
             self._entries.update((entry.url, entry) for entry in found)
             if found or not whole or said is not None:
                 publish_bytes(self.folder / "index.jsonl", b"".join(index_line(entry) for entry in [*lines, *found]))
             if said is not None and said.get("index_lines") != len(lines):
                 # Completed before lines were counted: counted now, before the first is appended.
-                self._publish({**said, "index_lines": len(lines)})
-            self._index = (self.folder / "index.jsonl").open("ab", buffering=0)
-            if sizes:
-                self._segment = (self.folder / max(sizes)).open("ab", buffering=0)
+                publish_json(self.folder / "COMPLETE", {**said, "index_lines": len(lines)})
+            self._segments = Segments(self.folder, max(sizes, default=""))
         except OSError as error:
             raise disk_error(error, self.folder) from error
-
-    def _next_segment(self) -> None:
-        self.sync()
-        number = 0
-        if self._segment is not None:
-            number = int(Path(self._segment.name).name[8:13]) + 1
-            self._segment.close()
-        self._segment = (self.folder / f"segment-{number:05d}.warc.gz").open("ab", buffering=0)
-        fsync_folder(self.folder)
 
 
 class BaseStore(FetchStore):
@@ -334,26 +283,3 @@ class BaseStore(FetchStore):
     def get(self, url: str) -> Entry:
         """The last word on ``url``."""
         return self._entries.get(url) or Entry(url, 0, "not_fetched")
-
-
-def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
-    """The body of the answer that lies there; None when the record is not whole, or its body not the one of that digest."""
-    try:
-        with segment.open("rb") if isinstance(segment, Path) else nullcontext(segment) as handle:
-            handle.seek(offset)
-            body = split(unpacked(handle.read(length)))[2]
-    except (ValueError, FileNotFoundError):
-        return None
-    return body if sha256_bytes(body) == sha256 else None
-
-
-def damaged(what: str, where: Path) -> HearsightError:
-    """What to tell a person about a record whose bytes are not those that were stored."""
-    return HearsightError(f"{what} is damaged", where=where, hint="remove the snapshot's folder and crawl again")
-
-
-def _write_all(handle: IO[bytes], data: bytes) -> None:
-    """Write to an unbuffered file: the system may take a part, and says that the disk is full only at the next."""
-    view = memoryview(data)
-    while view:
-        view = view[handle.write(view) :]

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.params import read_params_file
 from components.language.identification import COMPARED, combined_probability, language_probability
-from tests.support import PROJECT
+from components.stages.filter import Params
 
-THRESHOLD = read_params_file(PROJECT / "params.yaml")["english"]["filter"]["min_language"]
+THRESHOLD = Params().min_language
 
 
 def texts(part: str, language: str) -> list[str]:

@@ -1,52 +1,10 @@
-"""Cropping, padding and SpecAugment's masks."""
+"""SpecAugment's masks."""
 
 from __future__ import annotations
 
-import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from components.models.augment import crop_or_pad, spec_augment
-
-
-def ramps(lengths: list[int]) -> list[torch.Tensor]:
-    """Clips of two rows whose frames tell where they come from: 1, 2, 3 …"""
-    return [torch.arange(1.0, length + 1).expand(2, -1) for length in lengths]
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(1, 20), st.booleans(), st.booleans(), st.integers(0, 99))
-def test_a_crop_is_a_stretch_of_the_clip_and_the_rest_is_fill(
-    lengths: list[int], length: int, at_random: bool, to_longest: bool, seed: int
-) -> None:
-    generator = torch.Generator().manual_seed(seed)
-    found, own = crop_or_pad(ramps(lengths), length, at_random=at_random, generator=generator, to_longest=to_longest, fill=-1.0)
-    assert own.tolist() == [min(one, length) for one in lengths]
-    assert found.shape == (len(lengths), 2, max(own.tolist()) if to_longest else length)
-    for row, kept in zip(found, own.tolist(), strict=True):
-        assert (row[:, kept:] == -1.0).all() and torch.equal(row[0], row[1])
-        first = float(row[0, 0]) if kept else 1.0
-        assert torch.equal(row[0, :kept], torch.arange(first, first + kept))
-        assert at_random or first == 1.0
-
-
-def test_random_crops_begin_at_each_place_equally_often() -> None:
-    generator = torch.Generator().manual_seed(0)
-    found, _ = crop_or_pad(ramps([13] * 6_000), 10, at_random=True, generator=generator)
-    counts = torch.bincount(found[:, 0, 0].long())[1:]
-    # Four places: 1,500 each, standard deviation 34.
-    assert len(counts) == 4 and (counts - 1_500).abs().max() < 5 * 34
-
-
-def test_samples_are_cut_and_padded_like_features() -> None:
-    found, own = crop_or_pad([torch.ones(7), torch.ones(3)], 5)
-    assert found.tolist() == [[1.0] * 5, [1.0, 1.0, 1.0, 0.0, 0.0]] and own.tolist() == [5, 3]
-
-
-def test_no_clip_and_no_length_are_refused() -> None:
-    for clips, length in (([], 5), ([torch.ones(3)], 0)):
-        with pytest.raises(ValueError, match="at least one clip"):
-            crop_or_pad(clips, length)
+from components.models.augment import spec_augment
 
 
 def hidden(masked: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

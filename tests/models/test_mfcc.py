@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.models.mfcc import HOP, MFCC, MfccSettings, mfcc
+from components.models.mfcc import MFCC, MfccSettings
 from tests.models.mfcc_librosa import CHOICES, DEFAULT, cases, clip, recorded, theirs
 
 WITHIN = 1e-4
@@ -111,12 +111,6 @@ def test_a_clip_is_in_a_batch_what_it_is_alone(chosen: MfccSettings, lengths: li
         assert count == alone.shape[1]
         torch.testing.assert_close(row[:, :count], alone, rtol=1e-6, atol=WITHIN)
         assert not row[:, count:].any()
-
-
-def test_one_clip_by_the_function_is_the_modules() -> None:
-    samples = torch.from_numpy(clip("speech", 12_345)).float()
-    found = mfcc(samples)
-    assert found.shape == (128, 1 + 12_345 // HOP) and torch.equal(found, MFCC()(samples[None])[0][0])
 
 
 def test_normalised_clips_have_no_mean_and_unit_deviation_over_their_own_frames() -> None:

@@ -28,7 +28,7 @@ def small_params() -> dict[str, Any]:
     english["extract_features"]["encoder"].update(side=128)
     english["pretrain_retrieval"].update(seeds=[0])
     english["pretrain_retrieval"]["towers"].update(embedding=16, channels=16)
-    english["pretrain_retrieval"]["model"]["clips"].update(frames=100)
+    english["pretrain_retrieval"]["model"]["clips"] = {"frames": 100}
     english["evaluate_retrieval"].update(resamples=20)
     # Enough epochs that a kill finds the run inside one: each takes a moment.
     english["pretrain_retrieval"]["model"]["optimisation"]["epochs"] = 60

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.models.mfcc import MFCC, MfccSettings, mfcc
+from components.models.mfcc import MFCC, MfccSettings
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.training.batches import EpochBatches
@@ -114,7 +114,7 @@ def test_coefficients_are_those_of_the_clip_alone_and_kept_only_as_far_as_there_
 
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
     for item, key in enumerate(pairs.keys):
-        alone = mfcc(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"]))))
+        alone = MFCC()(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"])))[None])[0][0]
         assert torch.equal(kept[item], alone) and torch.equal(anew[item], alone) and torch.equal(kept[item], kept[item])
     assert len(kept._kept) == len(pairs) and not anew._kept
     mean, deviation = kept.statistics(np.arange(len(pairs)), 0)

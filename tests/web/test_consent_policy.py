@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.stage_output import StageOutput
-from components.stages.crawl import run
 from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
-from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
@@ -164,11 +161,7 @@ def crawl(tmp_path):
                 "hosts": ["a.sample"],
             }
             job = make_stage(tmp_path, "crawl", params=fixture_params(**(values | {"snapshot": "s"} | changes)))
-            shutil.rmtree(job.out, ignore_errors=True)
-            job.out.mkdir(parents=True)
-            run(job)
-            job.finish()
-        output = StageOutput(job.out)
+            output = crawled(job)
         rows = output.ledger().to_pylist()
         by_page = {
             row["key"]: (row["rule"], row["value"]) for row in rows if row["kind"] == "page" and row["rule"] != "http_status"

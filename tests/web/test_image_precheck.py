@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import io
 import itertools
-import shutil
 import time
 import zlib
 from functools import cache
@@ -16,12 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.core.stage_output import StageOutput
-from components.stages.crawl import run as run_stage
 from components.web.fetch import Fetcher
 from components.web.image_precheck import Limits, Refusal, by_headers, out_of_range, read_image
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import fetch_settings, fixture_params
+from tests.stages.crawl.conftest import crawled, fetch_settings, fixture_params
 from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
 from tests.web.images.test_image import photograph
@@ -191,11 +188,7 @@ def crawl(tmp_path, web, name, alts, **changes):
     job = make_stage(
         tmp_path, "crawl", params=fixture_params(**values, **{"retries": 0, "snapshot": name, "timeout": 3.0} | changes)
     )
-    shutil.rmtree(job.out)
-    job.out.mkdir()
-    run_stage(job)
-    job.finish()
-    output = StageOutput(job.out)
+    output = crawled(job)
     rows = [row for row in output.ledger().to_pylist() if row["kind"] == "record"]
     by_path = {path: row for row in rows for path in alts if f"{web.url(path)} on" in row["detail"]}
     assert len(by_path) == len(rows) == len(alts)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from components.core.errors import HearsightError
-from components.web import store as store_module
+from components.web import segments
 from components.web.store import FetchStore
 from components.web.warc import Entry
 from tests.support import PROJECT
@@ -117,7 +117,7 @@ def test_a_second_writer_is_refused_and_readers_are_not(tmp_path):
 
 
 def test_a_full_disk_is_one_line_and_what_was_stored_stays(tmp_path, monkeypatch):
-    real = store_module._write_all
+    real = segments.write_all
 
     def full_after_a_part(handle, data):
         real(handle, data[: len(data) // 2])
@@ -125,12 +125,12 @@ def test_a_full_disk_is_one_line_and_what_was_stored_stays(tmp_path, monkeypatch
 
     with FetchStore(tmp_path / "s", writer=True) as store:
         store.add(Entry(URLS[0], 200), body(URLS[0]), [], "OK")
-        monkeypatch.setattr(store_module, "_write_all", full_after_a_part)
+        monkeypatch.setattr(segments, "write_all", full_after_a_part)
         with pytest.raises(HearsightError, match="no space is left"):
             store.add(Entry(URLS[1], 200), body(URLS[1]), [], "OK")
         with pytest.raises(HearsightError, match="not open for writing"):
             store.add(Entry(URLS[2], 200), body(URLS[2]), [], "OK")
-    monkeypatch.setattr(store_module, "_write_all", real)
+    monkeypatch.setattr(segments, "write_all", real)
     assert good(tmp_path / "s") == URLS[:1]
 
 
@@ -158,7 +158,7 @@ def test_a_completed_store_that_was_changed_is_told(tmp_path):
 
 
 def test_segments_roll_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "SEGMENT_BYTES", 400)
+    monkeypatch.setattr(segments, "SEGMENT_BYTES", 400)
     fill(tmp_path / "s")
     assert len(list((tmp_path / "s").glob("segment-*"))) > 3
     assert good(tmp_path / "s") == sorted(URLS)

@@ -9,7 +9,6 @@ from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.language import Language
 
 _PARTED = re.compile(r"\s*(?:[|•]+|\s-+(?=\s)|--+|[–—]+|\.{2,}(?=\s*\S))\s*|(?<=\w)\s?[()\[\]{}]+\s?|[()\[\]{}]+")
-_SMALL = re.compile(r"[²³]")
 _EQUALS = re.compile(r"(?<=[\w)])\s*=\s*(?=[\w(])")
 _QUOTES = re.compile(r"(?<![^\W_])'+|'+(?![^\W_])")
 _HYPHENS = re.compile(r"(?<![^\W_])-+|-+(?![^\W_])")

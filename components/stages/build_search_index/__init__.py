@@ -23,28 +23,28 @@ SPLITS = ("train", "validation", "test")
 class Page(Settings):
     """What ``neighbours.html`` shows; figure 4: 4 spoken captions and 4 pictures of the test split, the 5 nearest of each."""
 
-    split: str
-    """Where queries and neighbours are from; one of ``splits``."""
-    seed: int
-    """Seed of the draw: queries are drawn, not chosen."""
-    queries: int
-    """Spoken captions, and as many pictures; 0 writes no page."""
-    neighbours: int
-    """Pictures, and as many utterances, of each query."""
+    split: str = "test"
+    """Where queries and neighbours are from; one of ``splits``. CSC §4.3."""
+    seed: int = 1
+    """Seed of the draw: queries are drawn, not chosen. Ours."""
+    queries: int = 4
+    """Spoken captions, and as many pictures; 0 writes no page. CSC figure 4: 4."""
+    neighbours: int = 5
+    """Pictures, and as many utterances, of each query. CSC figure 4: 5."""
 
 
 class Params(Settings):
     """What is indexed, and how it is shown."""
 
-    model: str
-    """``best``: the one with the highest selection metric, of equal ones the lower seed; or a model's key."""
-    splits: list[str]
-    """Which sides are indexed."""
-    crop: Literal["centre", "whole"]
-    """What of a picture the model is shown, of queries too; the paper's are shown its centre (section 4.4)."""
-    approximate: bool
-    """Whether an approximate index is made too, and its recall measured."""
-    page: Page
+    model: str = "best"
+    """``best``: the one with the highest selection metric, of equal ones the lower seed; or a model's key. Ours."""
+    splits: list[str] = ["train", "validation", "test"]
+    """Which sides are indexed. Ours."""
+    crop: Literal["centre", "whole"] = "centre"
+    """What of a picture the model is shown, of queries too. CSC §4.1: its centre."""
+    approximate: bool = False
+    """Whether an approximate index is made too, and its recall measured. Ours."""
+    page: Page = Page()
     """Figure 4."""
 
 

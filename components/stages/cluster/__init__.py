@@ -24,35 +24,36 @@ SUMMARY = "clusters.json"
 class Embedding(Settings):
     """How features become the space that is clustered."""
 
-    variance: float
-    """Share (0..1) of the features' variance that the counted principal components keep."""
-    dimensions: int
-    """Dimensions of the space; 0 takes the number of components just counted."""
-    neighbours: int
-    """Neighbours that UMAP looks at; with fewer posts, all the others."""
-    min_dist: float
-    """Least distance between points of the space."""
-    metric: str
-    """Distance between features, by UMAP's name for it."""
-    seed: int
-    """Seed of UMAP."""
+    variance: float = 0.95
+    """Share (0..1) of the features' variance that the counted principal components keep. PCV §4.3.2: .95."""
+    dimensions: int = 0
+    """Dimensions of the space; 0 takes the number of components just counted. PCV §4.3.2: those counted, 900."""
+    neighbours: int = 80
+    """Neighbours that UMAP looks at; with fewer posts, all the others. PCV §4.3.2: 80."""
+    min_dist: float = 0.0
+    """Least distance between points of the space. PCV §4.3.2: 0."""
+    metric: str = "correlation"
+    """Distance between features, by UMAP's name for it. PCV §4.3.2: correlation."""
+    seed: int = 42
+    """Seed of UMAP. PCV's code: 42."""
 
 
 class Params(Settings):
     """Settings of cluster."""
 
-    embedding: Embedding
+    embedding: Embedding = Embedding()
     """How features become the space that is clustered."""
-    min_cluster_size: int
-    """Posts a cluster has at least."""
-    min_samples: int
-    """Posts around a core point."""
-    max_cluster_size: int
-    """Posts a cluster has at most; 0 sets no bound."""
-    max_outliers: float
-    """Share (0..1) of outliers with which clustering them again ends."""
-    max_rounds: int
-    """Rounds at most."""
+    min_cluster_size: int = 200
+    """Posts a cluster has at least. PCV's code: 200."""
+    min_samples: int = 10
+    """Posts around a core point. PCV's code: 10."""
+    max_cluster_size: int = 10_000
+    """Posts a cluster has at most; 0 sets no bound. PCV's code: 10,000."""
+    max_outliers: float = 0.11
+    """Share (0..1) of outliers with which clustering them again ends. PCV §4.3.3: "a satisfactory amount"; 60 K of 533 K
+    stayed."""
+    max_rounds: int = 5
+    """Rounds at most. Ours."""
 
 
 def run(stage: Stage) -> None:

@@ -9,71 +9,43 @@ the posts of a hashtag): the packages ``sources`` and ``posts``; reading pages a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from components.stages.crawl.posts.settings import PostsSettings
-from components.web.settings import FetchSettings
+from pydantic import Field
+
+from components.stages.crawl.posts.settings import Posts
+from components.stages.crawl.source_settings import Archives, Site, Table
+from components.web.settings import FetchSettings, OpenWeb, Web
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
+
+Source = Annotated[Site | Archives | Table | Posts, Field(discriminator="kind")]
 
 
 class Params(FetchSettings):
     """What is crawled and how."""
 
-    snapshot: str
-    """The snapshot of the web the records are made of; a new name crawls anew."""
-    base: str
+    snapshot: str = ""
+    """The snapshot of the web the records are made of; a new name crawls anew. It has to be given."""
+    base: str = ""
     """An earlier complete snapshot: its answers are asked for conditionally, its records keep their shards; '' for none."""
-    fresh_for: float
-    """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always."""
-    source: Literal["site", "archives", "table", "posts"]
-    """site: live pages from the seeds; archives: WARC, WAT, WACZ; table: the file of an existing set; posts: a hashtag's."""
-    inputs: list[str]
-    """For archives and tables: files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project."""
-    input_prefix: str
-    """For path lists: what their relative paths are put behind (s3://commoncrawl); empty: the list's bucket, or the project."""
-    sample: int
-    """How many of the inputs to draw without replacement; 0: all."""
-    sample_seed: int
-    """The seed of that draw."""
-    layout: str
-    """For tables: cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover, pracegover_raw,
-    stamps; else empty."""
-    image_folder: str
-    """For tables whose images lie in a folder: that folder, relative to the project; else empty."""
-    language: str
-    """For tables: the language of the captions, ISO 639-1; else empty, since pages tell theirs."""
-    web: Literal["sample", "folder", "open"]
-    """sample: the fetched packages on loopback; folder: the hosts under web_root on loopback; open: the web."""
-    web_root: str
-    """For web: folder, the folder of <host>/ folders, relative to the project; else empty."""
-    proxy: str
-    """For web: open, the HTTP proxy to go through (it then has to refuse private addresses); empty: none."""
-    seeds: list[str]
-    """The pages to begin with."""
-    hosts: list[str]
-    """The hosts whose pages are crawled; images may come from anywhere."""
-    depth: int
-    """Links followed from a seed."""
-    max_pages: int
-    """Pages asked for in all; of posts, those of one timeline or of one account's listing."""
-    sitemaps: bool
-    """Whether the pages that the hosts' sitemaps list are begun with, besides the seeds."""
-    tdmrep: bool
-    """Whether each host is asked for /.well-known/tdmrep.json; such headers and meta tags always count."""
-    consent: Literal["opt_out", "opt_in"]
-    """opt_out: what does not say no is taken; opt_in: what says yes."""
-    consenting: list[str]
+    fresh_for: float = 30.0
+    """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always. Ours."""
+    source: Source = Site()
+    """Where candidates come from, by ``kind``: site, archives, table or posts."""
+    web: Web = OpenWeb()
+    """What is asked, by ``kind``: sample, folder or open."""
+    tdmrep: bool = True
+    """Whether each host is asked for /.well-known/tdmrep.json; such headers and meta tags always count. Ours."""
+    consent: Literal["opt_out", "opt_in"] = "opt_out"
+    """opt_out: what does not say no is taken; opt_in: what says yes. Ours; CC and PCV ask nobody."""
+    consenting: list[str] = []
     """For opt_in, hosts whose owners said yes by other ways."""
-    min_alt: int
-    """Characters an alt-text needs at least (1: any)."""
-    shard_size: int
-    """Records a shard."""
-    posts: PostsSettings | None = None
-    """For source: posts, where they come from; left out otherwise."""
-    languages: list[str] | None = None
-    """For tables whose rows tell their languages (stamps): those that are taken; left out otherwise."""
+    min_alt: int = 1
+    """Characters an alt-text needs at least (1: any). Ours."""
+    shard_size: int = 500
+    """Records a shard. Ours."""
 
 
 def run(stage: Stage) -> None:

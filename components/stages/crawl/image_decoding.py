@@ -29,10 +29,12 @@ from components.execution.stage import Job, Stage, Task
 from components.stages.crawl.sources.inputs import project_of
 from components.web.answers import Outcome
 from components.web.budget import Budget
+from components.web.images.image import DecodeResult
 from components.web.images.inspection import ImageLook, load_decoders, look_at_all, look_within
 from components.web.images.kinds import FORMATS, signature
+from components.web.segments import body_at, damaged
 from components.web.snapshot_chain import place_of
-from components.web.store import FetchStore, body_at, damaged
+from components.web.store import FetchStore
 from components.web.warc import Entry
 
 LOOKS_PER_JOB = 64
@@ -137,23 +139,23 @@ class _Here(ImageLook):
     """Looks in this very process, which ends at an image that is out of time."""
 
     def compute_many(self, payloads: Sequence[Any]) -> list[dict[str, Any]]:
-        """The facts about each image, as plain values."""
+        """The decode result of each image, as plain values."""
         found = []
         for payload in payloads:
             set_limits(self.budget.image_seconds, self.budget.image_memory)
             try:
                 found.append(asdict(look_within(self.budget, payload)))
             except MemoryError:
-                found.append(self.facts_over(OverLimit("memory"), payload))
+                found.append(self.result_over(OverLimit("memory"), payload))
         return found
 
 
 def look_at(spec: dict[str, list[Any]], task: Task, folder: Path) -> None:
-    """A job: decode the images of ``spec`` (sha256 → path of a segment, offset, length) and write their facts as JSON."""
+    """A job: decode the images of ``spec`` (sha256 → path of a segment, offset, length) and write the results as JSON."""
     store = project_of(task) / task.shared["store"]
     bodies = {sha: _Body(store / path, offset, length, sha) for sha, (path, offset, length) in spec.items()}
-    facts = look_at_all(task.annotations, Budget(**task.params), bodies)
-    small = {sha: {name: value for name, value in fact.items() if name != "thumbnail"} for sha, fact in facts.items()}
+    results = look_at_all(task.annotations, Budget(**task.params), bodies)
+    small = {sha: {name: value for name, value in result.items() if name != "thumbnail"} for sha, result in results.items()}
     (folder / "facts.json").write_text(json.dumps(small, sort_keys=True), encoding="utf-8")
 
 
@@ -182,8 +184,8 @@ class _Body:
         return body_at(self.path, self.offset, self.length, self.sha)
 
 
-def facts_of(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit: int) -> dict[str, dict[str, Any]]:
-    """Image sha256 → its facts but the thumbnail, of the good answers of at most ``limit`` bytes; jobs look at new ones."""
+def decode_results(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit: int) -> dict[str, DecodeResult]:
+    """Image sha256 → its result without the thumbnail, of the good answers of at most ``limit`` bytes; jobs look at new ones."""
     home = store.folder.parent
     places: dict[str, list[Any]] = {}
     for outcome in outcomes:
@@ -195,9 +197,10 @@ def facts_of(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit
     specs = [{sha: places[sha] for sha in names[at : at + LOOKS_PER_JOB]} for at in range(0, len(names), LOOKS_PER_JOB)]
     jobs = [Job(f"{index:05d}", spec) for index, spec in enumerate(specs)]
     shared = {"store": home.relative_to(stage.state.parent).as_posix()}
-    facts: dict[str, dict[str, Any]] = {}
+    results: dict[str, DecodeResult] = {}
     # What an image may cost is in the key: under another budget each is asked for again.
     budget = {name: value for name, value in stage.params.budget.plain().items() if name.startswith("image_")}
     for folder in stage.jobs(look_at, jobs, step=STEP, params=budget, shared=shared):
-        facts |= json.loads((folder / "facts.json").read_text(encoding="utf-8"))
-    return facts
+        plain = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
+        results |= {sha: DecodeResult(**result) for sha, result in plain.items()}
+    return results

@@ -18,7 +18,7 @@ from components.stages.crawl.snapshot_builder import home, replay
 from components.stages.crawl.sources import source_of
 from components.stages.crawl.sources.taken import address_hash
 from components.web.erase import erase
-from components.web.snapshot_chain import completed, read_bases
+from components.web.snapshot_chain import chain, completed
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_journal import mark_swept, removals, swept
 from components.web.takedown_list import Takedown
@@ -36,20 +36,20 @@ def sweep(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
     """
     if not taken:
         return
-    bases = [base.snapshot for base in read_bases(folder)]
+    snapshots, kind = chain(folder), FetchStore
     # From the newest down: what a later snapshot has given up, the one below it no longer has to hold for it.
-    for depth, name in reversed([*enumerate(bases), (len(bases), folder.name)]):
-        chain = [folder.parent / one for one in (*bases[:depth], name)]
-        _sweep_one(stage, params, chain, taken, FetchStore if name == folder.name else BaseStore)
+    while snapshots:
+        _sweep_one(stage, params, snapshots, taken, kind)
+        snapshots, kind = snapshots[:-1], BaseStore
 
 
-def _sweep_one(stage: Stage, params: Params, chain: list[Path], taken: Takedown, kind: type[FetchStore]) -> None:
-    folder = chain[-1]
+def _sweep_one(stage: Stage, params: Params, snapshots: list[Path], taken: Takedown, kind: type[FetchStore]) -> None:
+    folder = snapshots[-1]
     if swept(folder) == _state(folder, taken):
         return
-    shown = {digest for one in chain for note in removals(one) for digest in note["images"]}
+    shown = {digest for one in snapshots for note in removals(one) for digest in note["images"]}
     gone: set[str] = set()
-    if shown or params.source != "site":
+    if shown or params.source.kind != "site":
         quiet = Layout.of(stage, counted=False)
         with kind(folder) as store:
             followed, others = replay(params, store, source_of(quiet, params, home(stage), folder, taken), taken)

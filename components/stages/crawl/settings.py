@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from components.core.errors import HearsightError
+from components.stages.crawl.source_settings import Files
 
 if TYPE_CHECKING:
     from components.stages.crawl import Params
+    from components.stages.crawl.source_settings import Table
 
-NOT_NEGATIVE = (
-    "depth", "delay", "retries", "backoff", "min_alt", "sample", "fresh_for", "max_retry_after", "min_side", "max_aspect",
-)  # fmt: skip
-LIMITS = ("shard_size", "max_pages", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
+NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
+LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
 
 
 def sound(params: Params) -> Params:
@@ -28,6 +28,10 @@ def sound(params: Params) -> Params:
     for name in NOT_NEGATIVE:
         if getattr(params, name) < 0:
             raise wrong(name, "must not be negative", "give 0 or more")
+    source = params.source
+    for name, least in (("max_pages", 1), ("depth", 0), ("sample", 0)):
+        if getattr(source, name, least) < least:
+            raise wrong(f"source.{name}", f"must be {least} or more", "raise it")
     for name, value in params.budget:
         if value <= 0:
             raise wrong(f"budget.{name}", "must be more than 0", "give a positive number, or leave it out for the default")
@@ -36,59 +40,55 @@ def sound(params: Params) -> Params:
         named = all(char.isalnum() or char in "-_." for char in folder) and folder[:1] != "."
         if not named or (not folder and name == "snapshot"):
             raise wrong(name, f"'{folder}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
-    if params.base and params.source not in ("site", "posts"):
-        raise wrong("base", "is set, but only source: site and source: posts are crawled again", "empty it")
+    if params.base and source.kind not in ("site", "posts"):
+        raise wrong("base", "is set, but only sources of kind site and posts are crawled again", "empty it")
     _sound_source(params, wrong)
-    if params.web == "open" and not params.contact and not params.image_folder:
+    if params.web.kind == "open" and not params.contact and not _images_are_local(params):
         raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
-    if params.web == "folder" and not params.web_root:
-        raise wrong("web_root", "is empty", "name the folder of <host>/ folders")
+    if params.web.kind == "folder" and not params.web.root:
+        raise wrong("web.root", "is empty", "name the folder of <host>/ folders")
     return params
 
 
+def _images_are_local(params: Params) -> bool:
+    from components.stages.crawl.sources.layouts import layout_named
+
+    source = params.source
+    return source.kind == "table" and (bool(source.image_folder) or layout_named(source.layout).folder_optional)
+
+
 def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightError]) -> None:
-    """Hold the settings of a source to what it reads; those of the others must be empty, so that none is set in vain."""
-    if params.languages is not None and params.source != "table":
-        raise wrong("languages", f"is set, but source: {params.source} does not read it", "leave it out")
-    if params.posts is not None and params.source != "posts":
-        raise wrong("posts", f"is set, but source: {params.source} does not read it", "leave it out, or change crawl.source")
-    if params.source == "posts":
-        if params.posts is None:
-            raise wrong("posts", "is missing", "tell where the posts come from (docs/posts-to-descriptions.md)")
-        idle = ["seeds", "hosts", "layout", "image_folder", "language", "sitemaps"]
-        if params.posts.provider != "jsonl":
-            idle += ["input_prefix", "sample"]
-    elif params.source == "site":
-        if not params.seeds:
-            raise wrong("seeds", "is empty", "name at least one page")
-        idle = ["inputs", "input_prefix", "sample", "layout", "image_folder", "language"]
-    else:
-        if not params.inputs:
-            raise wrong("inputs", "is empty", f"name at least one file for source: {params.source}")
-        idle = ["seeds", "hosts"] + (["layout", "image_folder", "language"] if params.source == "archives" else [])
-    for name in idle:
-        if getattr(params, name):
-            raise wrong(name, f"is set, but source: {params.source} does not read it", "empty it, or change crawl.source")
-    if params.posts is not None:
+    """Hold the source to what it needs."""
+    source = params.source
+    if source.kind == "site":
+        if not source.seeds:
+            raise wrong("source.seeds", "is empty", "name at least one page")
+        return
+    if isinstance(source, Files) and not source.inputs:
+        raise wrong("source.inputs", "is empty", "name at least one file")
+    if source.kind == "posts":
         from components.stages.crawl.posts.settings import sound_posts
 
         sound_posts(params, wrong)
-    if params.source != "table":
-        return
+    elif source.kind == "table":
+        _sound_table(source, wrong)
+
+
+def _sound_table(source: Table, wrong: Callable[[str, str, str], HearsightError]) -> None:
+    """Hold a table to its layout."""
     from components.stages.crawl.sources.layouts import layout_named
 
-    layout = layout_named(params.layout)
-    if layout.has_languages != (params.languages is not None):
-        what = "is missing, and its rows tell many" if layout.has_languages else "is set, and its rows tell none"
-        raise wrong("languages", f"{what} (layout: {params.layout})", "name those to take, or leave it out")
+    layout = layout_named(source.layout)
+    if layout.has_languages != bool(source.languages):
+        what = "is empty, and its rows tell many" if layout.has_languages else "is set, and its rows tell none"
+        raise wrong("source.languages", f"{what} (layout: {source.layout})", "name those to take, or leave it out")
     if layout.has_languages:
-        if params.language or not params.languages:
-            raise wrong("languages", "names no language, or crawl.language does as well", "give e.g. [fr, es], and language: ''")
-    elif len(params.language) != 2 or not params.language.isalpha() or not params.language.isascii():
-        raise wrong("language", f"'{params.language}' is no language", "give the captions' language as ISO 639-1, e.g. en")
-    if params.image_folder and not layout.has_files:
-        raise wrong("image_folder", f"is set, but layout: {params.layout} names images by address", "empty it")
-    if not params.image_folder and not layout.has_urls:
-        raise wrong(
-            "image_folder", f"is empty, and layout: {params.layout} names images by file", "name the folder of the images"
-        )
+        if source.language:
+            raise wrong("source.language", "is set, and source.languages as well", "leave it out")
+    elif len(source.language) != 2 or not source.language.isalpha() or not source.language.isascii():
+        raise wrong("source.language", f"'{source.language}' is no language", "give the captions' language as ISO 639-1, e.g. en")
+    if source.image_folder and not layout.has_files:
+        raise wrong("source.image_folder", f"is set, but layout: {source.layout} names images by address", "empty it")
+    if not source.image_folder and not layout.has_urls and not layout.folder_optional:
+        what = f"is empty, and layout: {source.layout} names images by file"
+        raise wrong("source.image_folder", what, "name the folder of the images")

@@ -23,10 +23,9 @@ from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table
 from components.execution.stage import Stage
 from components.stages.crawl.records import Verdict
-from components.web.snapshot_chain import Base
+from components.web.snapshot_chain import Base, fold
 
 STEP = "crawl.plan"
-_FILE = "plan.parquet"
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("kind", "key", "sign", "page", "detail")] + [("shard", pa.int32())])
 
 
@@ -216,7 +215,7 @@ def settle(verdicts: Sequence[Verdict], base: Plan | None) -> list[Verdict]:
     for verdict in verdicts:
         row = verdict.row
         if row is None and verdict.key in heirs:
-            where = f"{verdict.found.candidate.image_url} on {verdict.found.page_url}"
+            where = f"{verdict.candidate.image_url} on {verdict.page.url}"
             row = dropped(verdict.key, "duplicate_pair", heirs[verdict.key], "first by page and position", detail=where)
         elif row and row["rule"] == "duplicate_pair" and row["value"] in heirs and row["value"] in firsts:
             row = None if heirs[row["value"]] == verdict.key else row | {"value": heirs[row["value"]]}
@@ -235,18 +234,12 @@ def base_plan(
         key: what the plan depends on besides the snapshots: the code and the parameters.
         read: (snapshot, the plan of the one below it) → what that snapshot alone would write.
     """
-    cache = ShardCache(stage.state / "cache")
+
+    def extend(depth: int, below: Plan | None) -> Plan:
+        name = bases[depth - 1].snapshot if depth else ""
+        return lay_out(read(bases[depth].snapshot, below), below, name, stage.params.shard_size)[0]
+
     keys = [{**key, "snapshots": [base.digest for base in bases[: depth + 1]]} for depth in range(len(bases))]
-    plan: Plan | None = None
-    start = 0
-    for depth in reversed(range(len(bases))):
-        if (folder := cache.find(STEP, keys[depth])) is not None:
-            plan, start = Plan.load(folder / _FILE), depth + 1
-            break
-    for depth in range(start, len(bases)):
-        below = bases[depth - 1].snapshot if depth else ""
-        made, _ = lay_out(read(bases[depth].snapshot, plan), plan, below, stage.params.shard_size)
-        cache.get(STEP, keys[depth], lambda folder, made=made: made.save(folder / _FILE))  # type: ignore[misc]
-        plan = made
+    plan = fold(ShardCache(stage.state / "cache"), STEP, keys, Plan.load, extend)
     assert plan is not None
     return plan

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STORE = "data/store"
 """Where snapshots lie, below the project's root."""
 _RETRYING = ("connect_timeout", "timeout", "retries", "backoff", "max_retry_after")
-OF_THE_NETWORK = ("snapshot", "base", "fresh_for", "proxy", "contact", "per_host", "connections", "delay", *_RETRYING)
+OF_THE_NETWORK = ("snapshot", "base", "fresh_for", "contact", "per_host", "connections", "delay", *_RETRYING)
 """Settings that change nothing about how a complete snapshot is read."""
 
 
@@ -78,9 +78,10 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
             below = open_things.enter_context(FetchStore(store.folder.parent / params.base))
             below.verified_digest()
             earlier = Earlier(below, params.fresh_for, {})
-        proxy = params.proxy
-        if params.web != "open":
-            hosts = folder_sites(home(stage) / params.web_root) if params.web == "folder" else None
+        if params.web.kind == "open":
+            proxy = params.web.proxy
+        else:
+            hosts = folder_sites(home(stage) / params.web.root) if params.web.kind == "folder" else None
             proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
         fetcher = open_things.enter_context(
             Fetcher(
@@ -100,7 +101,7 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
         for name in ("requests", "spared", "kept"):
             stage.metric(f"crawl.{name}", getattr(fetcher, name))
         about = {name: taken.without(value) for name, value in source.about().items()}
-        return store.finish({"web": params.web, **about})
+        return store.finish({"web": params.web.kind, **about})
 
 
 @contextmanager
@@ -152,10 +153,11 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
 
     with ExitStack() as open_bases:
         settings = {name: value for name, value in params.plain().items() if name not in OF_THE_NETWORK}
+        settings["web"] = {name: value for name, value in settings["web"].items() if name != "proxy"}
         code = code_digest(stage.root, "components.stages.crawl")
         # The list is a part of it: a base keeps its name and digest here when something is taken down from it.
         key: dict[str, Any] = {"code": code, "params": settings, "takedown": answers.taken.plain()}
-        if params.source == "posts":  # times are in the records, and a digest knows none
+        if params.source.kind == "posts":  # times are in the records, and a digest knows none
             key["begun"] = begun(store.folder.parent, store.bases)
         plan = base_plan(stage, store.bases, key, read)
         layout = Layout.of(stage)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
+from components.stages.crawl.sources.found import SourcePage
 from components.web.answers import Answers, Outcome
 from components.web.consent_policy import agrees, header_statements, meta_statements, refusal
-from components.web.html.page import Candidate, Page, PageOverBudget, charset
+from components.web.html.page import Page, PageOverBudget, charset
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.listed import Listed
 from components.web.takedown_list import taken_row
@@ -82,50 +82,6 @@ Ensure = Callable[[Collection[str], int], None]
 """Called with the URLs of a level, and how many links it is away; -1 for sitemaps."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """One ``<img>`` on one page."""
-
-    page_url: str
-    candidate: Candidate
-    language: str = "un"
-    """The page's, ISO 639-1."""
-    archive: str = ""
-    """The archive or table it was read from, as the run's inputs name it; '' for a live page."""
-    offset: int = -1
-    """Where in it: bytes into an archive, or the number of a table's row from 1; -1 for a live page."""
-    owner: str = ""
-    """Whose post it is, where the source says so."""
-    post: str = ""
-    """The post's identifier at its source."""
-    posted: str = ""
-    """When it was posted: ISO 8601 in UTC, or as a table spells it."""
-    collected: str = ""
-    """When a snapshot first held the post, ISO 8601 UTC."""
-    note: str = ""
-    """What else a table says of it, for the ledger."""
-    taken: str = ""
-    """Of what is taken down, with spaces between: the record's key, the entry's hash, and the sha256 of the image's address."""
-
-    @property
-    def place(self) -> str:
-        """Where it was found, for the ledger: the page, and the place in an archive or table."""
-        parts = [f"on {self.page_url}"] if self.page_url else []
-        if self.archive:
-            parts.append(f"in {self.archive} at {self.offset}")
-        return " ".join(parts) + (f" ({self.note})" if self.note else "")
-
-
-@dataclass
-class Walk:
-    """What a walk through the answers gave."""
-
-    found: list[Found] = field(default_factory=list)
-    """Every image of every page kept, sorted by page and position."""
-    rows: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Page URL → its ledger row."""
-
-
 def walk(
     answers: Answers,
     ensure: Ensure,
@@ -135,8 +91,8 @@ def walk(
     depth: int,
     max_pages: int,
     listed: Listed | None = None,
-) -> Walk:
-    """Go from ``seeds`` through the pages of ``hosts``.
+) -> dict[str, SourcePage]:
+    """Go from ``seeds`` through the pages of ``hosts``; returns URL → page, those that are dropped included.
 
     Args:
         answers: what the store says.
@@ -154,7 +110,8 @@ def walk(
     listed = listed or Listed()
     more = sorted(url for url in listed.pages if host_of(url) in allowed and url not in first and not _no_page(url))
     level = [*first, *more]
-    seen, visited, result = set(level), set[str](), Walk(rows=dict(listed.rows))
+    seen, visited = set(level), set[str]()
+    pages = {url: SourcePage(row, url=url) for url, row in listed.rows.items()}
     beyond: list[tuple[str, str, int]] = []
     room = max_pages
     for step in range(depth + 1):
@@ -173,17 +130,18 @@ def walk(
         fresh: list[Outcome] = []
         for outcome in outcomes:
             if outcome.rule:
-                result.rows.setdefault(outcome.url, _dropped(outcome))
+                pages.setdefault(outcome.url, SourcePage(_dropped(outcome), url=outcome.url))
                 continue
             if outcome.final != outcome.url:
-                result.rows[outcome.url] = dropped(
+                row = dropped(
                     outcome.url, "redirect", outcome.hops[0].split(" ")[0], "200", kind="page", detail=f"to {outcome.final}"
                 )
+                pages[outcome.url] = SourcePage(row, url=outcome.url)
             if outcome.final not in visited:
                 visited.add(outcome.final)
                 fresh.append(outcome)
-        for outcome, content in _contents(answers, fresh, result):
-            following.update(_take(answers, outcome, content, result, step))
+        for outcome, content in _contents(answers, fresh, pages):
+            following.update(_take(answers, outcome, content, pages, step))
         level = sorted(
             url for url in following if url not in seen and url not in visited and host_of(url) in allowed and not _no_page(url)
         )
@@ -191,20 +149,19 @@ def walk(
     beyond += [(url, "depth", depth) for url in level]
     for url, rule, limit in beyond:
         if mark := answers.taken.url(url):
-            result.rows[url] = taken_row(url, mark, kind="page")
+            pages[url] = SourcePage(taken_row(url, mark, kind="page"), url=url)
         elif url not in visited:
-            result.rows[url] = dropped(url, rule, f"over {limit}", limit, kind="page")
-    result.found.sort(key=lambda item: (item.page_url, item.candidate.position))
-    return result
+            pages[url] = SourcePage(dropped(url, rule, f"over {limit}", limit, kind="page"), url=url)
+    return pages
 
 
 def _seed(seed: str, allowed: Collection[str]) -> str:
     url = normalise(seed)
     if url is None:
-        raise HearsightError(f"'{seed}' is not an http address", where="crawl.seeds", hint="give it as http://host/path")
+        raise HearsightError(f"'{seed}' is not an http address", where="crawl.source.seeds", hint="give it as http://host/path")
     if host_of(url) not in allowed:
         raise HearsightError(
-            f"the seed {url} is on no host of crawl.hosts", where="crawl.seeds", hint=f"add '{host_of(url)}' to crawl.hosts"
+            f"the seed {url} is on no host of crawl.source.hosts", where="crawl.source.seeds", hint=f"add '{host_of(url)}' there"
         )
     return url
 
@@ -226,21 +183,21 @@ def _dropped(outcome: Outcome) -> dict[str, str]:
     return dropped(outcome.url, rule, outcome.value, outcome.threshold, kind="page", detail=detail)
 
 
-def _contents(answers: Answers, outcomes: Iterable[Outcome], result: Walk) -> Iterator[tuple[Outcome, Page]]:
+def _contents(answers: Answers, outcomes: Iterable[Outcome], pages: dict[str, SourcePage]) -> Iterator[tuple[Outcome, Page]]:
     """What the pages among ``outcomes`` hold, some read at a time; what cannot be read gets its ledger row."""
     batch: list[tuple[Outcome, Source]] = []
     size = 0
     for outcome in outcomes:
-        if (source := _source(answers, outcome, result)) is not None:
+        if (source := _source(answers, outcome, pages)) is not None:
             batch.append((outcome, source))
             size += len(source.html)
         if len(batch) >= PAGES_A_BATCH or size >= BYTES_A_BATCH:
-            yield from _read(answers, batch, result)
+            yield from _read(answers, batch, pages)
             batch, size = [], 0
-    yield from _read(answers, batch, result)
+    yield from _read(answers, batch, pages)
 
 
-def _source(answers: Answers, outcome: Outcome, result: Walk) -> Source | None:
+def _source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage]) -> Source | None:
     """The page of a good answer; None, with a ledger row, when it is none."""
     assert outcome.entry is not None
     url = outcome.final
@@ -249,11 +206,13 @@ def _source(answers: Answers, outcome: Outcome, result: Walk) -> Source | None:
     kind = kind.strip().lower()
     if kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024]):
         return Source(body, url, charset(options))
-    result.rows[url] = dropped(url, "not_html", kind or "unknown", "text/html", kind="page")
+    pages[url] = SourcePage(dropped(url, "not_html", kind or "unknown", "text/html", kind="page"), url=url)
     return None
 
 
-def _read(answers: Answers, batch: Sequence[tuple[Outcome, Source]], result: Walk) -> Iterator[tuple[Outcome, Page]]:
+def _read(
+    answers: Answers, batch: Sequence[tuple[Outcome, Source]], pages: dict[str, SourcePage]
+) -> Iterator[tuple[Outcome, Page]]:
     read = read_pages_within([source for _, source in batch], answers.agent, answers.budget)
     for (outcome, source), content in zip(batch, read, strict=True):
         if isinstance(content, PageOverBudget):
@@ -265,24 +224,26 @@ def _read(answers: Answers, batch: Sequence[tuple[Outcome, Source]], result: Wal
         else:
             yield outcome, content
             continue
-        result.rows[source.url] = row
+        pages[source.url] = SourcePage(row, url=source.url)
 
 
-def _take(answers: Answers, outcome: Outcome, content: Page, result: Walk, step: int) -> list[str]:
+def _take(answers: Answers, outcome: Outcome, content: Page, pages: dict[str, SourcePage], step: int) -> list[str]:
     """Take in what one page holds; returns its links."""
     assert outcome.entry is not None
     url, entry = outcome.final, outcome.entry
     headers = header_statements(entry.robots, entry.tdm, answers.agent)
     said = [*headers, *meta_statements(content.metas, answers.agent)]
     consents = agrees(said)
+    candidates = content.candidates
     if no := refusal(said):
-        result.rows[url] = dropped(url, no[0], no[1], "not said", kind="page", detail=f"said by {url}")
+        row, candidates = dropped(url, no[0], no[1], "not said", kind="page", detail=f"said by {url}"), []
     elif answers.consent.opt_in and not (consents or answers.host_agrees(url)):
-        result.rows[url] = dropped(url, "no_consent", "said nothing", "a yes", kind="page", detail=f"neither {url} nor its host")
+        row = dropped(url, "no_consent", "said nothing", "a yes", kind="page", detail=f"neither {url} nor its host")
+        candidates = []
     else:
-        result.rows[url] = kept(url, kind="page", detail=f"{len(content.candidates)} images, {step} links from a seed")
-        result.found += [Found(url, candidate, content.language) for candidate in content.candidates]
+        row = kept(url, kind="page", detail=f"{len(candidates)} images, {step} links from a seed")
         if consents:
-            own = (candidate.image_url for candidate in content.candidates)
+            own = (candidate.image_url for candidate in candidates)
             answers.grant([image for image in own if image and host_of(image) == host_of(url)])
+    pages[url] = SourcePage(row, candidates, url, content.language)
     return [] if {statement.word for statement in headers} & {"nofollow", "none"} else content.links

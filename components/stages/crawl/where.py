@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from components.stages.crawl.walk import Found
+from components.stages.crawl.sources.found import SourcePage
+from components.web.html.page import Candidate
 from components.web.urls import host_of
 
 LONGEST_SHOWN = 2048
@@ -11,12 +12,12 @@ CUT = 300
 """Characters kept of what a page says in the place of an address."""
 
 
-def where_of(item: Found) -> str:
-    """The address of an image, the page, and the place in an archive or table."""
-    address, place, page = item.candidate.image_url, item.place, item.page_url
+def where_of(page: SourcePage, candidate: Candidate) -> str:
+    """The address of an image, its page, and the place in an archive or table."""
+    address, place = candidate.image_url, page.place
     if len(place) > LONGEST_SHOWN:
-        place = (place.replace(page, _shown(page)) if page else place)[: LONGEST_SHOWN + CUT]
-    return f"{_shown(address) if address else item.candidate.source[:CUT]} {place}".strip()
+        place = (place.replace(page.url, _shown(page.url)) if page.url else place)[: LONGEST_SHOWN + CUT]
+    return f"{_shown(address) if address else candidate.source[:CUT]} {place}".strip()
 
 
 def _shown(address: str) -> str:

@@ -1,7 +1,7 @@
 """dedup: posts said twice are kept once, and pictures that show the same thing share a group.
 
 Duplicate posts are those of PCV, definitions 1 to 3: pictures and captions both close, connected components, one
-representative each (``docs/pages-to-captions.md``). A picture of a group with another caption stays, as another reference; the same
+representative each. A picture of a group with another caption stays, as another reference; the same
 words said again in one group are dropped. A split never parts a group.
 In: ``input`` the CAPTION records, ``media`` the pictures. Out: GROUPED records, and as ``duplicates.csv`` what other thresholds
 would do.
@@ -10,7 +10,9 @@ Not in scope: clusters of features (``cluster``), posts that an owner's side of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
@@ -19,45 +21,57 @@ if TYPE_CHECKING:
     from components.execution.stage import Stage
 
 
-class Aligned(Settings):
-    """When two pictures, one laid upon the other, show the same."""
+class PerceptualHash(Settings):
+    """When the perceptual hashes of two pictures are of the same one."""
 
-    whole_from: float
-    """Correlation of the whole pictures, in any turn or mirroring, from which they are the same."""
-    cosine_from: float
-    """Cosine of their features from which a part of one is laid upon the other too."""
-    cosine_weight: float
-    """How much that cosine counts beside the correlation."""
-    score_from: float
-    """``cosine_weight`` · cosine + correlation from which they are the same."""
+    kind: Literal["phash"] = "phash"
+    """Perceptual hashes."""
+    max_distance: int = 6
+    """Bits of 64 up to which two hashes are of the same picture. Ours: 10 is precise to .998 on altered copies, drawings need
+    less."""
+
+
+class Aligned(Settings):
+    """When two pictures, one laid upon the other, show the same: crops, turns and mirrorings too (docs/pages-to-captions.md)."""
+
+    kind: Literal["aligned"] = "aligned"
+    """Features and alignment."""
+    whole_from: float = 0.98
+    """Correlation of the whole pictures, in any turn or mirroring, from which they are the same. Ours."""
+    cosine_from: float = 0.65
+    """Cosine of their features from which a part of one is laid upon the other too. Ours."""
+    cosine_weight: float = 0.6
+    """How much that cosine counts beside the correlation. Ours."""
+    score_from: float = 1.35
+    """``cosine_weight`` · cosine + correlation from which they are the same. Ours."""
 
 
 class Posts(Settings):
     """When two posts are duplicates."""
 
-    image_distance: float
-    """Greatest cosine distance of the pictures' features (definition 1)."""
-    caption_distance: float
-    """Greatest cosine distance of the captions' TF-IDF vectors (definition 2); below 1."""
-    languages: list[str]
-    """ISO 639-1: whose stop words are left out, and whose word frequencies give the idf."""
-    idf: Literal["language", "corpus"]
-    """From the frequency of words in the language at large, or among the captions at hand, as the paper."""
-    grid: list[float]
-    """Thresholds tried with one another for ``duplicates.csv``."""
+    image_distance: float = 0.1
+    """Greatest cosine distance of the pictures' features (definition 1). PCV §4.2.2: .1."""
+    caption_distance: float = 0.1
+    """Greatest cosine distance of the captions' TF-IDF vectors (definition 2); below 1. PCV §4.2.2: .1."""
+    languages: list[str] = ["pt"]
+    """ISO 639-1: whose stop words are left out, and whose word frequencies give the idf. PCV §4: Portuguese."""
+    idf: Literal["language", "corpus"] = "corpus"
+    """From the frequency of words in the language at large, or among the captions at hand; then every added post moves every
+    distance. PCV §4.3.1: corpus."""
+    grid: list[float] = [0.02, 0.05, 0.1, 0.2]
+    """Thresholds tried with one another for ``duplicates.csv``. PCV §4.2.2: the same."""
+
+
+Signal = Annotated[PerceptualHash | Aligned, Field(discriminator="kind")]
 
 
 class Params(Settings):
     """Settings of dedup."""
 
-    signal: Literal["phash", "aligned"]
-    """What tells that two pictures show the same: perceptual hashes, or features and alignment."""
-    max_distance: int
-    """phash: bits of 64 up to which two perceptual hashes are of the same picture."""
-    aligned: Aligned
-    """aligned: its thresholds."""
-    posts: Posts | None
-    """When posts are duplicates; null leaves them, but for the same words said again in one group."""
+    signal: Signal = PerceptualHash()
+    """What tells that two pictures show the same, by ``kind``: phash or aligned."""
+    posts: Posts | None = None
+    """When posts are duplicates; null, for pages, leaves them, but for the same words said again in one group."""
 
 
 def run(stage: Stage) -> None:
@@ -71,7 +85,7 @@ def run(stage: Stage) -> None:
     _check(params)
     records = Records.read(stage.inputs["input"])
     pictures = duplicates = None
-    if params.posts is not None or params.signal == "aligned":
+    if params.posts is not None or params.signal.kind == "aligned":
         pictures = prepare_pictures(stage, records)
     if params.posts is not None and pictures is not None:
         duplicates = Duplicates(records, pictures, params.posts)
@@ -99,5 +113,5 @@ def _check(params: Params) -> None:
             raise HearsightError(
                 f"a distance of {value} is not in [0, 1)", where=f"dedup.posts.{name}", hint="the paper takes .1"
             )
-    if not 0 <= params.max_distance <= 64:
-        raise HearsightError("is not from 0 to 64", where="dedup.max_distance", hint="give bits, 6 say")
+    if isinstance(params.signal, PerceptualHash) and not 0 <= params.signal.max_distance <= 64:
+        raise HearsightError("is not from 0 to 64", where="dedup.signal.max_distance", hint="give bits, 6 say")

@@ -70,7 +70,7 @@ def aligned_repeats(stage: Stage, pictures: Pictures) -> Iterator[Pairs]:
         Job(f"{number:05d}", {"own": name, "earlier": names[:number]}, content_addressed=True)
         for number, name in enumerate(names)
     ]
-    folders = stage.jobs(find_repeats, jobs, step="repeats", params=stage.params.aligned)
+    folders = stage.jobs(find_repeats, jobs, step="repeats", params=stage.params.signal)
     counts = [len(json.loads((folder / "pictures.json").read_text())) for folder in pictures.folders]
     starts = np.concatenate([[0], np.cumsum(counts)])
     for number, folder in enumerate(folders):
@@ -83,13 +83,13 @@ def same_pictures(stage: Stage, records: Records, pictures: Pictures | None) -> 
     import numpy as np
 
     yield _equals(records.pictures)
-    if stage.params.signal == "phash":
+    if stage.params.signal.kind == "phash":
         from components.stages.dedup.hamming import near_hashes
 
         yield _equals(records.hashes)
         distinct = _firsts(records.hashes)
         first = np.array(list(distinct.values()), np.int64)
-        for i, j in near_hashes(list(distinct), stage.params.max_distance):
+        for i, j in near_hashes(list(distinct), stage.params.signal.max_distance):
             yield first[i], first[j]
         return
     assert pictures is not None

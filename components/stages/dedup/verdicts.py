@@ -106,7 +106,8 @@ def ledgers(
                     )
                 )
             else:
-                limit = params.max_distance if params.signal == "phash" else params.aligned.score_from
+                signal = params.signal
+                limit = signal.max_distance if signal.kind == "phash" else signal.score_from
                 rows.append(dropped(key, DUPLICATE_PAIR, f"same as {winners[n]}", limit, detail=group))
         stays = np.array([n for n in range(start, end) if outcome.winner[n] == n and n not in outcome.unreadable], np.int64)
         table = shard.read().take(pa.array(stays - start))

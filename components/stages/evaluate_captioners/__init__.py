@@ -23,30 +23,30 @@ PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
 class Params(Settings):
     """How captions are written, scored and shown."""
 
-    beam: int
-    """Hypotheses kept by the beam search."""
-    length_power: float
-    """Captions are compared by score / length^this; 0 takes the most likely one."""
-    constants: int
-    """Training captions tried as the constant caption, the most frequent first."""
-    seed: int
-    """Seed of the bootstrap and of the pictures on the page."""
-    resamples: int
-    """Bootstrap samples behind an interval."""
-    examples: int
-    """Pictures of each test set on the page: drawn, not chosen."""
-    meteor: str
+    beam: int = 4
+    """Hypotheses kept by the beam search. CC §5.2: 4."""
+    length_power: float = 0.0
+    """Captions are compared by score / length^this; 0 takes the most likely one. Ours."""
+    constants: int = 1000
+    """Training captions tried as the constant caption, the most frequent first. Ours."""
+    seed: int = 1
+    """Seed of the bootstrap and of the pictures on the page. Ours."""
+    resamples: int = 1000
+    """Bootstrap samples behind an interval. Ours."""
+    examples: int = 24
+    """Pictures of each test set on the page: drawn, not chosen. Ours."""
+    meteor: str = ""
     """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, and seconds a
-    model and test set."""
-    spice: str
-    """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out."""
+    model and test set. CC table 5 has it."""
+    spice: str = ""
+    """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out. CC tables 6 and 7 have it."""
 
 
 def run(stage: Stage) -> None:
     """Write captions in a job each, score them in another, sum up."""
-    from components.core.check_warnings import input_warnings, insert_warnings
+    from components.core.check_warnings import input_warnings
     from components.stages.evaluate_captioners import page, tables
-    from components.stages.evaluate_captioners.facts import gather
+    from components.stages.evaluate_captioners.gathering import gather
     from components.stages.evaluate_captioners.inputs import open_inputs
     from components.stages.evaluate_captioners.jobs import score_all, write_all
     from components.stages.evaluate_captioners.training_captions import read_learnt
@@ -55,19 +55,19 @@ def run(stage: Stage) -> None:
     sets, models = open_inputs(stage)
     captions = write_all(stage, sets, models)
     scored, constants = score_all(stage, sets, models, captions)
-    facts = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
+    results = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
     tables.write_records(stage, sets, models, scored)
-    whole = insert_warnings(page.html(facts, page.thumbnails(stage, sets, facts)), input_warnings(stage.inputs.values()))
-    stage.write_file(PAGE, whole.encode())
-    stage.write_file(MARKDOWN, tables.markdown(facts).encode())
-    stage.write_file(SUMMARY, tables.summary(facts).encode())
-    stage.write_file("scores.json", tables.scores_json(facts).encode())
-    stage.write_file("cross.csv", tables.cross_csv(facts).encode())
-    stage.export("scores.json", tables.scores_json(facts).encode())
-    stage.export("table.csv", tables.own_csv(facts).encode())
-    for name, value in tables.figures(facts):
+    html = page.html(results, page.thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
+    stage.write_file(PAGE, html.encode())
+    stage.write_file(MARKDOWN, tables.markdown(results).encode())
+    stage.write_file(SUMMARY, tables.summary(results).encode())
+    stage.write_file("scores.json", tables.scores_json(results).encode())
+    stage.write_file("cross.csv", tables.cross_csv(results).encode())
+    stage.export("scores.json", tables.scores_json(results).encode())
+    stage.export("table.csv", tables.own_csv(results).encode())
+    for name, value in tables.figures(results):
         stage.metric(name, value)
-    for line in tables.lines(facts):
+    for line in tables.lines(results):
         stage.row(*line)
 
 

@@ -27,19 +27,19 @@ AT_A_TIME = 8
 class Params(Settings):
     """What is listened to."""
 
-    seed: int
-    """Seed of the sample and of the bootstrap."""
-    per_voice: int
-    """Utterances of each voice in the sample; fewer where there are fewer."""
-    min_words: int
-    """Utterances with fewer words are drawn only where a voice has not enough others."""
-    examples: int
-    """Utterances of each voice on the page, the first of its sample: drawn, not chosen."""
-    languages: list[str]
+    seed: int = 1
+    """Seed of the sample and of the bootstrap. Ours."""
+    per_voice: int = 6
+    """Utterances of each voice in the sample; fewer where there are fewer. Ours."""
+    min_words: int = 5
+    """Utterances with fewer words are drawn only where a voice has not enough others. Ours."""
+    examples: int = 4
+    """Utterances of each voice on the page, the first of its sample: drawn, not chosen. Ours."""
+    languages: list[str] = []
     """ISO 639-1: languages to recognise; utterances in others are drawn and played all the same. Empty: every language there is a
-    recogniser for."""
-    resamples: int
-    """Bootstrap samples behind an interval."""
+    recogniser for. Ours."""
+    resamples: int = 1000
+    """Bootstrap samples behind an interval. Ours."""
 
 
 def run(stage: Stage) -> None:
@@ -56,18 +56,18 @@ def run(stage: Stage) -> None:
     missing = _hear(stage, drawn)
     if missing:
         tell(f"{stage.dataset}/listen: {missing}")
-    facts = gathered.gather(stage.dataset, table, drawn, params, missing)
-    examples = [each for voice in facts.voices for each in voice.heard[: params.examples]]
+    results = gathered.gather(stage.dataset, table, drawn, params, missing)
+    examples = [each for voice in results.voices for each in voice.heard[: params.examples]]
     _draw(stage, examples)
     for each in examples:
         if each.sound:
             stage.write_file(each.sound, source.read_media(each.media))
-    stage.write_file(PAGE, page.html(facts, examples).encode())
-    stage.write_file(VOICES, page.voices_json(facts).encode())
-    stage.write_file(SUMMARY, page.summary(facts).encode())
-    stage.export("voices.csv", page.voices_csv(facts).encode())
+    stage.write_file(PAGE, page.html(results, examples).encode())
+    stage.write_file(VOICES, page.voices_json(results).encode())
+    stage.write_file(SUMMARY, page.summary(results).encode())
+    stage.export("voices.csv", page.voices_csv(results).encode())
     _write_records(stage, drawn)
-    for name, value in gathered.metrics(facts).items():
+    for name, value in gathered.metrics(results).items():
         stage.metric(name, value)
 
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class Params(Settings):
     """Settings of describe."""
 
-    language: str
-    """ISO 639-1: whose lists (``data/descriptions.<language>.yaml``), and what a description must be in."""
-    min_words: int
-    """A description has more words than this."""
-    min_language: float
-    """Probability of the language below which a piece of text may be foreign."""
+    language: str = "pt"
+    """ISO 639-1: whose lists (``data/descriptions.<language>.yaml``), and what a description must be in. PCV §4: Portuguese."""
+    min_words: int = 3
+    """A description has more words than this. PCV's code: 3."""
+    min_language: float = 0.05
+    """Probability of the language below which a piece of text may be foreign. Ours."""
     max_characters: int = 10_000
     """Characters a caption may have at most. Ours: Instagram's have 2,200, those of most Mastodon servers 500."""
 

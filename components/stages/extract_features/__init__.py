@@ -21,38 +21,40 @@ if TYPE_CHECKING:
 class Encoder(Settings):
     """The network that looks at the pictures."""
 
-    name: Literal["inception_resnet_v2", "efficientnet_lite0"]
-    """Which; efficientnet_lite0's weights are at hand."""
-    weights: str
+    name: Literal["inception_resnet_v2", "efficientnet_lite0"] = "inception_resnet_v2"
+    """Which; efficientnet_lite0's weights are at hand. CC §5.2, CSC §4.1: inception_resnet_v2."""
+    weights: str = ""
     """A file of weights (timm's names, safetensors or pth) below the project's root, or empty for those at hand. DVC does not see
     the file: after changing it, ``dvc repro -f``."""
-    side: int
-    """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0."""
-    frozen: bool
-    """true: its features are kept; false: the pictures are, and it is trained with the captioner."""
+    side: int = 299
+    """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0. CSC §4.1: 299."""
+    frozen: bool = False
+    """true: its features are kept; false: the pictures are, and it is trained with the captioner. CC §5.2, CSC §4.1: false."""
 
 
 class Params(Settings):
     """What is kept of each record."""
 
-    wording: Literal["caption", "text"]
-    """What is learned: the caption, or the cleaned alt-text it was made from."""
-    encoder: Encoder
+    wording: Literal["caption", "text"] = "caption"
+    """What is learned: the caption, or the cleaned alt-text it was made from. CC §3: caption."""
+    encoder: Encoder = Encoder()
     """What looks at the pictures."""
-    views: int
-    """Distorted views of each training picture, besides the picture itself; 0 where the encoder is trained."""
-    crops: Literal["square", "crop_or_pad"]
+    views: int = 0
+    """Distorted views of each training picture, besides the picture itself; 0 where the encoder is trained. CC §5.2, CSC §4.1:
+    new ones each time, which an encoder that is trained gets."""
+    crops: Literal["square", "crop_or_pad"] = "square"
     """Views are squares out of the picture padded to a square (captioners), or squares that cut or pad it (retrieval)."""
-    least_area: float
-    """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture."""
-    centre: bool
-    """Keep the features of each picture's central square as well: the evaluation view of CSC."""
-    grid: bool
-    """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads."""
-    thumbnail: int
-    """px, longer side of the small pictures kept for pages; 0 keeps none."""
-    thumbnails: Literal["test", "all"]
-    """Of which pictures: of the test split, or of all, so that a search can show whatever it finds."""
+    least_area: float = 0.5
+    """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture. CC §5.2: .5; CSC §4.1: .67."""
+    centre: bool = False
+    """Keep the features of each picture's central square as well: the evaluation view of CSC. CSC §4.1: the central
+    portion, which an encoder that is trained gets as pictures are read."""
+    grid: bool = True
+    """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads. Ours."""
+    thumbnail: int = 240
+    """px, longer side of the small pictures kept for pages; 0 keeps none. Ours."""
+    thumbnails: Literal["test", "all"] = "test"
+    """Of which pictures: of the test split, or of all, so that a search can show whatever it finds. Ours."""
 
 
 def run(stage: Stage) -> None:

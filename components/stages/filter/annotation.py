@@ -12,8 +12,6 @@ from components.execution.stage import Task
 from components.providers.registry import Chosen
 from components.stages.filter.rules import Subject
 
-Payloads = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Learning:

@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 class Params(Settings):
     """Settings of hypernymize."""
 
-    min_words: int
-    """Words a caption must have at least after the rewriting."""
-    stated_role: bool
-    """Whether a person of whom nothing is known is called by the role stated before the name ("artist"), not "person"."""
-    concept_level: Literal["noun", "kind"]
-    """Whether a noun stands for itself, or, when rare, for its nearest common kind (``concepts.py``)."""
-    min_concept_count: int
-    """Captions that must speak of a concept, at least, for a caption with it to stay."""
-    knowledge: list[str]
-    """Sources of hypernyms in the order they are asked: embedded, wikidata_index, wikidata, google."""
-    knowledge_settings: KnowledgeSettings
+    min_words: int = 2
+    """Words a caption must have at least after the rewriting. Ours; CC §3 publishes none ("too short")."""
+    stated_role: bool = False
+    """Whether a person of whom nothing is known is called by the role stated before the name ("artist"), not "person". CC
+    table 1: "artist Duncan McKellar" becomes "person"."""
+    concept_level: Literal["noun", "kind"] = "noun"
+    """Whether a noun stands for itself, or, when rare, for its nearest common kind (``concepts.py``). CC §3: noun."""
+    min_concept_count: int = 101
+    """Captions that must speak of a concept, at least, for a caption with it to stay. CC §3: over 100."""
+    knowledge: list[str] = ["embedded"]
+    """Sources of hypernyms in the order they are asked: embedded, wikidata_index, wikidata, google. Ours; CC §3: the Google
+    Knowledge Graph."""
+    knowledge_settings: KnowledgeSettings = KnowledgeSettings()
     """What the sources other than embedded need."""
 
 

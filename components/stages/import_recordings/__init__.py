@@ -24,18 +24,18 @@ BOUNDS = ("min_seconds", "max_seconds", "min_seconds_per_character")
 class Params(Settings):
     """Which recordings, and which of them can be used."""
 
-    layout: Literal["facc", "stamps"]
-    """facc: the Flickr Audio Caption Corpus; stamps: those of Tux Paint."""
-    folder: str
+    layout: Literal["facc", "stamps"] = "facc"
+    """facc: the Flickr Audio Caption Corpus; stamps: those of Tux Paint. CSC §2.3: the Flickr Audio Caption Corpus."""
+    folder: str = ""
     """Where they are, relative to the project."""
-    trim: bool
-    """Whether silence at the ends is cut as for synthetic speech; otherwise it stays as recorded."""
-    min_seconds: float
-    """s; shorter recordings are dropped."""
-    max_seconds: float
-    """s; longer ones are dropped."""
-    min_seconds_per_character: float
-    """s; a recording said faster than this is of another text, and is dropped. 0: none is."""
+    trim: bool = True
+    """Whether silence at the ends is cut as for synthetic speech; otherwise it stays as recorded. Ours."""
+    min_seconds: float = 0.2
+    """s; shorter recordings are dropped. Ours."""
+    max_seconds: float = 20.0
+    """s; longer ones are dropped. Ours."""
+    min_seconds_per_character: float = 0.02
+    """s; a recording said faster than this is of another text, and is dropped. 0: none is. Ours."""
 
 
 def run(stage: Stage) -> None:

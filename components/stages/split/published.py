@@ -38,11 +38,11 @@ class Lists(Settings):
     Empty for no such side; "*" for every picture that no other list names.
     """
 
-    train: str
+    train: str = ""
     """Names of the training pictures."""
-    validation: str
+    validation: str = ""
     """Names of the validation pictures."""
-    test: str
+    test: str = ""
     """Names of the test pictures."""
 
 

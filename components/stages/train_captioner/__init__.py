@@ -9,10 +9,11 @@ the models are on tests (``compare``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from components.core.params import Settings
-from components.stages.train_captioner.settings import NetworkSettings
+from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
 from components.training.settings import Hardware
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 class Training(Settings):
     """What all networks on this set share."""
 
-    seeds: list[int]
-    """One model is trained for each."""
-    min_count: int
-    """Words rarer than this in the training captions are unknown."""
-    longest: int
-    """Words of a caption at most; longer ones are cut."""
-    hardware: Hardware
+    seeds: list[int] = [0, 1, 2]
+    """One model is trained for each. PCV §5.4: three runs."""
+    min_count: int = 4
+    """Words rarer than this in the training captions are unknown. CC §5.2: 4."""
+    longest: int = 15
+    """Words of a caption at most; longer ones are cut. CC §5.2: 15."""
+    hardware: Hardware = Hardware()
     """What it runs on."""
     weights: str = ""
     """Where the encoder is trained too: the file that it begins from, below the project's root; empty for what is at hand, or for
@@ -38,20 +39,42 @@ class Training(Settings):
 
 
 class Params(Settings):
-    """A cell's settings."""
+    """A cell's settings; the network selects the defaults of its own."""
 
-    training: Training
+    training: Training = Training()
     """What all networks on this set share."""
-    name: str
+    name: str = "t2t8x8"
     """The network; given by the matrix."""
-    network: NetworkSettings
+    network: NetworkSettings = NetworkSettings()
     """Its own settings; in params.yaml under ``networks.<name>``."""
+
+    @classmethod
+    def of(cls, block: Mapping[str, Any]) -> type[Settings]:
+        """Return the class whose defaults are those of the block's network."""
+        return CELLS.get(str(block.get("name")), cls)
+
+
+class RecurrentCell(Params):
+    """A recurrent network's settings."""
+
+    network: RecurrentSettings = RecurrentSettings()
+    """Its own settings; in params.yaml under ``networks.<name>``."""
+
+
+class AoANetCell(Params):
+    """AoANet's settings."""
+
+    network: AoANetSettings = AoANetSettings()
+    """Its own settings; in params.yaml under ``networks.<name>``."""
+
+
+CELLS: dict[str, type[Params]] = {"rnn1x1": RecurrentCell, "rnn8x8": RecurrentCell, "aoanet": AoANetCell}
+"""Network → the class of its settings, where its defaults are not those of :class:`NetworkSettings`."""
 
 
 def run(stage: Stage) -> None:
     """Train every seed, list the models."""
     import json
-    import shutil
 
     from components.core.addresses import PREPARED_FILE
     from components.core.code_digest import code_digest
@@ -73,9 +96,7 @@ def run(stage: Stage) -> None:
     ]
     shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
     folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
-    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)))
-    # Every model is in the cache now: the checkpoints have served.
-    shutil.rmtree(stage.work, ignore_errors=True)
+    publish(stage, jobs, folders)
 
 
 def starting_weights(name: str, root: Path, weights: str) -> str:

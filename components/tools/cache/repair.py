@@ -16,7 +16,7 @@ from pathlib import Path
 
 from components.core.addresses import lock_path
 from components.core.errors import HearsightError
-from components.core.files import disk_error, fsync_folder
+from components.core.files import disk_error, move_into_place
 from components.core.graph import load_graph
 from components.core.result_cache import sqlite_backend
 from components.execution.process import sole_writer
@@ -125,8 +125,7 @@ def _rebuild(path: Path, *, copy: bool) -> int:
                 os.link(source, target)
     for log in _beside(path):  # before the rename: the old log would be read into the new file
         log.unlink(missing_ok=True)
-    fresh.replace(path)
-    fsync_folder(path.parent)
+    move_into_place(fresh, path)
     fresh.with_suffix(".lock").unlink(missing_ok=True)
     return count
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from components.core.check_warnings import read_all_warnings
+from components.core.errors import HearsightError
 from components.core.graph import Graph
+from components.execution.runner import stage_settings
 from components.tools.demo.progress import count_stages
 
 MINUTES = {"demo": 8, "experiments": 50}
@@ -31,25 +33,27 @@ def opening(graph: Graph, kind: str) -> str:
     datasets = len(set(graph.datasets) - set(graph.cells))
     lines = [
         f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {datasets} data sets.",
-        *_models(graph.params),
+        *_models(graph),
         f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
         "Ctrl-C stops it; the same command continues.",
     ]
     return "\n".join(lines)
 
 
-def _models(params: Mapping[str, Any]) -> list[str]:
+def _models(graph: Graph) -> list[str]:
     """How much is trained, from the settings; nothing where a set is not in them."""
     try:
-        networks, sets = params["captioners"]["networks"], params["captioners"]["sets"]
-        seeds = max(len(params[name]["caption"]["training"]["seeds"]) for name in sets)
-        train, tune = params["spoken"]["pretrain_retrieval"], params["stamps"]["finetune_retrieval"]
-    except (KeyError, TypeError, ValueError):
+        networks, sets = graph.params["captioners"]["networks"], graph.params["captioners"]["sets"]
+        cells: list[Any] = [stage_settings(graph, "caption", dataset) for dataset in graph.cells]
+        seeds = max(len(cell.training.seeds) for cell in cells)
+        train: Any = stage_settings(graph, "train", "spoken")
+        tune: Any = stage_settings(graph, "finetune_retrieval", "stamps")
+    except (KeyError, TypeError, ValueError, HearsightError):
         return []
-    rows = f"{', '.join(train['rows'])} pretrained, {', '.join(tune['rows'])} fitted to human speech"
+    rows = f"{', '.join(train.rows)} pretrained, {', '.join(tune.rows)} fitted to human speech"
     return [
         f"Captioners: {len(networks)} networks x {len(sets)} sets x {_seeds(seeds)}.",
-        f"Speech-image models: {rows}, {_seeds(len(train['seeds']))} each.",
+        f"Speech-image models: {rows}, {_seeds(len(train.seeds))} each.",
     ]
 
 

@@ -8,7 +8,7 @@ run and the original bytes are put back afterwards; after a kill, by the next co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,14 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.graph import Graph, load_graph
 from components.core.params import _did_you_mean, read_params_file
+from components.execution.runner import stage_settings
 
 OVERLAY = "experiments.yaml"
 """In the project's root: the settings that differ from ``params.yaml``."""
+_STAGE = 2
+"""Keys down to a stage's block: the dataset and the stage."""
 HEADER = f"# params.yaml with {OVERLAY} over it, for `hearsight experiments`. Changes are lost: `hearsight demo` restores it.\n"
 
 
@@ -28,20 +32,26 @@ def backup_path(root: Path) -> Path:
     return root / "params.yaml.orig"
 
 
-def merged(base: Mapping[str, Any], over: Mapping[str, Any], where: str) -> dict[str, Any]:
+def merged(base: Mapping[str, Any], over: Mapping[str, Any], where: str, depth: int = 0) -> dict[str, Any]:
     """Lay ``over`` over ``base``: mappings are merged, everything else is replaced.
 
+    Below ``<dataset>.<stage>`` it may have settings that ``base`` leaves at their defaults; their names are checked later, by
+    the stage's own class.
+
     Raises:
-        HearsightError: ``over`` has a key that ``base`` lacks, or a value where ``base`` has settings.
+        HearsightError: ``over`` has a dataset, stage or network that ``base`` lacks, or a value where ``base`` has settings.
     """
     result = dict(base)
     for key, value in over.items():
         place = f"{where}: {key}"
+        if key not in base and depth >= _STAGE and not where.endswith(": networks"):
+            result[key] = value
+            continue
         if key not in base:
             raise HearsightError("is not a setting of params.yaml", where=place, hint=_did_you_mean(str(key), list(base)))
         if isinstance(base[key], Mapping) != isinstance(value, Mapping):
             raise HearsightError("has another shape than in params.yaml", where=place, hint="write it as params.yaml does")
-        result[key] = merged(base[key], value, place) if isinstance(value, Mapping) else value
+        result[key] = merged(base[key], value, place, depth + 1) if isinstance(value, Mapping) else value
     return result
 
 
@@ -50,11 +60,13 @@ def experiment_params(root: Path) -> Iterator[None]:
     """Let ``params.yaml`` hold the settings of the large tables inside the block.
 
     Raises:
-        HearsightError: either file is missing or unreadable, or they do not fit.
+        HearsightError: either file is missing or unreadable, or they do not fit, each other or the stages.
     """
     restore_params(root)
     path, backup = root / "params.yaml", backup_path(root)
     content = merged(read_params_file(path), read_params_file(root / OVERLAY), OVERLAY)
+    if (root / "dvc.yaml").is_file():
+        _check(Graph(root, load_graph(root).stages, content))
     publish_bytes(backup, path.read_bytes())
     try:
         text = HEADER + yaml.dump(content, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=1000)
@@ -62,6 +74,14 @@ def experiment_params(root: Path) -> Iterator[None]:
         yield
     finally:
         restore_params(root)
+
+
+def _check(graph: Graph) -> None:
+    """Hold every block to its stage's settings, before hours of work; raises HearsightError for the first that does not fit."""
+    for stage, takers in graph.chain.items():
+        for dataset in takers:
+            with suppress(ModuleNotFoundError):  # a stage that is a command of another program has no settings
+                stage_settings(graph, stage, dataset)
 
 
 def restore_params(root: Path) -> bool:

@@ -82,13 +82,15 @@ def recognisers(root: Path) -> list[Finding]:
 
 
 def _installed(voice: Any) -> bool:
-    from components.speech.voices.catalogue import installed
+    from components.speech.voices.availability import lack_of
 
-    return installed(voice)
+    return lack_of(voice) is None
 
 
 def _voices_of(root: Path) -> dict[str, list[str]]:
-    """Return the voices of each dataset that has any, from params.yaml."""
+    """Return the voices of each dataset that has any: those of params.yaml, or the default ones."""
+    from components.stages.synthesize import Params
+
     path = root / "params.yaml"
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -98,9 +100,9 @@ def _voices_of(root: Path) -> dict[str, list[str]]:
     blocks = content.items() if isinstance(content, dict) else ()
     spoken = {name: block["synthesize"] for name, block in blocks if isinstance(block, dict) and "synthesize" in block}
     return {
-        name: settings["voices"]
+        name: voices
         for name, settings in spoken.items()
-        if isinstance(settings, dict) and isinstance(settings.get("voices"), list) and settings["voices"]
+        if isinstance(settings, dict) and isinstance(voices := settings.get("voices", Params().voices), list) and voices
     }
 
 

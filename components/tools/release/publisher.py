@@ -11,45 +11,45 @@ from components.core.params import Settings, parse_settings, read_params_file
 class Publisher(Settings):
     """Answers of the publishers; an empty one is told to be missing. Nothing else in the release comes from here."""
 
-    purpose: str
+    purpose: str = ""
     """Why the dataset was made."""
-    creators: str
+    creators: str = ""
     """Who made it, on whose behalf."""
-    funding: str
+    funding: str = ""
     """Who paid for it, under which grant."""
-    compensation: str
+    compensation: str = ""
     """Who took part in the collection, and how they were paid."""
-    ethics: str
+    ethics: str = ""
     """Ethical reviews, and their outcome."""
-    notification: str
+    notification: str = ""
     """Whether and how the owners of the posts were told."""
-    consent: str
+    consent: str = ""
     """Whether they consented, or the ground in law without."""
-    impact: str
+    impact: str = ""
     """Analyses of what the dataset does to those it is about."""
-    used_for: str
+    used_for: str = ""
     """What it was used for already."""
-    uses_listed_at: str
+    uses_listed_at: str = ""
     """Where papers and systems that use it are listed."""
-    third_parties: str
+    third_parties: str = ""
     """To whom it is given."""
-    distribution: str
+    distribution: str = ""
     """Where and how it is given out."""
-    available_from: str
+    available_from: str = ""
     """Since when, or from when."""
-    licence: str
+    licence: str = ""
     """The terms it is given under; --licence stands before it."""
-    restrictions: str
+    restrictions: str = ""
     """Export controls and other rules."""
-    maintainer: str
+    maintainer: str = ""
     """Who looks after it."""
-    contact: str
+    contact: str = ""
     """How they are reached, also by who wants a post taken down."""
-    updates: str
+    updates: str = ""
     """Whether, how often and by whom it is brought up to date."""
-    older_versions: str
+    older_versions: str = ""
     """What becomes of earlier versions."""
-    contributions: str
+    contributions: str = ""
     """How others can contribute."""
 
 
@@ -65,7 +65,6 @@ def read_publisher(root: Path, dataset: str, licence: str) -> Publisher:
         raise HearsightError(
             "should hold a block for each dataset", where=f"{path}: release", hint="see docs/release-and-takedown.md"
         )
-    empty = dict.fromkeys(Publisher.model_fields, "")
-    found = parse_settings(Publisher, block.get(dataset, empty), f"{path}: release.{dataset}")
+    found = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}")
     assert isinstance(found, Publisher)
     return found.model_copy(update={"licence": licence}) if licence.strip() else found

@@ -7,21 +7,20 @@ from collections.abc import Callable
 from components.tools.release.offensive import offensive_words
 from components.tools.release.sheet_answer import Answer, Told, share
 
-SETTINGS_TOLD = ("source", "layout", "language", "web", "provider", "server", "tag", "variants")
-"""Settings of the crawl, and of its ``posts``, that are told: none of them names an account."""
+SETTINGS_TOLD = ("kind", "layout", "language", "provider", "server", "tag", "variants")
+"""Settings of ``crawl.source`` that are told: none of them names an account."""
 
 
 def _represent(told: Told) -> Answer:
     crawl = told.settings["crawl"]
-    settings = {**crawl, **(crawl.get("posts") or {})}
+    settings = crawl["source"]
     said = ", ".join(
-        f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+        f"{'source' if name == 'kind' else name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
         for name in SETTINGS_TOLD
         if (value := settings.get(name)) not in (None, "", [])
     )
-    return Answer(
-        [f"Posts with a picture and the description its author wrote below it. How they were found: {said or 'not told'}."]
-    )
+    said = f"{said}, web {crawl['web']['kind']}"
+    return Answer([f"Posts with a picture and the description its author wrote below it. How they were found: {said}."])
 
 
 def _how_many(told: Told) -> Answer:
@@ -111,7 +110,7 @@ def _errors(told: Told) -> Answer:
 
 
 def _confidential(told: Told) -> Answer:
-    if told.settings["crawl"].get("source") == "table":
+    if told.settings["crawl"]["source"]["kind"] == "table":
         return Answer(
             ["The posts came from existing tables: whatever their makers collected. Nothing was asked of private accounts."]
         )

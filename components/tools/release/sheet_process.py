@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from components.core.params import dotted
 from components.tools.release.offensive import body_words
 from components.tools.release.post_facts import WINDOW, PostFacts
 from components.tools.release.sheet_answer import Answer, Told, share
@@ -53,7 +54,7 @@ def _preprocessing(told: Told) -> Answer:
     rows = [["stage", "setting", "value"]]
     for stage, values in told.settings.items():
         if stage != "crawl":
-            rows += [[stage, name, str(value)] for name, value in sorted(values.items())]
+            rows += [[stage, name, str(value)] for name, value in sorted(dotted(values))]
     text = (
         "Descriptions were cut out of captions, duplicates dropped, owners split, account names in captions "
         "replaced, and metadata "

@@ -6,7 +6,6 @@ old one. A retry that is killed has not been. Not in scope: retries within a run
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection
@@ -22,6 +21,7 @@ from components.stages.crawl import Params
 from components.stages.crawl.snapshot_builder import STORE, fill, home, replay, taken_down
 from components.stages.crawl.sources import source_of
 from components.web.answers import REDIRECTS
+from components.web.snapshot_chain import standing_on
 from components.web.store import FetchStore
 from components.web.takedown_list import RULE
 from components.web.warc import Entry
@@ -114,11 +114,9 @@ def _known(classes: Collection[str], present: Collection[str]) -> None:
 
 def _stood_on(folder: Path) -> None:
     """Raises HearsightError where a later snapshot stands on this one, which must then stay as it is."""
-    for path in sorted(folder.parent.glob("*/COMPLETE")):
-        bases = json.loads(path.read_bytes()).get("bases", [])
-        if any(base["snapshot"] == folder.name for base in bases):
-            raise HearsightError(
-                f"the later snapshot '{path.parent.name}' stands on it, so it must stay as it is",
-                where=folder,
-                hint=f"retry '{path.parent.name}', or crawl the next day",
-            )
+    for later in standing_on(folder):
+        raise HearsightError(
+            f"the later snapshot '{later.name}' stands on it, so it must stay as it is",
+            where=folder,
+            hint=f"retry '{later.name}', or crawl the next day",
+        )

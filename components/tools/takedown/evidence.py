@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.core.digests import digest_value, sha256_bytes
-from components.core.files import publish_bytes
+from components.core.files import publish_json
 from components.core.graph import Graph
 from components.core.shards import read_table
 from components.speech.voices.paid import keys_of
 from components.stages.crawl.sources.inputs import PINNED, of_files
 from components.tools.takedown import versions
 from components.tools.takedown.matcher import Wanted
-from components.web.snapshot_chain import read_bases
+from components.web.snapshot_chain import chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import removals
 from components.web.takedown_list import RULE, Takedown
@@ -166,9 +166,10 @@ def current(root: Path, graph: Graph) -> Content:
 def current_snapshots(root: Path, graph: Graph) -> list[Path]:
     """The fetch stores that the parameters name, and those they stand on."""
     store = root / "data" / "store"
-    named = {graph.params[dataset]["crawl"]["snapshot"] for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)}
-    below = {base.snapshot for name in named for base in read_bases(store / name)}
-    return [folder for folder in snapshots(root) if folder.name in named | below]
+    crawls = [graph.params[dataset].get("crawl") or {} for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)]
+    named = {crawl["snapshot"] for crawl in crawls if "snapshot" in crawl}
+    used = {folder for name in named for folder in chain(store / name)}
+    return [folder for folder in snapshots(root) if folder in used]
 
 
 def snapshots(root: Path) -> list[Path]:
@@ -219,4 +220,4 @@ def answers_of(folder: Path, bodies: Collection[str]) -> set[str]:
 def note_down(root: Path, removed: Content) -> None:
     """Keep the hashes of what was removed for later scans."""
     content = {one.name: sorted(getattr(removed, one.name)) for one in fields(removed)}
-    publish_bytes(root / NOTES, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+    publish_json(root / NOTES, content)

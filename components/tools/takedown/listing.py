@@ -61,7 +61,7 @@ def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, boo
 
 
 def named_in_params(params: Any, listed: Takedown, at: str = "") -> Iterator[str]:
-    """The places of params.yaml that name something listed, as ``english.crawl.seeds``: a person has to take it out there."""
+    """The places of params.yaml that name something listed, as ``english.crawl.source.seeds``: a person takes it out there."""
     if isinstance(params, dict):
         for name, value in params.items():
             yield from named_in_params(value, listed, f"{at}.{name}" if at else str(name))

@@ -90,7 +90,7 @@ def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
 def _require_fresh(root: Path, out: Path) -> None:
     told = lineage_path(out)
     for parent in json.loads(told.read_bytes())["parents"] if told.exists() else ():
-        made_from = root / "data" / parent["boundary"] / "manifest.json" if "boundary" in parent else None
+        made_from = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
         if made_from and (not made_from.exists() or sha256_file(made_from) != parent["manifest_sha256"]):
             raise HearsightError(
                 f"was made from an older {parent['stage_output']}",

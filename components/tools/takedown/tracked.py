@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 TAINTED = f"{TAG}tainted"
 SAW, MAY = "yes", "maybe"
-TOLD = "boundary/lineage.json"
+TOLD = "output/lineage.json"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Tracker:
                 digest = tag(run, "output_digest")
                 older = digest in tainted and digest not in current and tag(run, "stage") not in MODEL_STAGES
                 for path in self._files(run.info.run_id, ""):
-                    if older and not path.startswith("boundary/"):
+                    if older and not path.startswith("output/"):
                         yield Artefact(run, path, redact=False)
                     elif seeker.file(Path(self.client.download_artifacts(run.info.run_id, path, scratch))).hits:
                         yield Artefact(run, path, redact=path == TOLD)

@@ -7,8 +7,8 @@ pairs: ``pairs``, ``scan``, ``attributes``, ``resolve``; Common Crawl's lists: `
 
 from __future__ import annotations
 
-from components.web.archives.findings import PageFound
+from components.web.archives.findings import ArchivePage
 from components.web.archives.paths import is_path_list, read_paths
 from components.web.archives.reading import read_archive, read_stream
 
-__all__ = ["PageFound", "is_path_list", "read_archive", "read_paths", "read_stream"]
+__all__ = ["ArchivePage", "is_path_list", "read_archive", "read_paths", "read_stream"]

@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 from components.core.errors import HearsightError
 from components.web.archives.encodings import BadResponse, decode_body
 from components.web.archives.expansion import Expansion
-from components.web.archives.findings import PageFound
+from components.web.archives.findings import ArchivePage
 from components.web.archives.gzip_members import MAGIC
 from components.web.archives.kinds import ZIP, is_zstd, members_of
 from components.web.archives.opening import Ahead, Stream, open_archive, read_fully
@@ -29,7 +29,7 @@ from components.web.html.pairs import read_fast
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
-def pairs_in(path: str, page_url: str = "") -> Iterator[PageFound]:
+def pairs_in(path: str, page_url: str = "") -> Iterator[ArchivePage]:
     """The pages of ``path`` and its failures, in order; one page when it is HTML.
 
     Args:
@@ -70,7 +70,7 @@ def _binary(head: bytes) -> bool:
     return b"\0" in head[:4096] and head[:2] not in (b"\xff\xfe", b"\xfe\xff")
 
 
-def _html(stream: Stream, path: str, page_url: str, headers: object) -> PageFound:
+def _html(stream: Stream, path: str, page_url: str, headers: object) -> ArchivePage:
     """One page; its address is what it says, or what ``path`` is."""
     data, failure, detail = read_fully(stream, PAGE_LIMIT + 1), "", ""
     coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
@@ -86,8 +86,8 @@ def _html(stream: Stream, path: str, page_url: str, headers: object) -> PageFoun
         page = read_fast(data, address, charset, context=False, budget=Budget())
     except PageOverBudget as over:
         text = f"{over.reason}, asked {over.threshold}"
-        return PageFound(address or path, [], UNKNOWN, False, path, 0, "page_over_budget", text)
-    found = PageFound(address or path, page.candidates, page.language, page.noindex, path, 0, failure, detail)
+        return ArchivePage(address or path, [], UNKNOWN, False, path, 0, "page_over_budget", text)
+    found = ArchivePage(address or path, page.candidates, page.language, page.noindex, path, 0, failure, detail)
     if address.startswith("file://"):
         return replace(found, candidates=[_beside(candidate, address) for candidate in page.candidates])
     return found
@@ -103,7 +103,7 @@ def _beside(candidate: Candidate, address: str) -> Candidate:
         return candidate
 
 
-def as_pairs(page: PageFound, every: bool = False) -> Iterator[dict[str, object]]:
+def as_pairs(page: ArchivePage, every: bool = False) -> Iterator[dict[str, object]]:
     """A page's pairs as plain mappings: page, image, alt, position, archive, offset.
 
     With ``every``, images without an address or without alt-text come, too.

@@ -8,7 +8,7 @@ from components.web.html.page import Candidate
 
 
 @dataclass(frozen=True)
-class PageFound:
+class ArchivePage:
     """One page of an archive, or one failure to read a part of it (then ``failure`` is not empty)."""
 
     url: str

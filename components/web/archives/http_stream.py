@@ -71,32 +71,28 @@ def _response(clock: _Clock) -> Any:
     return make
 
 
-class _Http(urllib.request.HTTPHandler):
+class _Requests(urllib.request.AbstractHTTPHandler):
+    """Open http and https addresses under a clock."""
+
+    http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
+
     def __init__(self, clock: _Clock) -> None:
         super().__init__()
         self._clock = clock
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._connection, req)
-
-    def _connection(self, host: str, **more: Any) -> http.client.HTTPConnection:
-        connection = http.client.HTTPConnection(host, **more)
-        connection.response_class = _response(self._clock)
-        return connection
-
-
-class _Https(urllib.request.HTTPSHandler):
-    def __init__(self, clock: _Clock) -> None:
-        super().__init__()
-        self._clock = clock
+        return self._open(http.client.HTTPConnection, req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._connection, req)
+        return self._open(http.client.HTTPSConnection, req)
 
-    def _connection(self, host: str, **more: Any) -> http.client.HTTPSConnection:
-        connection = http.client.HTTPSConnection(host, **more)
-        connection.response_class = _response(self._clock)
-        return connection
+    def _open(self, kind: type[http.client.HTTPConnection], req: urllib.request.Request) -> http.client.HTTPResponse:
+        def connect(host: str, **more: Any) -> http.client.HTTPConnection:
+            connection = kind(host, **more)
+            connection.response_class = _response(self._clock)
+            return connection
+
+        return self.do_open(connect, req)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -121,8 +117,7 @@ class HttpStream:
             urllib.request.HTTPDefaultErrorHandler(),
             urllib.request.HTTPErrorProcessor(),
             _Redirects(),
-            _Http(clock),
-            _Https(clock),
+            _Requests(clock),
         ):
             opener.add_handler(handler)
         headers = {"User-Agent": "hearsight pairs", "Accept": "text/html,*/*;q=0.1"}

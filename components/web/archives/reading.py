@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from components.web.archives.expansion import Expansion
-from components.web.archives.findings import PageFound
+from components.web.archives.findings import ArchivePage
 from components.web.archives.kinds import ZIP
 from components.web.archives.opening import Ahead, Stream, open_archive, whole_file
 from components.web.archives.records import Record, records
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 def read_archive(
     path: str, *, context: bool = True, limit: int = PAGE_LIMIT, budget: Budget | None = None
-) -> Iterator[PageFound]:
+) -> Iterator[ArchivePage]:
     """The pages of a WARC or WAT file, gzip, zstd or plain, or of a WACZ, and a failure for every part that cannot be read.
 
     A page is an HTML response with a 2xx status, or the metadata record that describes one. Equal bytes give equal results,
@@ -48,7 +48,7 @@ def read_archive(
 
 def read_stream(
     stream: Stream, archive: str, *, context: bool = True, limit: int = PAGE_LIMIT, budget: Budget | None = None
-) -> Iterator[PageFound]:
+) -> Iterator[ArchivePage]:
     """As ``read_archive``, of bytes already open."""
     ahead = stream if isinstance(stream, Ahead) else Ahead(stream)
     reader = _Reader(archive, "", context, limit, budget, Expansion())
@@ -61,7 +61,7 @@ def read_stream(
             one = replace(reader, archive=f"{archive}/{inner.name}", inner=inner.name)
             yield from one.pages(inner)
             if inner.fault:
-                yield PageFound("", [], UNKNOWN, False, one.archive, 0, "bad_zip", inner.fault, inner.name)
+                yield ArchivePage("", [], UNKNOWN, False, one.archive, 0, "bad_zip", inner.fault, inner.name)
 
 
 PAGES_A_BATCH, BYTES_A_BATCH = 64, 1 << 24
@@ -88,9 +88,9 @@ class _Reader:
     budget: Budget | None
     expansion: Expansion
 
-    def pages(self, stream: Stream) -> Iterator[PageFound]:
+    def pages(self, stream: Stream) -> Iterator[ArchivePage]:
         """The pages and failures, in order."""
-        queue: list[PageFound | _Waiting] = []
+        queue: list[ArchivePage | _Waiting] = []
         count = size = 0
         for record in records(stream, self.limit, self.expansion):
             found = self._found(record)
@@ -108,14 +108,14 @@ class _Reader:
                 count = size = 0
         yield from self._finished(queue)
 
-    def _finished(self, queue: Sequence[PageFound | _Waiting]) -> Iterator[PageFound]:
+    def _finished(self, queue: Sequence[ArchivePage | _Waiting]) -> Iterator[ArchivePage]:
         """The pages of a queue in its order, those that waited among them."""
         sources = [item.source for item in queue if isinstance(item, _Waiting)]
         outcomes: Iterator[Page | Exception] = iter(())
         if sources and self.budget is not None:
             outcomes = iter(read_in_child(partial(read_whole, context=self.context, budget=self.budget), sources, self.budget))
         for item in queue:
-            if isinstance(item, PageFound):
+            if isinstance(item, ArchivePage):
                 yield item
                 continue
             url, page = item.source.url, next(outcomes)
@@ -124,7 +124,7 @@ class _Reader:
             else:
                 yield self._read(url, item.offset, item.refused, page)
 
-    def _found(self, record: Record) -> PageFound | _Waiting | None:
+    def _found(self, record: Record) -> ArchivePage | _Waiting | None:
         """What a record gives; None when it is no page."""
         try:
             if record.fault:
@@ -138,7 +138,7 @@ class _Reader:
             return self._failure(record.url, record.offset, error)
         return None
 
-    def _response(self, record: Record) -> PageFound | _Waiting | None:
+    def _response(self, record: Record) -> ArchivePage | _Waiting | None:
         if not record.block.startswith(b"HTTP/"):
             if record.headers.get(b"content-type", b"").startswith(b"application/http"):
                 raise BadResponse("bad_record", "the HTTP response has no status line")
@@ -153,7 +153,7 @@ class _Reader:
         page = read_tags(source, self.context, self.budget)
         return _Waiting(source, offset, refused) if page is None else self._read(url, offset, refused, page)
 
-    def _described(self, record: Record) -> PageFound | None:
+    def _described(self, record: Record) -> ArchivePage | None:
         if DESCRIBED not in record.block:
             return None
         url = record.url
@@ -162,11 +162,11 @@ class _Reader:
             raise PageOverBudget(f"{len(page.candidates)} images", str(self.budget.page_images))
         return self._read(url, record.offset, False, page) if page else None
 
-    def _read(self, url: str, offset: int, refused: bool, page: Page) -> PageFound:
+    def _read(self, url: str, offset: int, refused: bool, page: Page) -> ArchivePage:
         refused = refused or page.noindex
-        return PageFound(url, page.candidates, page.language, refused, self.archive, offset, inner=self.inner)
+        return ArchivePage(url, page.candidates, page.language, refused, self.archive, offset, inner=self.inner)
 
-    def _failure(self, url: str, offset: int, error: Exception) -> PageFound:
+    def _failure(self, url: str, offset: int, error: Exception) -> ArchivePage:
         """The failure that an error is; one that nobody foresaw is a defect, and costs its own record."""
         if isinstance(error, BadResponse):
             failure, detail = error.failure, error.detail
@@ -177,4 +177,4 @@ class _Reader:
         else:
             _log.warning("%s in %s at %d could not be read: %r", url, self.archive, offset, error)
             failure, detail = "internal_error", type(error).__name__
-        return PageFound(url, [], UNKNOWN, False, self.archive, offset, failure, detail, self.inner)
+        return ArchivePage(url, [], UNKNOWN, False, self.archive, offset, failure, detail, self.inner)

@@ -72,6 +72,8 @@ class Candidate:
     """False when the attribute is missing, which is not the same as an empty one."""
     figcaption: str = ""
     """Its ``<figure>``'s ``<figcaption>``; folded, cut to ``CAPTION_LIMIT``, '' for none."""
+    taken: str = ""
+    """Of what is taken down, with spaces between: the record's key, the entry's hash, and the sha256 of the image's address."""
 
 
 @dataclass(frozen=True)
@@ -208,16 +210,6 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
             if len(links) == most:
                 break
     return list(links)
-
-
-def image_candidates(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[Candidate]:
-    """Every ``<img>`` of a page, in document order."""
-    return read_page(html, page_url, charset_hint).candidates
-
-
-def links(html: bytes | str, page_url: str, charset_hint: str | None = None) -> list[str]:
-    """The addresses a page links to, in document order, each once."""
-    return read_page(html, page_url, charset_hint).links
 
 
 def _figcaption(node: LexborNode, said: dict[int, str]) -> str:

@@ -156,6 +156,7 @@ def candidate(
         "data_uri": inline,
         "has_alt": alt is not None,
         "figcaption": "",
+        "taken": "",
     }
     object.__setattr__(made, "__dict__", facts)
     return made

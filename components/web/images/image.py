@@ -23,7 +23,7 @@ from components.web.images.jpeg_scans import means_only
 from components.web.images.kinds import FORMATS, limit_passed, seems, signature
 from components.web.images.thumbnail import ENOUGH, made_small
 
-__all__ = ["FORMATS", "Facts", "hamming", "look", "perceptual_hash"]
+__all__ = ["FORMATS", "DecodeResult", "look", "perceptual_hash"]
 
 THUMBNAIL = 128
 """px of a thumbnail's larger side, at most."""
@@ -35,8 +35,8 @@ _UNTOLD = {"JPEG": 8, "WEBP": 20}
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What one image is; ``reason`` is empty for a good one, else the rule that drops it."""
+class DecodeResult:
+    """What decoding one image gives; ``reason`` is empty for a good one, else the rule that drops it."""
 
     reason: str = ""
     """'' | not_an_image | foreign_image | truncated_image | image_too_large | image_over_budget."""
@@ -52,7 +52,7 @@ class Facts:
     bytes: int = 0
     sha256: str = ""
     thumbnail: str = ""
-    """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. Kept with the other facts, since the decode is
+    """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. Kept with the rest, since the decode is
     what costs: made again it takes ten times as long as it took to encode, and needs the picture at hand."""
     seconds: float = 0.0
     """CPU seconds that were not enough (``image_over_budget``); else 0."""
@@ -60,7 +60,7 @@ class Facts:
     """Bytes of memory that were not enough (``image_over_budget``); else 0."""
 
 
-def look(data: bytes, budget: Budget = _DEFAULT) -> Facts:
+def look(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
     """Decode ``data`` wholly and tell what it is; never raises for bad data.
 
     Of ``budget`` only the limits on px count here; those on time and memory need a process of its own (``image_look``).
@@ -71,28 +71,28 @@ def look(data: bytes, budget: Budget = _DEFAULT) -> Facts:
     size: dict[str, Any] = {"bytes": len(data), "sha256": sha256_bytes(data)}
     kind = signature(data)
     if kind not in FORMATS:
-        return Facts("foreign_image" if kind else "not_an_image", kind or seems(data), **size)
+        return DecodeResult("foreign_image" if kind else "not_an_image", kind or seems(data), **size)
     if kind != "JPEG":  # other decoders may take their memory on opening
         head = read_head(data, last=True) or Head(kind)
         if refused := _too_large(head.width, head.height, budget):
-            return Facts(**refused, format=kind, **size)
+            return DecodeResult(**refused, format=kind, **size)
     try:
-        return Facts(**_decoded(data, budget), **size)
+        return DecodeResult(**_decoded(data, budget), **size)
     except MemoryError:
         raise
     except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
         told, head = " ".join(str(error).split())[:120], read_head(data, last=True) or Head(kind)
         if any(name in told for name in _PACKED):
-            return Facts("image_over_budget", "memory", kind, head.width, head.height, **size)
+            return DecodeResult("image_over_budget", "memory", kind, head.width, head.height, **size)
         if "out of memory" in told or not _room(head.width * head.height * _UNTOLD.get(kind, 0)):
             raise MemoryError(told) from error
         if type(error).__name__ == "UnidentifiedImageError":
-            return Facts("truncated_image", f"begins as {kind} and ends before it says anything", **size)
-        return Facts("truncated_image", f"{kind}: {told}", **size)
+            return DecodeResult("truncated_image", f"begins as {kind} and ends before it says anything", **size)
+        return DecodeResult("truncated_image", f"{kind}: {told}", **size)
 
 
 def _too_large(width: int, height: int, budget: Budget) -> dict[str, Any]:
-    """The facts that refuse an image of that size; empty when it may be decoded."""
+    """The fields of the result that refuses an image of that size; empty when it may be decoded."""
     if not limit_passed(width, height, pixels=budget.image_pixels, side=budget.image_side):
         return {}
     return {"reason": "image_too_large", "detail": f"{width} x {height} px", "width": width, "height": height}
@@ -197,8 +197,3 @@ def perceptual_hash(picture: Any) -> str:
     low = np.round(_cosines() @ pixels @ _cosines().T, 3).ravel()
     bits = low > np.sort(low[1:])[31]  # the median of 63
     return np.packbits(bits).tobytes().hex()
-
-
-def hamming(one: str, other: str) -> int:
-    """How many of 64 bits two hashes differ in."""
-    return (int(one, 16) ^ int(other, 16)).bit_count()

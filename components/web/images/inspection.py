@@ -1,7 +1,7 @@
 """Looking at many images, each within a budget of CPU time and memory: one that needs more costs itself and nothing else.
 
-Facts are kept by the image's sha256, whatever the budget was. Those that say that it was too small say how large it was, so that
-under a larger one the image is looked at again; a budget made smaller drops nothing that is known to be good.
+Results are kept by the image's sha256, whatever the budget was. Those that say that it was too small say how large it was, so
+that under a larger one the image is looked at again; a budget made smaller drops nothing that is known to be good.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.core.result_cache import ResultCache
 from components.execution.limits import OverLimit, run_limited
 from components.web.budget import Budget
 from components.web.images.head import Head, read_head
-from components.web.images.image import Facts, look
+from components.web.images.image import DecodeResult, look
 from components.web.images.kinds import limit_passed
 
 _DEFAULT = Budget()
@@ -40,11 +40,11 @@ class ImageLook:
     codec = "json"
 
     def compute(self, payload: bytes | Stored) -> dict[str, Any]:
-        """The facts about one image, as plain values."""
+        """The decode result of one image, as plain values."""
         return self.compute_many([payload])[0]
 
     def compute_many(self, payloads: Sequence[bytes | Stored]) -> list[dict[str, Any]]:
-        """The facts about each image, as plain values; raises what reading it raises."""
+        """The decode result of each image, as plain values; raises what reading it raises."""
         load_decoders()
         found = self._run(payloads)
         # Where the machine itself is short of memory any process may be killed: once more, now, is cheap.
@@ -52,35 +52,37 @@ class ImageLook:
         for at, once_more in zip(crashed, self._run([payloads[at] for at in crashed]), strict=True):
             found[at] = once_more
         return [
-            self.facts_over(one, payload) if isinstance(one, OverLimit) else asdict(one)
+            self.result_over(one, payload) if isinstance(one, OverLimit) else asdict(one)
             for one, payload in zip(found, payloads, strict=True)
         ]
 
-    def _run(self, payloads: Sequence[bytes | Stored]) -> list[Facts | OverLimit]:
+    def _run(self, payloads: Sequence[bytes | Stored]) -> list[DecodeResult | OverLimit]:
         work = partial(look_within, self.budget)
         return run_limited(work, payloads, seconds=self.budget.image_seconds, memory=self.budget.image_memory)
 
-    def facts_over(self, over: OverLimit, payload: bytes | Stored) -> dict[str, Any]:
-        """The facts about an image that costs more than the budget, as plain values."""
+    def result_over(self, over: OverLimit, payload: bytes | Stored) -> dict[str, Any]:
+        """The decode result of an image that costs more than the budget, as plain values."""
         data = _bytes(payload)
         head = read_head(data, last=True) or Head("")
         size = (head.format, head.width, head.height)
-        return asdict(_over(self.budget, Facts("image_over_budget", over.reason, *size, "", len(data), sha256_bytes(data))))
+        return asdict(
+            _over(self.budget, DecodeResult("image_over_budget", over.reason, *size, "", len(data), sha256_bytes(data)))
+        )
 
 
 def look_at_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str, bytes | Stored]) -> dict[str, dict[str, Any]]:
-    """Image sha256 → its facts: those that are kept, where they hold under ``budget``, else by a look.
+    """Image sha256 → its decode result, as plain values: those that are kept, where they hold under ``budget``, else by a look.
 
     Errors as for :meth:`ResultCache.annotate`.
     """
     annotator = ImageLook(budget)
-    facts = annotations.annotate(annotator, payloads)
-    again = [sha for sha, fact in facts.items() if _was_too_small(fact, budget)]
+    results = annotations.annotate(annotator, payloads)
+    again = [sha for sha, result in results.items() if _was_too_small(result, budget)]
     if again:
         fresh = dict(zip(again, annotator.compute_many([payloads[sha] for sha in again]), strict=True))
         annotations.write(annotator, fresh)
-        facts |= fresh
-    return facts
+        results |= fresh
+    return results
 
 
 def _was_too_small(fact: Mapping[str, Any], budget: Budget) -> bool:
@@ -93,7 +95,7 @@ def _was_too_small(fact: Mapping[str, Any], budget: Budget) -> bool:
     return more.get(fact["detail"], any(more.values()))
 
 
-def look_within(budget: Budget, payload: bytes | Stored) -> Facts:
+def look_within(budget: Budget, payload: bytes | Stored) -> DecodeResult:
     """The work itself, for a process that is held to the budget's time and memory; raises MemoryError."""
     from PIL import Image
 
@@ -108,7 +110,7 @@ def load_decoders() -> None:
     from PIL import GifImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin  # noqa: F401
 
 
-def _over(budget: Budget, found: Facts) -> Facts:
+def _over(budget: Budget, found: DecodeResult) -> DecodeResult:
     return replace(found, seconds=budget.image_seconds, memory=budget.image_memory)
 
 

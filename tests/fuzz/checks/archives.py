@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 
 from components.core.errors import HearsightError
-from components.web.archives.findings import PageFound
+from components.web.archives.findings import ArchivePage
 from tests.fuzz.checks.common import PAGE, as_file, candidates, storable
 
 LIMIT = 1 << 14
@@ -70,7 +70,7 @@ def _read(data: bytes) -> None:
         pass
 
 
-def _good(pages: Iterable[PageFound]) -> None:
+def _good(pages: Iterable[ArchivePage]) -> None:
     for page in pages:
         storable(page)
         assert page.offset >= 0

@@ -15,8 +15,6 @@ SETTINGS: dict[str, Any] = {
     "tag": TAGS[0],
     "variants": TAGS[1:],
     "profiles": [],
-    "local": False,
-    "user": "1",
     "window_days": 1000.0,
     "relist_days": 0.0,
     "page_size": 2,
@@ -47,9 +45,10 @@ def _answered(kind: str, server: str, data: bytes) -> None:
     from components.stages.crawl.posts.calls import Reply
     from components.stages.crawl.posts.post import Account
     from components.stages.crawl.posts.provider import provider_of
-    from components.stages.crawl.posts.settings import PostsSettings
+    from components.stages.crawl.posts.settings import InstagramSettings, MastodonSettings
 
-    settings = PostsSettings(provider=kind, server=server, **SETTINGS)  # type: ignore[arg-type]
+    own = SETTINGS | {"server": server}
+    settings = InstagramSettings(user="1", **own) if kind == "instagram" else MastodonSettings(**own)
     provider = provider_of(settings, 3, live=False)
     link, _, body = data.partition(b"\n") if data[:5] == b"LINK:" else (b"", b"", data)
     try:
@@ -93,9 +92,9 @@ def _pages_of(post: Any, owner: str) -> None:
 def _good(pages: Any) -> None:
     for page in pages:
         storable(page)
-        for found in page.found:
-            if found.candidate.image_url is not None:
-                address(found.candidate.image_url)
+        for candidate in page.candidates:
+            if candidate.image_url is not None:
+                address(candidate.image_url)
 
 
 def exported(data: bytes) -> None:

@@ -66,7 +66,7 @@ def project(tmp_path: Path, google: FakeGoogle) -> Path:
         (tmp_path / name).symlink_to(PROJECT / name)
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())
     content["english"]["synthesize"] |= {"voices": SIX, "utterances": 3, "max_characters": 6000}
-    content["google"]["asking"] = {"at_once": 2, "timeout": 5.0, "retries": 1, "backoff": 0.01}
+    content["google"] = {"asking": {"at_once": 2, "timeout": 5.0, "retries": 1, "backoff": 0.01}}
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
     rows = [
         row("split", key=f"k{number:02d}", caption=caption, language="en", split="train", media=f"00000/{number}.png")

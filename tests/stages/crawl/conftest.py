@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from components.core.stage_output import StageOutput
+from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params, run
 from components.web.fetch import FetchSettings
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import make_stage
+
+OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
 
 
 @pytest.fixture(autouse=True)
@@ -32,50 +35,63 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
-def fixture_params(**changes: Any) -> Params:
-    """The parameters of a crawl over the fixture web."""
+SITE = ("seeds", "hosts", "depth", "max_pages", "sitemaps")
+"""What a site has of the settings that follow; sources of other kinds have it only where a test gives it."""
+
+
+def nested(values: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a crawl whose source and web are spelled flat, as params.yaml has them: what only a source has goes into it."""
+    values = dict(values)
+    source: dict[str, Any] = {"kind": values.pop("source")}
+    if source["kind"] == "posts":
+        source |= {"provider": "mastodon", "server": "http://social.sample"}
+    for name in list(values):
+        if name not in Params.model_fields and name not in ("web_root", "proxy"):
+            source[name] = values.pop(name)
+    if source["kind"] != "site":  # what is empty is left out where it is of a site alone
+        source = {name: value for name, value in source.items() if name not in SITE or value}
+    if source.get("provider") == "jsonl":
+        for name in ("window_days", "max_pages", *(("server",) if source["server"] in ("", "http://social.sample") else ())):
+            source.pop(name, None)
+    web: dict[str, Any] = {"kind": values["web"]}
+    for name, own in (("web_root", "root"), ("proxy", "proxy")):
+        if value := values.pop(name, ""):
+            web[own] = value
+    return {**values, "source": source, "web": web}
+
+
+def fixture_block(**changes: Any) -> dict[str, Any]:
+    """The settings of a crawl over the fixture web; those of its source and web are given by their own names."""
     values: dict[str, Any] = {
         "snapshot": "fixture",
-        "base": "",
-        "fresh_for": 30.0,
         "source": "site",
-        "inputs": [],
-        "input_prefix": "",
-        "sample": 0,
-        "sample_seed": 0,
-        "layout": "",
-        "image_folder": "",
-        "language": "",
         "web": "folder",
-        "web_root": "web",
-        "proxy": "",
         "seeds": fixture_seeds(),
         "hosts": list(HOSTS),
         "depth": 6,
         "max_pages": 500,
+        "sitemaps": False,
         "per_host": 4,
-        "connections": 16,
         "delay": 0.0,
-        "connect_timeout": 5.0,
         "timeout": 10.0,
         "retries": 1,
         "backoff": 0.01,
         "max_page_bytes": 1_000_000,
         "max_image_bytes": 1_000_000,
-        "min_side": 0,
-        "max_aspect": 0.0,
-        "user_agent": "hearsight",
-        "contact": "",
-        "allow_private": False,
         "max_retry_after": 5.0,
-        "sitemaps": False,
         "tdmrep": False,
-        "consent": "opt_out",
-        "consenting": [],
-        "min_alt": 1,
         "shard_size": 10,
     }
-    return Params(**(values | changes))
+    if changes.get("source", "site") != "site":
+        values = {name: value for name, value in values.items() if name not in SITE}
+    if changes.get("web", "folder") == "folder":
+        values["web_root"] = "web"
+    return nested(values | changes)
+
+
+def fixture_params(**changes: Any) -> Params:
+    """The same as the stage reads them."""
+    return Params(**fixture_block(**changes))
 
 
 def fetch_settings(**changes: Any) -> FetchSettings:
@@ -96,25 +112,38 @@ def stage(tmp_path: Path, web: Path) -> Callable[..., Stage]:
     return lambda **changes: make_stage(tmp_path, "crawl", params=fixture_params(**changes))
 
 
+def crawled(job: Stage) -> StageOutput:
+    """Run a crawl from an empty output folder; returns its finished output."""
+    shutil.rmtree(job.out, ignore_errors=True)
+    job.out.mkdir(parents=True)
+    run(job)
+    job.finish()
+    return StageOutput(job.out)
+
+
+@pytest.fixture
+def crawl(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
+    """Crawls archives of those names, or with those changes alone; each snapshot has an output of its own."""
+
+    def go(*names: str, engine: LocalEngine | None = None, **changes: Any) -> StageOutput:
+        job = stage(**(OF_ARCHIVES | {"inputs": list(names)} if names else {}) | changes)
+        job.engine = engine or job.engine
+        if "snapshot" in changes:
+            job.out = job.out.parent.parent / changes["snapshot"] / "crawl"
+        return crawled(job)
+
+    return go
+
+
+def posts_block(proxy: str, **changes: Any) -> dict[str, Any]:
+    """The settings of a collection by hashtag."""
+    values = {"source": "posts", "web": "open", "proxy": proxy, "contact": "mail@example.org", "snapshot": "day-1"}
+    return fixture_block(**(values | {"window_days": 7000.0, "max_pages": 50} | changes))
+
+
 def posts_params(proxy: str, **changes: Any) -> Params:
-    """The parameters of a collection by hashtag; settings of ``posts`` may be given by their own names."""
-    posts: dict[str, Any] = {
-        "provider": "mastodon",
-        "server": "http://social.sample",
-        "tag": "pracegover",
-        "variants": [],
-        "profiles": [],
-        "local": False,
-        "user": "",
-        "window_days": 7000.0,
-        "relist_days": 0.0,
-        "page_size": 40,
-        "token_variable": "",
-    }
-    own = {name: changes.pop(name) for name in list(changes) if name in posts}
-    values = {"source": "posts", "web": "open", "web_root": "", "proxy": proxy, "contact": "mail@example.org"}
-    values |= {"seeds": [], "hosts": [], "max_pages": 50, "snapshot": "day-1", "posts": posts | own}
-    return fixture_params(**(values | changes))
+    """The same as the stage reads them."""
+    return Params(**posts_block(proxy, **changes))
 
 
 @pytest.fixture
@@ -122,11 +151,6 @@ def collect(tmp_path: Path) -> Callable[..., StageOutput]:
     """Collects posts into a snapshot and gives the finished output."""
 
     def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> StageOutput:
-        job = make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes))
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        return StageOutput(job.out)
+        return crawled(make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes)))
 
     return go

@@ -186,3 +186,8 @@ def _page(path: Path, title: str, body: str) -> None:
     head = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
     text = f"{head}<body>\n{body}\n</body></html>\n"
     path.write_text(text, encoding="utf-8")
+
+
+def hamming(one: str, other: str) -> int:
+    """How many of 64 bits two perceptual hashes differ in."""
+    return (int(one, 16) ^ int(other, 16)).bit_count()

@@ -3,31 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 
-import pytest
 from backports import zstd
 
-from components.core.stage_output import StageOutput
-from components.stages.crawl import run
 from components.web.budget import Budget
 from tests.web.archived import archive_web, wacz, web_pages, zstd_frames
-
-
-@pytest.fixture
-def crawl(stage):
-    """The output of a crawl of those archives."""
-
-    def go(*names: str, snapshot: str, **changes) -> StageOutput:
-        job = stage(source="archives", seeds=[], hosts=[], inputs=list(names), snapshot=snapshot, **changes)
-        job.out = job.out.parent.parent / snapshot / "crawl"
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        return StageOutput(job.out)
-
-    return go
 
 
 def page_rows(output):

@@ -13,19 +13,14 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.sample import serving as sample_web_module
 from components.sample.sites import Site
-from components.stages.crawl import run
 from components.stages.crawl.sources.found import record_key
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
+from tests.stages.crawl.conftest import crawled
 
 
 def crawl(stage, **changes) -> StageOutput:
-    job = stage(**changes)
-    shutil.rmtree(job.out, ignore_errors=True)
-    job.out.mkdir(parents=True)
-    run(job)
-    job.finish()
-    return StageOutput(job.out)
+    return crawled(stage(**changes))
 
 
 @pytest.fixture
@@ -165,11 +160,11 @@ def test_a_complete_snapshot_that_lacks_a_page_says_so(stage):
     ("changes", "message"),
     [
         ({"seeds": ["meadow.sample"]}, "is not an http address"),
-        ({"seeds": ["http://else.sample/"]}, "on no host of crawl.hosts"),
+        ({"seeds": ["http://else.sample/"]}, "on no host of crawl.source.hosts"),
         ({"seeds": []}, "is empty"),
         ({"web": "open"}, "must say whose it is"),
         ({"web_root": "nowhere"}, "holds no host folders"),
-        ({"web_root": ""}, "web_root"),
+        ({"web_root": ""}, "web.root: is empty"),
         ({"snapshot": "../x"}, "cannot name a folder"),
         ({"timeout": 0.0}, "more than 0"),
         ({"delay": -1.0}, "not be negative"),

@@ -17,10 +17,9 @@ from components.core.records import FILTERED
 from components.core.shards import TarReader
 from components.core.stage_output import StageOutput
 from components.execution.stage import ShardOut
-from components.stages.crawl import run
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
 from tests.support import make_stage
@@ -61,11 +60,7 @@ def crawl(tmp_path: Path):
         values = {"web": "open", "proxy": web.proxy, "contact": "mail@example.org", "seeds": [f"{HOST}/"], "hosts": ["a.sample"]}
         params = fixture_params(**(values | {"snapshot": snapshot, "base": base, "max_pages": 1000} | changes))
         job = make_stage(tmp_path, "crawl", params=params)
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        return StageOutput(job.out), web.log[start:], job
+        return crawled(job), web.log[start:], job
 
     return go
 

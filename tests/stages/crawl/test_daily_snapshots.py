@@ -90,10 +90,23 @@ def test_any_text_is_written_so_that_it_is_read_back(tmp_path_factory, text):
     assert path.read_text().startswith("a:  # one\n  b: {c: old, d: 1}   # two\n  e: ")
 
 
-@pytest.mark.parametrize("name", ["missing", "b"])
-def test_what_cannot_be_set_is_named_and_the_file_stays(tmp_path, name):
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a:\n  b:  # one\n    c: x   # two\n", "a:\n  b:  # one\n    d: y\n    c: z   # two\n"),
+        ("a: {b: {c: x}}  # one\n", "a: {b: {d: y, c: z}}  # one\n"),
+    ],
+)
+def test_a_setting_that_had_its_default_is_added_and_comments_stay(tmp_path, before, after):
+    path = tmp_path / "params.yaml"
+    path.write_text(before)
+    replace_values(path, ["a", "b"], {"c": "z", "d": "y"})
+    assert path.read_text() == after
+
+
+def test_what_cannot_be_set_is_named_and_the_file_stays(tmp_path):
     path = tmp_path / "params.yaml"
     path.write_text("a: {b: [1], c: x}\n")
-    with pytest.raises(HearsightError, match=name):
-        replace_values(path, ["a"], {name: "y"})
+    with pytest.raises(HearsightError, match="b"):
+        replace_values(path, ["a"], {"b": "y"})
     assert path.read_text() == "a: {b: [1], c: x}\n"

@@ -68,8 +68,8 @@ class Said:
 @settings(max_examples=100, deadline=None)
 @given(value=ANY | st.lists(STATUS, max_size=4) | DISCOVERED, provider=st.sampled_from(["mastodon", "instagram"]))
 def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
-    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
-    chosen = posts_params("", **own).posts
+    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
+    chosen = posts_params("", **own).source
     survey = Survey(provider_of(chosen, 3, live=False), Said(value), State(), chosen, NOTHING, lambda url: False)
     state = survey.run(None)
     pages = [page for _, owner in sorted(state.owners.items()) for page in pages_of(owner, chosen.tags)]
@@ -108,7 +108,7 @@ def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
             return Reply(url, value, status=200, fetched="2026-11-21T00:00:00Z", following=f"{url}&max_id={self.count}")
 
     said = Endless(None)
-    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
-    chosen = posts_params("", **own).posts
+    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
+    chosen = posts_params("", **own).source
     state = Survey(provider_of(chosen, 5, live=False), said, State(), chosen, NOTHING, lambda url: False).run(None)
     assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and said.count < 12

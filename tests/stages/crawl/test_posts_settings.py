@@ -1,4 +1,4 @@
-"""Settings of ``crawl.posts`` that make no sense are one line; those of params.yaml make sense; the next day can be named."""
+"""Settings of a source of posts that make no sense are one line; those of params.yaml make sense; the next day can be named."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.core.params import parse_settings
 from components.stages.crawl import Params
 from components.stages.crawl.settings import sound
 from components.tools.snapshots.next_snapshot import next_snapshot
-from tests.stages.crawl.conftest import fixture_params, posts_params
+from tests.stages.crawl.conftest import fixture_params, posts_block, posts_params
 from tests.support import PROJECT
 
 P = "http://127.0.0.1:1"
@@ -23,46 +23,55 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"tag": "#pracegover"}, "posts.tag: '#pracegover' is no hashtag"),
-        ({"variants": ["pra ver"]}, "posts.tag: 'pra ver' is no hashtag"),
-        ({"server": "social.sample"}, "posts.server: 'social.sample' is no address"),
-        ({"server": "https://x.org/?access_token=abc"}, "posts.server"),
-        ({"server": "https://name:pass@x.org"}, "posts.server"),
-        ({"window_days": -1.0}, "posts.window_days: makes no sense"),
-        ({"window_days": 1e6}, "posts.window_days: makes no sense"),
-        ({"relist_days": -1.0}, "posts.relist_days: makes no sense"),
-        ({"page_size": 0}, "posts.page_size"),
-        ({"inputs": ["x"]}, "inputs: is set"),
-        ({"seeds": ["http://x/"]}, "seeds: is set"),
-        ({"layout": "cc3m"}, "layout: is set"),
-        ({"user": "17"}, "posts.user: is set"),
-        ({**GRAPH, "user": "museu"}, "posts.user: names no Instagram account"),
-        ({**GRAPH, "token_variable": ""}, "posts.token_variable: is empty"),
-        ({**GRAPH, "local": True}, "posts.local: is set"),
+        ({"tag": "#pracegover"}, "source.tag: '#pracegover' is no hashtag"),
+        ({"variants": ["pra ver"]}, "source.tag: 'pra ver' is no hashtag"),
+        ({"server": "social.sample"}, "source.server: 'social.sample' is no address"),
+        ({"server": "https://x.org/?access_token=abc"}, "source.server"),
+        ({"server": "https://name:pass@x.org"}, "source.server"),
+        ({"window_days": -1.0}, "source.window_days: makes no sense"),
+        ({"window_days": 1e6}, "source.window_days: makes no sense"),
+        ({"relist_days": -1.0}, "source.relist_days: makes no sense"),
+        ({"page_size": 0}, "source.page_size"),
+        ({"max_pages": -1}, "source.max_pages: must be 1 or more"),
+        ({"inputs": ["x"]}, "source.inputs: is not a setting of kind: posts, provider: mastodon"),
+        (
+            {"seeds": ["http://x/"]},
+            "source.seeds: is not a setting of kind: posts, provider: mastodon — remove it; it belongs to kind: site",
+        ),
+        ({"layout": "cc3m"}, "source.layout: is not a setting of kind: posts"),
+        ({"user": "17"}, "source.user: is not a setting of kind: posts, provider: mastodon"),
+        ({**GRAPH, "user": "museu"}, "source.user: names no Instagram account"),
+        ({**GRAPH, "token_variable": ""}, "source.token_variable: is empty"),
+        ({**GRAPH, "local": True}, "source.local: is not a setting of kind: posts, provider: instagram"),
+        ({"provider": "mastodn"}, "source.provider: 'mastodn' is not known — did you mean 'mastodon'?"),
+        ({"provider": None}, "source.provider: is missing — give one of: mastodon, instagram, jsonl"),
+        ({"source": "sites"}, "source.kind: 'sites' is not known — did you mean 'site'?"),
         ({"proxy": "", "token_variable": "T"}, "would have the token sent in the clear"),
-        ({"provider": "jsonl"}, "inputs: is empty"),
-        ({"provider": "jsonl", "inputs": ["x"]}, "posts.server: is set"),
-        ({"provider": "jsonl", "inputs": ["x"], "server": "", "base": "day-1"}, "base: is set"),
-        ({"posts": None}, "posts: is missing"),
-        ({"source": "site", "seeds": ["http://x/"], "hosts": ["x"]}, "posts: is set"),
+        ({"provider": "jsonl"}, "source.inputs: is empty"),
+        ({"provider": "jsonl", "inputs": ["x"], "server": "https://x.org"}, "source.server: is not a setting"),
+        ({"provider": "jsonl", "inputs": ["x"], "base": "day-1"}, "base: is set"),
+        ({"source": "site", "seeds": ["http://x/"], "hosts": ["x"]}, "source.window_days: is not a setting of kind: site"),
     ],
 )
 def test_settings_that_make_no_sense_are_one_line(changes, told):
     proxy = changes.pop("proxy", P)
     with pytest.raises(HearsightError) as error:
-        sound(posts_params(proxy, **changes))
+        block = posts_block(proxy, **changes)
+        if changes.get("provider", "") is None:
+            del block["source"]["provider"]
+        sound(parse_settings(Params, block, "params.yaml: portuguese.crawl"))
     assert told in str(error.value) and "\n" not in str(error.value)
 
 
-def test_other_sources_need_no_such_block():
-    assert sound(fixture_params()).posts is None
-    assert sound(posts_params(P, **GRAPH)).posts is not None
+def test_the_settings_of_each_provider_are_accepted():
+    assert sound(fixture_params()).source.kind == "site"
+    assert sound(posts_params(P, **GRAPH)).source.provider == "instagram"
 
 
 def test_a_misspelt_setting_is_named():
     block = posts_params(P).plain()
-    block["posts"]["tags"] = []
-    with pytest.raises(HearsightError, match=r"posts\.tags: is not a setting"):
+    block["source"]["tags"] = []
+    with pytest.raises(HearsightError, match=r"source\.tags: is not a setting — did you mean 'tag'"):
         parse_settings(Params, block, "params.yaml: portuguese.crawl")
 
 
@@ -70,11 +79,11 @@ def test_the_project_collects_by_hashtag_and_its_next_day_stands_on_the_last(tmp
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     block = yaml.safe_load((tmp_path / "params.yaml").read_text())["portuguese"]["crawl"]
-    assert sound(Params.model_validate(block)).posts.tag == "pracegover"
+    assert sound(Params.model_validate(block)).source.tag == "pracegover"
     folder = tmp_path / "data/store/posts-sample-1"
     folder.mkdir(parents=True)
     (folder / "COMPLETE").write_text("{}")
     moved = next_snapshot(tmp_path, "portuguese", date(2026, 11, 22))
     assert moved["moved"] and moved["base"] == "posts-sample-1" and moved["snapshot"] == "posts-sample-1-2026-11-22"
     again = yaml.safe_load((tmp_path / "params.yaml").read_text())["portuguese"]["crawl"]
-    assert sound(Params.model_validate(again)).base == "posts-sample-1" and again["posts"] == block["posts"]
+    assert sound(Params.model_validate(again)).base == "posts-sample-1" and again["source"] == block["source"]

@@ -14,12 +14,10 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import StageOutput
-from components.stages.crawl import run as run_stage
 from components.tools.snapshots.retry import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.fixture_web import picture
 from tests.support import HANG, PROJECT, make_stage
 from tests.web.raw_web import RawWeb, head, plain
@@ -64,11 +62,7 @@ def settings(web, **changes):
 def crawl(root, web, **changes):
     """The crawl stage; returns (path → rule, digest of the output). Afterwards the web is fixed."""
     job = make_stage(root, "crawl", params=settings(web, **changes))
-    shutil.rmtree(job.out)
-    job.out.mkdir()
-    run_stage(job)
-    job.finish()
-    output = StageOutput(job.out)
+    output = crawled(job)
     rows = output.ledger().to_pylist()
     base, web.mended = web.url("/"), True
     where = {
@@ -140,14 +134,15 @@ import json, os, signal, sys
 from pathlib import Path
 import components.web.store as store_module
 from components.tools.snapshots.retry import retry_snapshot
-from tests.stages.crawl.conftest import fixture_params
+from components.stages.crawl import Params
+from tests.stages.crawl.conftest import crawled
 from tests.support import make_stage
 root, params, moment = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
-publish, added, add = store_module.publish_bytes, [0], store_module.FetchStore.add
-def dying(path, data):
+publish, added, add = store_module.publish_json, [0], store_module.FetchStore.add
+def dying(path, content):
     if path.name == "COMPLETE" and moment == "before the end":
         os.kill(os.getpid(), signal.SIGKILL)
-    publish(path, data)
+    publish(path, content)
     if path.name == "COMPLETE" and moment == "after the end":
         os.kill(os.getpid(), signal.SIGKILL)
 def dying_add(self, *args, **kwargs):
@@ -158,8 +153,8 @@ def dying_add(self, *args, **kwargs):
             self.sync()
         os.kill(os.getpid(), signal.SIGKILL)
     return placed
-store_module.publish_bytes, store_module.FetchStore.add = dying, dying_add
-retry_snapshot(make_stage(root, "crawl", params=fixture_params(**params)), ["connection", "http_5xx"])
+store_module.publish_json, store_module.FetchStore.add = dying, dying_add
+retry_snapshot(make_stage(root, "crawl", params=Params(**params)), ["connection", "http_5xx"])
 """
 
 

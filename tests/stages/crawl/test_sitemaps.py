@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.stage_output import StageOutput
-from components.stages.crawl import run
 from components.web.conditional_fetch import moment
 from components.web.sitemaps import MAX_URLS, read_sitemap
-from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
@@ -128,13 +125,8 @@ def crawl(tmp_path):
             "sitemaps": True,
         }
         job = make_stage(tmp_path, "crawl", params=fixture_params(**(values | {"snapshot": snapshot} | changes)))
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        rows = {
-            row["key"]: (row["rule"], row["value"]) for row in StageOutput(job.out).ledger().to_pylist() if row["kind"] == "page"
-        }
+        output = crawled(job)
+        rows = {row["key"]: (row["rule"], row["value"]) for row in output.ledger().to_pylist() if row["kind"] == "page"}
         return rows, [one.url for one in web.log[start:]]
 
     return go

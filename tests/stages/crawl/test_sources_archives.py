@@ -17,35 +17,15 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
-from components.stages.crawl import records, run
+from components.stages.crawl import records
 from components.stages.crawl.sources import found
 from components.stages.crawl.sources.inputs import draw_inputs, expand
 from components.tracking.explain import explain
 from tests.pipeline.harness import Project, make_project, sample_params
-from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.conftest import OF_ARCHIVES, fixture_params
 from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import HANG, PROJECT
 from tests.web.archived import archive_web, record_at, web_pages, write_warc, write_wat
-
-SOURCE = {"source": "archives", "seeds": [], "hosts": []}
-
-
-@pytest.fixture
-def crawl(stage):
-    """Crawls with those changes in a folder of the test's own."""
-
-    def go(*names: str, engine: LocalEngine | None = None, **changes) -> StageOutput:
-        job = stage(**(SOURCE | {"inputs": list(names)} if names else {}) | changes)
-        job.engine = engine or job.engine
-        if "snapshot" in changes:  # one output each, so that they can be compared
-            job.out = job.out.parent.parent / changes["snapshot"] / "crawl"
-        shutil.rmtree(job.out, ignore_errors=True)
-        job.out.mkdir(parents=True)
-        run(job)
-        job.finish()
-        return StageOutput(job.out)
-
-    return go
 
 
 def rows(output: StageOutput, kind: str) -> list[dict]:
@@ -207,7 +187,7 @@ def archived_project(root: Path) -> Project:
     """A project whose crawl reads eight WARC files of a fixture web."""
     params = sample_params()
     params["engine"]["workers"] = 2
-    values = SOURCE | {"inputs": ["warc/*.warc.gz"], "shard_size": 20, "delay": 0.01}
+    values = OF_ARCHIVES | {"inputs": ["warc/*.warc.gz"], "shard_size": 20, "delay": 0.01}
     params["english"]["crawl"] = fixture_params(**values).plain()
 
     def add(folder: Path) -> None:

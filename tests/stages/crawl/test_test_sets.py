@@ -16,8 +16,8 @@ from tests.support import make_stage
 
 def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter[str]]:
     """Side → group → captions, after the split as the lists say."""
-    files = Lists(**({"train": "", "validation": "", "test": ""} | lists))
-    params = split.Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=files)
+    files = Lists(**lists)
+    params = split.Published(lists=files)
     stage = make_stage(root, "split", params=params, inputs={"input": source})
     split.run(stage)
     stage.finish()

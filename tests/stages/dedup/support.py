@@ -20,7 +20,7 @@ POSTS = Posts(image_distance=0.1, caption_distance=0.1, languages=["pt"], idf="l
 
 def settings(**changes: Any) -> Params:
     """The settings of posts, changed."""
-    return Params(**{"signal": "aligned", "max_distance": 6, "aligned": ALIGNED, "posts": POSTS, **changes})
+    return Params(**{"signal": ALIGNED, "posts": POSTS, **changes})
 
 
 def picture(seed: int, side: int = 96) -> Image.Image:

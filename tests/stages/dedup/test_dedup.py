@@ -8,12 +8,13 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
+from components.stages.dedup import PerceptualHash
 from components.stages.dedup.groups import Groups
 from components.stages.dedup.hamming import near_hashes
 from tests.stages.dedup.support import dedup, post, settings, verdicts
 
 HASHES = st.lists(st.integers(0, 2**64 - 1).map(lambda n: f"{n & 0x3F:016x}"), max_size=24)
-BY_HASH = settings(signal="phash", max_distance=4, posts=None)
+BY_HASH = settings(signal=PerceptualHash(max_distance=4), posts=None)
 
 
 def naive(hashes: list[str], most: int) -> list[set[int]]:

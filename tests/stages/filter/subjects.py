@@ -8,7 +8,8 @@ from components.language.parser import EnglishParser
 from components.language.words import words_of
 from components.providers.registry import ProviderParams
 from components.stages.filter import Params
-from components.stages.filter.rules import Subject, groups
+from components.stages.filter.cascade import GROUPS
+from components.stages.filter.rules import Subject
 
 PAPER = Params(
     providers=ProviderParams(language="embedded", vision="embedded"),
@@ -32,5 +33,5 @@ def subject(text: str = "A dog on the beach.", *, parsed: bool = False, **values
 
 def passes(rule: str, what: Subject, **params: Any) -> bool:
     """Whether the rule of that name lets the subject stay."""
-    tests = {each.name: each.test for rules in groups().values() for each in rules}
+    tests = {each.name: each.test for rules in GROUPS.values() for each in rules}
     return tests[rule](what, PAPER.model_copy(update=params)).passed

@@ -22,11 +22,10 @@ from components.core.params import stage_params
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
-from components.providers.registry import plan_of
+from components.providers.registry import google_params, plan_of
 from components.stages import filter as filtering
 from components.stages import hypernymize
 from components.tools.cost.filtering import estimate
-from tests.google.conftest import google as google
 from tests.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
 from tests.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
 from tests.knowledge.dictionary import EXTRACT
@@ -65,7 +64,7 @@ def project(tmp_path: Path, google: FakeGoogle, monkeypatch: pytest.MonkeyPatch)
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())
     content["english"]["filter"] = content["paper"]["filter"] | {"providers": {"language": "google", "vision": "google"}}
     content["english"]["hypernymize"]["min_concept_count"] = 1
-    content["google"]["asking"] = {"at_once": 2, "timeout": 5.0, "retries": 1, "backoff": 0.01}
+    content["google"] = {"asking": {"at_once": 2, "timeout": 5.0, "retries": 1, "backoff": 0.01}}
     content["engine"]["workers"] = 2
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
     rows = [
@@ -142,7 +141,7 @@ def test_a_dry_run_asks_nothing_and_a_run_costs_no_more_than_it_says(project: Pa
 
 def test_the_sums_are_units_times_the_prices_of_the_parameters(project: Path) -> None:
     metrics = run_filter(project)[1]
-    prices = yaml.safe_load((project / "params.yaml").read_text())["google"]["prices"]
+    prices = google_params(project).prices.plain()
     total = sum(metrics[f"google_units_{feature}"] * price for feature, price in prices.items()) / 1000
     assert metrics["google_usd"] == pytest.approx(total)
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.stages.filter.rules import first_failure, groups
+from components.stages.filter.cascade import GROUPS
+from components.stages.filter.rules import first_failure
 from components.vision.labels import Label
 from tests.stages.filter.subjects import PAPER, passes, subject
 
@@ -23,14 +24,14 @@ PAPERS_OWN = [
 
 
 def test_rules_have_one_name_each() -> None:
-    names = [rule.name for rules in groups().values() for rule in rules]
+    names = [rule.name for rules in GROUPS.values() for rule in rules]
     assert len(names) == len(set(names)) == 24
 
 
 @pytest.mark.parametrize("text", PAPERS_OWN)
 @pytest.mark.parametrize("group", ["tone", "text", "parse"])
 def test_the_papers_own_examples_pass_every_text_rule(text: str, group: str) -> None:
-    assert first_failure(subject(text, parsed=True), groups()[group], PAPER) is None
+    assert first_failure(subject(text, parsed=True), GROUPS[group], PAPER) is None
 
 
 def test_a_png_is_dropped_where_only_jpeg_is_allowed() -> None:
@@ -177,6 +178,6 @@ def test_a_noun_whose_kind_is_seen_overlaps() -> None:
 @given(st.text(max_size=80))
 def test_no_text_crashes_a_rule(text: str) -> None:
     what = subject(text, parsed=True)
-    for rules in groups().values():
+    for rules in GROUPS.values():
         for rule in rules:
             assert rule.test(what, PAPER).passed in (True, False)

@@ -22,7 +22,7 @@ from tests.support import make_stage
 from tests.tools.takedown.lying import unpacked
 
 HOW = {"source": "table", "seeds": [], "hosts": [], "layout": "stamps", "inputs": ["stamps/**/*.txt"], "image_folder": "stamps"}
-SPLIT = split.Params(by="text", seed=1, validation=0.25, test=0.25, sides="")
+SPLIT = split.ByText(validation=0.25, test=0.25)
 NARRATE = import_recordings.Params(
     layout="stamps", folder="stamps", trim=True, min_seconds=0.2, max_seconds=20.0, min_seconds_per_character=0.0
 )
@@ -77,11 +77,9 @@ def test_english_is_the_first_line_and_regions_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"languages": None}, "languages: is missing"),
-        ({"languages": []}, "names no language"),
-        ({"language": "fr"}, "or crawl.language does as well"),
+        ({"languages": []}, "languages: is empty, and its rows tell many"),
+        ({"language": "fr"}, "source.language: is set, and source.languages as well"),
         ({"layout": "flickr8k"}, "its rows tell none"),
-        ({"source": "site", "layout": "", "inputs": [], "image_folder": "", "seeds": ["http://a.org/"]}, "does not read it"),
     ],
 )
 def test_languages_are_named_where_rows_tell_them_and_nowhere_else(chain, changes, message):

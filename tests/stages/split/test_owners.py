@@ -6,22 +6,23 @@ import json
 import logging
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.stages.check import check
-from components.stages.split import ACROSS, CLOSE, SPLITS, Params, run
+from components.stages.split import ACROSS, CLOSE, SPLITS, ByGroup, ByOwner, Params, run
 from components.stages.split.assignments import opened
 from components.stages.split.owners import Post, place, shares_of
 from tests.stages.check.boundaries import make
 from tests.support import make_output, make_stage, row
 
-SETTINGS = Params(by="owner", seed=1, validation=0.2, test=0.2, sides="ours")
+SETTINGS = ByOwner(sides="ours")
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 DAYS = ("2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z", "2026-11-03T00:00:00Z")
 
@@ -207,7 +208,7 @@ def test_without_a_time_a_post_is_later_than_one_that_has_one(tmp_path: Path) ->
 
 
 def test_posts_of_nobody_are_drawn_as_pages_are_and_keep_their_split(tmp_path: Path) -> None:
-    by_group = Params(by="group", seed=1, validation=0.2, test=0.2, sides="")
+    by_group = ByGroup(validation=0.2, test=0.2)
     rows = [record(n, "") for n in range(60)]
     assert found(split(tmp_path / "owner", rows)) == found(split(tmp_path / "group", rows, by_group))
     before = found(split(tmp_path / "a", rows))
@@ -239,7 +240,11 @@ def test_no_posts_at_all_are_no_crash(tmp_path: Path) -> None:
 
 def refusal(tmp_path: Path, **changed: Any) -> str:
     with pytest.raises(HearsightError) as told:
-        split(tmp_path, [record(1, "o1")], SETTINGS.model_copy(update=changed))
+        split(
+            tmp_path,
+            [record(1, "o1")],
+            cast(Params, parse_settings(Params, SETTINGS.plain() | changed, "params.yaml: english.split")),
+        )
     assert "\n" not in str(told.value)
     return str(told.value)
 
@@ -276,9 +281,10 @@ def test_a_damaged_file_of_sides_stops_the_run_and_stays_as_it_is(tmp_path: Path
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"by": "hand"}, "'hand' is nothing to split by"),
-        ({"sides": ""}, "name the file that remembers them"),
-        ({"by": "group"}, "only owners' sides are remembered"),
+        ({"by": "hand"}, "split.by: input should be 'group', 'owner', 'text' or 'published', not 'hand'"),
+        ({"sides": ""}, "split.sides: is empty — name the file that remembers"),
+        ({"by": "group"}, "split.sides: is not a setting of by: group — remove it; it belongs to by: owner"),
+        ({"side": "x"}, "split.side: is not a setting — did you mean 'sides'?"),
         ({"sides": "../else"}, "names no file of sides"),
         ({"sides": "index"}, "names no file of sides"),
         ({"test": 0.9}, "leave nothing to train on"),

@@ -7,13 +7,14 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
-from components.stages.split import Params, run
+from components.stages.split import Params, Published, run
 from components.stages.split.published import Lists
 from tests.support import make_output, make_stage, row
 
 LISTS = Lists(train="train.txt", validation="dev.txt", test="test.txt")
-SETTINGS = Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=LISTS)
+SETTINGS = Published(lists=LISTS)
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_names_with_escapes_and_folders_are_known(split):
     assert sides(split([("a%20b.jpg", "1")], train="images/a b.jpg\n")) == {"0000": "train"}
 
 
-@pytest.mark.parametrize("boundary", ["crawl", "dedup"])
+@pytest.mark.parametrize("output", ["crawl", "dedup"])
 def test_one_picture_under_two_names_stays_where_it_is_tested(split, output):
     found = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], output=output)
     assert sides(found) == {"0002": "test", "0003": "train"}
@@ -117,11 +118,11 @@ def test_a_list_that_is_not_there_or_empty_is_one_clear_error(split, text, messa
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"lists": None}, r"english\.split\.lists: is missing"),
-        ({"by": "text"}, "is set, but by: text reads none"),
-        ({"test": 0.2}, "lists tell the sides, not shares"),
+        ({"lists": {}}, r"split\.lists: are all empty"),
+        ({"by": "text"}, "split.lists: is not a setting of by: text — remove it; it belongs to by: published"),
+        ({"test": 0.2}, "split.test: is not a setting of by: published — remove it; it belongs to by: group"),
     ],
 )
 def test_settings_that_would_be_set_in_vain_are_refused(split, changes, message):
     with pytest.raises(HearsightError, match=message):
-        split([("a.jpg", "1")], params=SETTINGS.model_copy(update=changes))
+        split([("a.jpg", "1")], params=parse_settings(Params, SETTINGS.plain() | changes, "params.yaml: english.split"))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.split import Params, run, split_of
+from components.stages.split import ByGroup, run, split_of
 from tests.support import make_output, make_stage, row
 
-SETTINGS = Params(by="group", seed=1, validation=0.2, test=0.3, sides="")
+SETTINGS = ByGroup(validation=0.2, test=0.3)
 
 
 def split(tmp_path, shards, params=SETTINGS):
@@ -51,4 +51,4 @@ def test_new_records_move_no_old_one(tmp_path):
 
 def test_shares_that_leave_no_training_set_are_refused(tmp_path):
     with pytest.raises(HearsightError, match="leave nothing to train on"):
-        split(tmp_path, [records(["g"])], Params(by="group", seed=1, validation=0.5, test=0.5, sides=""))
+        split(tmp_path, [records(["g"])], ByGroup(validation=0.5, test=0.5))

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.split import Params, run
+from components.stages.split import ByGroup, ByOwner, ByText, run
 from components.stages.split.text import Said, components, sides_by_text
 from tests.support import make_output, make_stage, row
 
 SHARES = {"train": 0.55, "validation": 0.15, "test": 0.3}
-SETTINGS = Params(by="text", seed=1, validation=0.15, test=0.3, sides="")
+SETTINGS = ByText(validation=0.15, test=0.3)
 RECORDS = st.lists(
     st.tuples(st.sampled_from(["a", "A.", "b", " b!", "c", "?", "!", ""]), st.integers(0, 9), st.integers(0, 9)), max_size=40
 ).map(lambda rows: [Said(f"{n:03d}", text, f"p{picture}", f"g{group}") for n, (text, picture, group) in enumerate(rows)])
@@ -94,7 +94,7 @@ def test_groups_of_dedup_are_kept_whole_and_as_they_are(tmp_path):
     assert all(len({r["split"] for r in found if r["group"] == group}) == 1 for group in ("0000", "0001", "0002"))
 
 
-@pytest.mark.parametrize("by, sides", [("group", ""), ("owner", "name")])
-def test_candidates_have_no_groups_to_split_by(tmp_path, by, sides):
-    with pytest.raises(HearsightError, match=f"by: {by} needs groups, and english/crawl has none"):
-        go(tmp_path, "crawl", [row("crawl", key="a")], SETTINGS.model_copy(update={"by": by, "sides": sides}))
+@pytest.mark.parametrize("params", [ByGroup(), ByOwner(sides="name")])
+def test_candidates_have_no_groups_to_split_by(tmp_path, params):
+    with pytest.raises(HearsightError, match=f"by: {params.by} needs groups, and english/crawl has none"):
+        go(tmp_path, "crawl", [row("crawl", key="a")], params)

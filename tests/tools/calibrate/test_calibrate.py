@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import TEXT_GROUPS, failures, subject_of
-from components.stages.filter.rules import groups
+from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, failures, subject_of
 from components.tools.calibrate import measured
 from components.tools.calibrate.page import html, rates_tsv
 from components.tools.calibrate.sweep import SAMPLES, Sweep
@@ -72,7 +71,7 @@ def swept(tables: list[pa.Table], **params: float) -> Sweep:
 
 
 def test_each_swept_rule_and_its_setting_exist() -> None:
-    rules = {rule.name for group in TEXT_GROUPS for rule in groups()[group]}
+    rules = {rule.name for group in TEXT_GROUPS for rule in GROUPS[group]}
     assert {each.rule for each in SWEPT} <= rules
     assert {each.setting for each in SWEPT} == {
         "max_noun_ratio", "max_repetition", "max_capital_ratio", "min_polarity", "max_polarity",
@@ -90,7 +89,7 @@ def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.
         subject.language = "en"
     for group in TEXT_GROUPS:
         learn(group, subjects)
-    (test,) = [rule.test for rules in groups().values() for rule in rules if rule.name == each.rule]
+    (test,) = [rule.test for rules in GROUPS.values() for rule in rules if rule.name == each.rule]
     (curve,) = [curve for curve in swept(tables).curves if curve.swept is each]
     for threshold in [t for t in curve.grid if t in curve.inside or round(t * 20) == t * 20]:
         params = PAPER.model_copy(update={each.setting: threshold})

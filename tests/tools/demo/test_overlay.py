@@ -69,6 +69,18 @@ def test_an_overlay_that_does_not_fit_names_the_key(over):
         merged(yaml.safe_load(PARAMS), over, OVERLAY)
 
 
+def test_a_setting_that_no_stage_has_is_refused_before_anything_runs(tmp_path):
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    (tmp_path / OVERLAY).write_text("english: {synthesize: {utterancs: 2}}\n")
+    with (
+        pytest.raises(HearsightError, match="utterancs: is not a setting — did you mean 'utterances'"),
+        experiment_params(tmp_path),
+    ):
+        pass
+    assert (tmp_path / "params.yaml").read_bytes() == (PROJECT / "params.yaml").read_bytes()
+
+
 def test_the_projects_overlay_makes_a_valid_project(tmp_path):
     for name in ("components", "expectations", "flows"):
         (tmp_path / name).symlink_to(PROJECT / name)

@@ -111,7 +111,7 @@ def test_an_engine_that_ends_its_process_is_found_and_those_before_it_stay_known
 
 def test_a_voice_that_params_name_and_nobody_knows_is_missing(clone: Path) -> None:
     path = clone / "params.yaml"
-    path.write_text(path.read_text().replace("hibari-heart,", "no-such-voice,"))
+    path.write_text(path.read_text().replace("[nanotts-fr-fr,", "[no-such-voice,"))
     findings = [finding for check in CHECKS if check[0] == "voices" for finding in examine_one(clone, check)]
     assert [f for f in findings if f.state == MISSING and "no-such-voice" in f.found]
 

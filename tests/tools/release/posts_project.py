@@ -23,9 +23,12 @@ KEY = "correct horse battery staple"
 OWNERS = ("maria.silva82", "@Foto_Clube", "joão@posts.sample", "http://posts.sample/@ze_ninguem")
 CHAIN = ("crawl", "extract_descriptions", "dedup", "split")
 SETTINGS: dict[str, dict[str, Any]] = {
-    "crawl": {"source": "posts", "posts": {"tag": "pracegover", "profiles": ["maria.silva82"]}},
+    "crawl": {
+        "source": {"kind": "posts", "provider": "mastodon", "tag": "pracegover", "profiles": ["maria.silva82"]},
+        "web": {"kind": "sample"},
+    },
     "extract_descriptions": {"min_words": 3},
-    "dedup": {"max_distance": 6},
+    "dedup": {"signal": {"kind": "phash", "max_distance": 6}},
     "split": {"by": "owner", "seed": 1, "validation": 0.2, "test": 0.2, "sides": "posts"},
 }
 SPLIT_OF = dict(zip(OWNERS, ("train", "train", "validation", "test"), strict=True))
@@ -90,7 +93,7 @@ def project(root: Path, records: Sequence[dict[str, Any]] | None = None, publish
     for before, stage in zip(("", *CHAIN), CHAIN, strict=False):
         params["chain"].setdefault(stage, {})["posts"] = {"input": f"posts/{before}"} if before else {}
     if publisher:
-        params["release"]["posts"] = {**params["release"]["portuguese"], **publisher}
+        params["release"] = {"posts": publisher}
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False, allow_unicode=True))
     earlier: StageOutput | None = None
     lost = {"crawl": ("private", 3), "extract_descriptions": ("no_hashtag", 5), "dedup": ("duplicate_post", 7), "split": ("", 0)}
@@ -106,7 +109,7 @@ def project(root: Path, records: Sequence[dict[str, Any]] | None = None, publish
         table = pa.Table.from_pylist(rows + extra, schema=OUTPUT_SCHEMAS[stage][1])
         media = {f"{int(r['key'], 16)}.bin": r["data"] for r in records} if stage == "crawl" else None
         job.write_shard("00000", table, ledger_table(ledger), media)
-        write_lineage(job, SETTINGS[stage], "")
         job.finish()
+        write_lineage(job, SETTINGS[stage], "")
         earlier = StageOutput(job.out)
     return root

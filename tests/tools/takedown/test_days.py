@@ -155,6 +155,7 @@ def test_a_kill_at_any_write_to_any_of_the_days_is_made_good(crawl, tmp_path, mo
                     (erasing, "write_over"),
                     (removing, "publish_bytes"),
                     (storing, "publish_bytes"),
+                    (storing, "publish_json"),
                 ):
                     patch.setattr(module, name, dying(getattr(module, name)))
                 try:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pytest
 import yaml
 
+from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
@@ -77,7 +78,7 @@ def tell(project: Project, stage: str) -> None:
     from components.tracking.recorder import record_run
 
     out = StageOutput(project.root / "data" / "english" / stage)
-    told = json.loads((out.path / "lineage.json").read_text())
+    told = json.loads(lineage_path(out.path).read_text())
     result = StageResult(project.root, "english", stage, out.path, out.manifest, told, [("kept", 1.0, None)], {})
     assert record_run(result)
 
@@ -172,8 +173,8 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
         purge(root, apply=True)
 
     params = project.params
-    params["english"]["crawl"]["seeds"] = [seed for seed in fixture_seeds() if GONE not in seed]
-    params["english"]["crawl"]["hosts"] = [STAYS]
+    params["english"]["crawl"]["source"]["seeds"] = [seed for seed in fixture_seeds() if GONE not in seed]
+    params["english"]["crawl"]["source"]["hosts"] = [STAYS]
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     shutil.rmtree(root / "made")
     run_chain(project, monkeypatch)

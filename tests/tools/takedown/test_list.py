@@ -94,8 +94,8 @@ def test_any_text_can_be_asked_about(tmp_path_factory, host, other):
 
 def test_parameters_that_name_something_listed_are_told(tmp_path):
     taken = listed(tmp_path, host="a.sample")
-    params = {"english": {"crawl": {"seeds": ["http://a.sample/", "http://b.sample/"], "hosts": ["b.sample"], "depth": 3}}}
-    assert list(named_in_params(params, taken)) == ["english.crawl.seeds"]
+    params = {"english": {"crawl": {"source": {"seeds": ["http://a.sample/", "http://b.sample/"], "depth": 3}}}}
+    assert list(named_in_params(params, taken)) == ["english.crawl.source.seeds"]
 
 
 def test_a_picture_of_a_folder_is_listed_as_records_name_it(tmp_path):

@@ -11,6 +11,7 @@ from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.tools.takedown.listing import add
 from components.web import erase as erasing
+from components.web import segments
 from components.web import store as storing
 from components.web import takedown_journal as removing
 from components.web.erase import erase, write_over
@@ -48,7 +49,7 @@ def whole(folder, bodies) -> None:
 
 @pytest.fixture(autouse=True)
 def small_segments(monkeypatch):
-    monkeypatch.setattr(storing, "SEGMENT_BYTES", 900)
+    monkeypatch.setattr(segments, "SEGMENT_BYTES", 900)
 
 
 def test_nothing_of_a_listed_host_is_left_and_every_other_answer_is(tmp_path):
@@ -103,7 +104,8 @@ def test_a_kill_at_any_write_is_made_good_by_the_next_call(tmp_path, monkeypatch
 
         with monkeypatch.context() as patch:
             places = [(erasing, "publish_bytes"), (erasing, "write_over"), (removing, "publish_bytes")]
-            for module, name in [*places, (storing, "publish_bytes"), (storing, "_write_all")]:
+            places += [(storing, "publish_bytes"), (storing, "publish_json"), (segments, "write_all")]
+            for module, name in places:
                 patch.setattr(module, name, dying(getattr(module, name)))
             try:
                 erase(tmp_path / "s", listed)

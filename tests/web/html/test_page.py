@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.html.page import decode, fold, image_candidates, links, parse_srcset, read_page
+from components.web.html.page import decode, fold, parse_srcset, read_page
 from components.web.urls import absolute, is_private, normalise
 
 PAGE = "http://a.sample/folder/page.html"
 
 
 def one(html: str | bytes, hint: str | None = None):
-    (candidate,) = image_candidates(html, PAGE, hint)
+    (candidate,) = read_page(html, PAGE, hint).candidates
     return candidate
 
 
@@ -67,10 +67,10 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_nothing_that_looks_like_html_raises(html):
-    for candidate in image_candidates(html, PAGE):
+    for candidate in read_page(html, PAGE).candidates:
         assert candidate.image_url is None or normalise(candidate.image_url) == candidate.image_url
         assert candidate.alt == " ".join(candidate.alt.split())
-    assert all(normalise(link) == link for link in links(html, PAGE))
+    assert all(normalise(link) == link for link in read_page(html, PAGE).links)
 
 
 @given(st.text(max_size=80), st.text(max_size=40))
@@ -126,7 +126,7 @@ def test_an_inline_image_is_told_as_such_unless_it_is_a_placeholder():
 
 
 def test_an_empty_alt_is_not_a_missing_one():
-    first, second = image_candidates("<img src=a alt=''><img src=b>", PAGE)
+    first, second = read_page("<img src=a alt=''><img src=b>", PAGE).candidates
     assert (first.alt, first.has_alt, second.alt, second.has_alt) == ("", True, "", False)
 
 
@@ -145,7 +145,7 @@ def test_charsets_by_header_meta_and_guess():
 def test_links_are_absolute_unique_and_respect_nofollow():
     html = '<a href="b.html#x">1</a><a href="b.html">2</a><a rel="nofollow ugc" href="c.html">3</a>'
     html += '<a href="mailto:x@y">4</a><area href="/d">'
-    assert links(html, PAGE) == ["http://a.sample/folder/b.html", "http://a.sample/d"]
+    assert read_page(html, PAGE).links == ["http://a.sample/folder/b.html", "http://a.sample/d"]
     page = read_page('<meta name="ROBOTS" content="NoIndex, nofollow"><a href=x>1</a>', PAGE)
     assert page.noindex and page.links == []
 
@@ -215,15 +215,15 @@ def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expecte
     ],
 )
 def test_an_image_has_the_caption_of_the_figure_it_is_in(html, figcaptions):
-    assert [candidate.figcaption for candidate in image_candidates(html, PAGE)] == figcaptions
+    assert [candidate.figcaption for candidate in read_page(html, PAGE).candidates] == figcaptions
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("block", ["<figure><figcaption><img src=a>", "<ul><li>", "<DIV\nclass=x>", "</section><div></nav>"])
 def test_a_page_of_nested_blocks_takes_no_hours(block):
-    image_candidates(block * (4_000_000 // len(block)), PAGE)
+    read_page(block * (4_000_000 // len(block)), PAGE)
 
 
 @pytest.mark.parametrize("piece", ["<li>word", "<p>word", "<img src=a>", "<div></div></div>", "<td>"])
 def test_a_long_page_that_is_not_deep_is_read_to_its_end(piece):
-    assert image_candidates(piece * 20_000 + "<img src=b>", PAGE)[-1].image_url == "http://a.sample/folder/b"
+    assert read_page(piece * 20_000 + "<img src=b>", PAGE).candidates[-1].image_url == "http://a.sample/folder/b"

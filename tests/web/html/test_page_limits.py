@@ -16,7 +16,7 @@ from components.execution.limits import run_limited
 from components.web.budget import Budget
 from components.web.html import page as reading
 from components.web.html.offers import parse_srcset
-from components.web.html.page import fold, image_candidates, read_page
+from components.web.html.page import fold, read_page
 from components.web.html.page_limits import SMALL, PageOverBudget, Source, limited, read_pages_within
 from components.web.urls import DEEPEST, LONGEST, absolute
 
@@ -68,18 +68,18 @@ def test_a_long_srcset_is_read_in_one_pass():
 @pytest.mark.parametrize("inner", ["{}", "<picture>{}</picture>", "<source srcset='n.png 8w'>{}"])
 def test_the_sources_of_a_picture_are_read_once(inner):
     images = inner.format("<img src=a>" * 40_000)
-    found = image_candidates(f"<picture>{'<source srcset=s.png>' * 40_000}{images}</picture>", PAGE)
+    found = read_page(f"<picture>{'<source srcset=s.png>' * 40_000}{images}</picture>", PAGE).candidates
     assert len(found) == 40_000 and len({candidate.image_url for candidate in found}) == 1
 
 
 def test_a_picture_offers_its_own_sources_alone():
     html = "<picture><source srcset='o.png 5w'><picture><source srcset='i.png 9w'><img src=a></picture><img src=b></picture>"
-    assert [c.image_url for c in image_candidates(html, PAGE)] == [f"http://a.sample/folder/{name}.png" for name in "io"]
+    assert [c.image_url for c in read_page(html, PAGE).candidates] == [f"http://a.sample/folder/{name}.png" for name in "io"]
 
 
 def test_the_figcaption_of_many_images_is_read_once():
     html = f"<figure>{'<img src=a>' * 5_000}<figcaption>{'long &amp;amp; ' * MANY}</figcaption></figure>"
-    found = image_candidates(html, PAGE)
+    found = read_page(html, PAGE).candidates
     assert {c.figcaption for c in found} == {("long & " * 300)[:2000].rstrip()} and len(found) == 5_000
 
 
@@ -99,7 +99,7 @@ def test_control_characters_of_both_kinds_go_and_white_space_among_them_stays():
     assert fold("a\x9b31mb\x90c\x9cd") == "a31mbcd"
     assert fold("".join(map(chr, [*range(0x7F, 0x85), *range(0x86, 0xA0)]))) == ""
     assert fold("one\x85two") == "one two"  # a line's end
-    (candidate,) = image_candidates("<img src=a alt='&#x9d;a &amp;#x9d; b'>", PAGE)
+    (candidate,) = read_page("<img src=a alt='&#x9d;a &amp;#x9d; b'>", PAGE).candidates
     assert not re.search("[\x80-\x9f]", candidate.alt)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from components.web.budget import Budget
 from components.web.html import pairs as fast
-from components.web.html.page import fold, image_candidates, read_page
+from components.web.html.page import fold, read_page
 from components.web.html.page_limits import PageOverBudget
 from components.web.html.pairs import read_fast
 from components.web.html.resolve import Resolver
@@ -25,7 +25,7 @@ def pairs_of(html, page_url, hint=None):
 
 
 def dom_pairs_of(html, page_url, hint=None):
-    return [replace(candidate, figcaption="") for candidate in image_candidates(html, page_url, hint)]
+    return [replace(candidate, figcaption="") for candidate in read_page(html, page_url, hint).candidates]
 
 
 def words(text):
@@ -218,7 +218,7 @@ def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
 def test_ordinary_pages_need_no_tree(html):
     found = scan(html)
     assert found is not None
-    assert len(found.images) == len(image_candidates(html, PAGE))
+    assert len(found.images) == len(read_page(html, PAGE).candidates)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
         "<table><td>",
     ):
         html = piece * (400_000 // len(piece))
-        assert [c.image_url for c in pairs_of(html, PAGE)] == [c.image_url for c in image_candidates(html, PAGE)], piece
+        assert [c.image_url for c in pairs_of(html, PAGE)] == [c.image_url for c in read_page(html, PAGE).candidates], piece
 
 
 def test_the_scanner_knows_every_raw_text_element():

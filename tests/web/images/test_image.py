@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.web.images.image import hamming, look, perceptual_hash
-from tests.stages.crawl.fixture_web import picture
+from components.web.images.image import look, perceptual_hash
+from tests.stages.crawl.fixture_web import hamming, picture
 
 SCENE, OTHER = ("red", "house", "on a green field"), ("blue", "fish", "in the snow at night")
 JPEG, PNG = picture(SCENE), picture(SCENE, kind="PNG")

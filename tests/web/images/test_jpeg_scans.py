@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.web.images import image
-from components.web.images.image import hamming, look
+from components.web.images.image import look
 from components.web.images.jpeg_scans import means_only
-from tests.stages.crawl.fixture_web import picture
+from tests.stages.crawl.fixture_web import hamming, picture
 
 SIDE = 8 * 96
 """px from which on a picture is decoded at an eighth."""

@@ -1,4 +1,4 @@
-"""Exported posts: a file of JSON lines, one post a line (``posts.provider: jsonl``, docs/posts-to-descriptions.md).
+"""Exported posts: a file of JSON lines, one post a line (``provider: jsonl``, docs/posts-to-descriptions.md).
 
 A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``url``
 and perhaps ``alt`` and ``type`` (image or video). It may have ``language`` and ``visibility`` (public, unlisted, private ...).
@@ -22,7 +22,7 @@ from components.stages.crawl.posts.fields import Unfit, caption, identifier, lan
 from components.stages.crawl.posts.found import once, pages_of_post
 from components.stages.crawl.posts.post import Media, Post, judged
 from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import FoundPage, write_found
+from components.stages.crawl.sources.found import SourcePage, write_found
 from components.stages.crawl.sources.layouts.lines import MAX_LINE, numbered_lines
 from components.stages.crawl.sources.taken import without_listed
 from components.web.answers import Answers
@@ -39,18 +39,18 @@ class ExportedSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The files named and the hashtags looked for."""
-        return {"source": "posts", "tags": self.params.posts.tags, **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+        return {"source": "posts", "tags": self.source.tags, **{name: getattr(self.source, name) for name in CHOSEN_BY}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"tags": self.params.posts.tags, "takedown": self.taken.plain()})
+        return self.stage.jobs(read_one, jobs, step=STEP, params={"tags": self.source.tags, "takedown": self.taken.plain()})
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every line, each post once."""
         seen: set[tuple[str, str]] = set()
         for page in super().pages(answers, live):
             if answers.consent.opt_in and page.row and not page.row["rule"]:
-                answers.grant([item.candidate.image_url for item in page.found if item.candidate.image_url])
+                answers.grant([one.image_url for one in page.candidates if one.image_url])
             yield once(page, seen)
 
 
@@ -61,7 +61,7 @@ def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
     write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
 
 
-def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[FoundPage]:
+def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[SourcePage]:
     """The posts of a file, line by line.
 
     Raises:
@@ -87,7 +87,7 @@ def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[Found
         )
 
 
-def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple[list[FoundPage], bool]:
+def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
     place: dict[str, Any] = {"archive": shown, "offset": number}
     is_object = False
     try:
@@ -105,12 +105,11 @@ def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple
         row = dropped(
             f"{shown}:{number}", unfit.rule, unfit.value, unfit.threshold, kind="page", detail=f"in {shown} at {number}"
         )
-        return [FoundPage(row, **place)], is_object
+        return [SourcePage(row, **place)], is_object
     pages = []
     for page in pages_of_post(judged(post, tags), owner):
-        told = {**page.row, "detail": f"{page.row['detail']}, in {shown} at {number}"} if page.row else None
-        found = [replace(item, **place) for item in page.found]
-        pages.append(FoundPage(told, found, page.url, **place))
+        located = {**page.row, "detail": f"{page.row['detail']}, in {shown} at {number}"} if page.row else None
+        pages.append(replace(page, row=located, **place))
     return pages, is_object
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from components.core.ledger import dropped, kept
 from components.stages.crawl.posts.post import Media, Post, judged
 from components.stages.crawl.posts.state import Owner
-from components.stages.crawl.sources.found import FoundPage, key_of, record_key
-from components.stages.crawl.walk import Found
+from components.stages.crawl.sources.found import SourcePage, key_of, record_key
 from components.web.html.figures import CAPTION_LIMIT
 from components.web.html.page import Candidate
 from components.web.urls import normalise
@@ -25,54 +24,50 @@ def post_key(post: Post, owner: str) -> str:
     return normalise(post.url) or f"post:{owner}/{post.identifier}"
 
 
-def images_of(post: Post, owner: str) -> list[Found]:
-    """The images of a post; ``position`` is an image's place among the attachments."""
-    page = normalise(post.url) or ""
+def page_of(post: Post, owner: str) -> SourcePage:
+    """A post with its images, without a ledger row; an image's ``position`` is its place among the attachments."""
+    url = normalise(post.url) or ""
+    images = [_candidate(post, media, at) for at, media in enumerate(post.media) if media.kind == "image"]
     about = {"owner": owner, "post": post.identifier, "posted": post.posted, "collected": post.collected}
-    return [
-        Found(page, _candidate(post, media, place), post.language, **about)  # type: ignore[arg-type]
-        for place, media in enumerate(post.media)
-        if media.kind == "image"
-    ]
+    return SourcePage(None, images, url, post.language, **about)  # type: ignore[arg-type]
 
 
-def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[FoundPage]:
+def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     """An account's row, then its posts by date, each with its images; then what went with the account."""
     account, name = owner.account, owner.account.name
     if account.rule:
         detail = f"{name}, {len([1 for kind, _ in owner.withdrawn if kind == 'record'])} records withdrawn"
-        yield FoundPage(dropped(account_key(owner), account.rule, account.value, account.threshold, kind="page", detail=detail))
+        yield SourcePage(dropped(account_key(owner), account.rule, account.value, account.threshold, kind="page", detail=detail))
     else:
-        yield FoundPage(kept(account_key(owner), kind="page", detail=f"{name}, {owner.note}"))
+        yield SourcePage(kept(account_key(owner), kind="page", detail=f"{name}, {owner.note}"))
     if owner.problem[0]:
-        yield FoundPage(dropped(f"listing:{name}", *owner.problem, kind="page", detail=f"{name}: not read whole"))
+        yield SourcePage(dropped(f"listing:{name}", *owner.problem, kind="page", detail=f"{name}: not read whole"))
     for post in owner.posts:
         yield from pages_of_post(judged(post, tags), name)
     for kind, key in owner.withdrawn:
-        yield FoundPage(dropped(key, account.rule, account.value, account.threshold, kind=kind, detail=f"of {name}"))
+        yield SourcePage(dropped(key, account.rule, account.value, account.threshold, kind=kind, detail=f"of {name}"))
 
 
-def pages_of_post(post: Post, owner: str) -> Iterator[FoundPage]:
+def pages_of_post(post: Post, owner: str) -> Iterator[SourcePage]:
     """A judged post with its images; an attachment that is no image has a row of its own."""
     key, place = post_key(post, owner), f"post {post.identifier} of {owner}"
     if post.rule:
-        yield FoundPage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=place))
+        yield SourcePage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=place))
         return
-    url = normalise(post.url)
-    if url is None:
-        yield FoundPage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=place))
+    page = page_of(post, owner)
+    if not page.url:
+        yield SourcePage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=place))
         return
-    images = images_of(post, owner)
-    yield FoundPage(kept(url, kind="page", detail=f"{len(images)} images, {place}"), images, url)
+    yield replace(page, row=kept(page.url, kind="page", detail=f"{len(page.candidates)} images, {place}"))
     for number, media in enumerate(post.media):
         if media.kind != "image":
             row = dropped(
-                _other_key(post, media, number), media.kind, media.kind, "an image", detail=f"{media.url[:300]} on {url}"
+                _other_key(post, media, number), media.kind, media.kind, "an image", detail=f"{media.url[:300]} on {page.url}"
             )
-            yield FoundPage(row)
+            yield SourcePage(row)
 
 
-def once(page: FoundPage, seen: set[tuple[str, str]]) -> FoundPage:
+def once(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
     """``page``; where its row's key was used before, under another key and without images: one address, one post."""
     if page.row is None:
         return page
@@ -85,7 +80,7 @@ def once(page: FoundPage, seen: set[tuple[str, str]]) -> FoundPage:
         return page
     if not row["rule"] and page.url:
         row = dropped(row["key"], "duplicate_post", page.url, "the first by owner and date", kind="page", detail=row["detail"])
-    return replace(page, row=row, found=[])
+    return replace(page, row=row, candidates=[])
 
 
 def rows_of(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -93,7 +88,8 @@ def rows_of(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
     for post in owner.posts:
         yield "page", post_key(post, owner.account.name)
         if not judged(post, tags).rule:
-            yield from (("record", key_of(image)) for image in images_of(post, owner.account.name))
+            page = page_of(post, owner.account.name)
+            yield from (("record", key_of(page, candidate)) for candidate in page.candidates)
             others = [(at, media) for at, media in enumerate(post.media) if media.kind != "image"]
             yield from (("record", _other_key(post, media, at)) for at, media in others)
 

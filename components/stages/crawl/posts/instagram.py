@@ -18,7 +18,7 @@ from components.stages.crawl.posts.calls import Calls, Reply, of_type
 from components.stages.crawl.posts.fields import Unfit, caption, identifier, listed, mapping, moment, text
 from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Post
 from components.stages.crawl.posts.provider import Search, oldest
-from components.stages.crawl.posts.settings import PostsSettings
+from components.stages.crawl.posts.settings import InstagramSettings
 from components.web.api import Api, Ruling
 from components.web.conditional_fetch import moment as when
 from components.web.urls import normalise
@@ -82,7 +82,7 @@ class GraphApi(Api):
             return Ruling(True, failure="http_500", stop=f"it answers {told}" if self.essential(url) else "")
         if code and self.essential(url):
             said = self.scrub(message.encode()).decode("utf-8", "replace")
-            return Ruling(stop=f"it answers {told} ({said})", hint="see that crawl.posts.tag is a hashtag of Instagram's")
+            return Ruling(stop=f"it answers {told} ({said})", hint="see that crawl.source.tag is a hashtag of Instagram's")
         return super().ruling(url, status, sent, body)
 
     def rest(self, sent: Mapping[str, str]) -> float:
@@ -95,7 +95,7 @@ class Instagram:
 
     expiring, filtered = True, False
 
-    def __init__(self, settings: PostsSettings, most: int, token: str) -> None:
+    def __init__(self, settings: InstagramSettings, most: int, token: str) -> None:
         self.settings, self.most = settings, most
         self.server = settings.server.rstrip("/")
         self.api: Api = GraphApi(self.server, token, robots=False, variable=settings.token_variable)

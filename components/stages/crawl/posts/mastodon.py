@@ -16,7 +16,7 @@ from components.stages.crawl.posts.calls import Calls, Reply, of_type
 from components.stages.crawl.posts.fields import Unfit, caption, flag, identifier, language, listed, mapping, moment, text
 from components.stages.crawl.posts.post import GONE, NOINDEX, PRIVATE, Account, Media, Page, Post
 from components.stages.crawl.posts.provider import Search, host_name, oldest
-from components.stages.crawl.posts.settings import PostsSettings
+from components.stages.crawl.posts.settings import MastodonSettings
 from components.stages.crawl.posts.text import clean, plain
 from components.web.api import Api
 from components.web.conditional_fetch import moment as when
@@ -59,7 +59,7 @@ class Mastodon:
 
     expiring, filtered = False, True
 
-    def __init__(self, settings: PostsSettings, most: int, token: str) -> None:
+    def __init__(self, settings: MastodonSettings, most: int, token: str) -> None:
         self.settings, self.most = settings, most
         self.server = settings.server.rstrip("/")
         self.api: Api = MastodonApi(self.server, token, variable=settings.token_variable)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from components.stages.crawl.posts.instagram import Instagram
 from components.stages.crawl.posts.mastodon import Mastodon
 from components.stages.crawl.posts.provider import Provider
-from components.stages.crawl.posts.settings import PostsSettings
+from components.stages.crawl.posts.settings import InstagramSettings, MastodonSettings
 
 
-def provider_of(settings: PostsSettings, most: int, *, live: bool) -> Provider:
+def provider_of(settings: MastodonSettings | InstagramSettings, most: int, *, live: bool) -> Provider:
     """The provider that the settings name.
 
     Args:

@@ -1,15 +1,18 @@
-"""The settings of ``crawl.posts`` and the checks that their types alone do not make."""
+"""The settings of ``crawl.source`` of kind posts and the checks that their types alone do not make."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+
+from pydantic import Field
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.stages.crawl.source_settings import Files
 from components.web.urls import normalise
 
 Wrong = Callable[[str, str, str], HearsightError]
@@ -17,36 +20,40 @@ _TAG = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d{1,30}")
 
 
-class PostsSettings(Settings):
-    """Where posts come from and how far they are followed."""
+class Hashtag(Settings):
+    """What every source of posts shares."""
 
-    provider: Literal["mastodon", "instagram", "jsonl"]
-    """mastodon: a server with Mastodon's API; instagram: the Graph API; jsonl: exported posts, the files of crawl.inputs."""
-    server: str
-    """The API's address: https://example.social, https://graph.facebook.com/v23.0; empty for jsonl."""
-    tag: str
-    """The hashtag, without #."""
-    variants: list[str]
+    kind: Literal["posts"] = "posts"
+    """The posts of a hashtag."""
+    tag: str = "pracegover"
+    """The hashtag, without #. PCV §4.1: pracegover."""
+    variants: list[str] = []
     """Other hashtags that mean the same; each is searched, and each account is asked for each."""
-    profiles: list[str]
-    """Accounts visited besides those found: user@host, or Instagram's user names."""
-    local: bool
-    """For mastodon: only accounts of the server itself."""
-    user: str
-    """For instagram: the identifier of the Instagram account that asks; else empty."""
-    window_days: float
-    """How far back the tag's timeline is searched for accounts, from the time of its first answer."""
-    relist_days: float
-    """Days after which an account's posts are listed whole again; between, newest first until nothing is new. 0: always whole."""
-    page_size: int
-    """Posts asked for at a time."""
-    token_variable: str
-    """The environment variable that holds the token; empty: none is sent."""
 
     @property
     def tags(self) -> list[str]:
         """The hashtag and its variants, each once."""
         return list(dict.fromkeys([self.tag, *self.variants]))
+
+
+class PostsSettings(Hashtag):
+    """What every API of posts shares: where it is and how far accounts are followed."""
+
+    server: str = ""
+    """The API's address: https://example.social, https://graph.facebook.com/v23.0; has to be given."""
+    profiles: list[str] = []
+    """Accounts visited besides those found: user@host, or Instagram's user names."""
+    window_days: float = 7.0
+    """How far back the tag's timeline is searched for accounts, from the time of its first answer. PCV §4.1: 7."""
+    relist_days: float = 0.0
+    """Days after which an account's posts are listed whole again; between, newest first until nothing is new. 0: always whole.
+    Ours."""
+    page_size: int = 40
+    """Posts asked for at a time. Ours: what Mastodon gives at most."""
+    max_pages: int = 1000
+    """Pages of one timeline or of one account's listing. Ours."""
+    token_variable: str = ""
+    """The environment variable that holds the token, never the token itself; empty: none is sent."""
 
     def token(self) -> str:
         """The token out of the environment; '' when none is to be sent.
@@ -63,43 +70,56 @@ class PostsSettings(Settings):
         return token
 
 
+class MastodonSettings(PostsSettings):
+    """A server with Mastodon's API."""
+
+    provider: Literal["mastodon"] = "mastodon"
+    """A server with Mastodon's API."""
+    local: bool = False
+    """Only accounts of the server itself. Ours."""
+
+
+class InstagramSettings(PostsSettings):
+    """The Graph API."""
+
+    provider: Literal["instagram"] = "instagram"
+    """The Graph API."""
+    user: str = ""
+    """The identifier of the Instagram account that asks; has to be given."""
+
+
+class ExportedSettings(Hashtag, Files):
+    """Files of exported posts."""
+
+    provider: Literal["jsonl"] = "jsonl"
+    """Exported posts, one a line."""
+
+
+Posts = Annotated[MastodonSettings | InstagramSettings | ExportedSettings, Field(discriminator="provider")]
+
+
 def sound_posts(params: Any, wrong: Wrong) -> None:
-    """Hold ``crawl.posts`` to its provider."""
-    posts: PostsSettings = params.posts
+    """Hold ``crawl.source`` of kind posts to its provider."""
+    posts: Hashtag = params.source
     for tag in posts.tags:
         if not _TAG.fullmatch(tag) or tag.isdigit():
-            raise wrong("posts.tag", f"'{tag}' is no hashtag", "give letters, digits and _, without the #")
+            raise wrong("source.tag", f"'{tag}' is no hashtag", "give letters, digits and _, without the #")
+    if not isinstance(posts, PostsSettings):
+        if params.base:
+            raise wrong("base", "is set, but exported posts are not crawled again", "empty it")
+        return
     for name in ("window_days", "relist_days"):
         if not 0 <= getattr(posts, name) <= 100_000:
-            raise wrong(f"posts.{name}", "makes no sense", "give a number of days")
+            raise wrong(f"source.{name}", "makes no sense", "give a number of days")
     if not 1 <= posts.page_size <= 100:
-        raise wrong("posts.page_size", "is not between 1 and 100", "give 40")
-    if posts.provider == "jsonl":
-        _sound_export(params, posts, wrong)
-        return
+        raise wrong("source.page_size", "is not between 1 and 100", "give 40")
     url = normalise(posts.server)
     if url is None or urlsplit(url).query or "access_token" in posts.server or "@" in posts.server:
-        raise wrong("posts.server", f"'{posts.server}' is no address of an API", "give it as https://host, without more")
-    if params.inputs:
-        raise wrong("inputs", f"is set, but provider: {posts.provider} does not read it", "empty it")
-    if posts.token_variable and url.startswith("http:") and params.web == "open" and not params.proxy:
-        raise wrong("posts.server", "would have the token sent in the clear", "give its https address")
-    if posts.provider == "instagram":
+        raise wrong("source.server", f"'{posts.server}' is no address of an API", "give it as https://host, without more")
+    if posts.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
+        raise wrong("source.server", "would have the token sent in the clear", "give its https address")
+    if isinstance(posts, InstagramSettings):
         if not _DIGITS.fullmatch(posts.user):
-            raise wrong("posts.user", "names no Instagram account", "give the identifier of the account that asks, digits")
-        if posts.local:
-            raise wrong("posts.local", "is set, but provider: instagram does not read it", "set it to false")
+            raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")
         if not posts.token_variable:
-            raise wrong("posts.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")
-    elif posts.user:
-        raise wrong("posts.user", f"is set, but provider: {posts.provider} does not read it", "empty it")
-
-
-def _sound_export(params: Any, posts: PostsSettings, wrong: Wrong) -> None:
-    if not params.inputs:
-        raise wrong("inputs", "is empty", "name at least one file for provider: jsonl")
-    if params.base:
-        raise wrong("base", "is set, but exported posts are not crawled again", "empty it")
-    for name in ("server", "user", "profiles", "local", "token_variable"):
-        if getattr(posts, name):
-            raise wrong(f"posts.{name}", "is set, but provider: jsonl does not read it", "empty it")
+            raise wrong("source.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")

@@ -15,7 +15,6 @@ import pyarrow as pa
 from components.core.shards import read_table, write_table
 from components.stages.crawl.posts.post import Account, Post
 
-FILE = "state.parquet"
 _SCHEMA = pa.schema([("owner", pa.string()), ("content", pa.string())])
 """A table with its owners in a column of that name, by which a takedown knows what it must remove."""
 

@@ -62,7 +62,7 @@ class Survey:
         provider: how the server is asked.
         calls: what the store says.
         below: what the snapshot below knew.
-        settings: ``crawl.posts``.
+        settings: ``crawl.source``.
         taken: whose posts are never asked for.
         held: whether the snapshot below holds a picture for an address.
     """

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from components.stages.crawl.sources.found import FoundPage
+from components.stages.crawl.sources.found import SourcePage
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from components.web.fetch import Fetcher
     from components.web.takedown_list import Takedown
 
-__all__ = ["FoundPage", "Source", "source_of"]
+__all__ = ["Source", "SourcePage", "source_of"]
 
 
 class Source(Protocol):
     """One way to find pages."""
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """The pages found, in a fixed order; with a fetcher, what the snapshot lacks of them is fetched on the way.
 
         Raises:
@@ -44,19 +44,19 @@ class Source(Protocol):
 
 def source_of(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
     """The source that ``crawl.source`` names, over the snapshot in that folder, without what is taken down."""
-    if params.source == "archives":
+    if params.source.kind == "archives":
         from components.stages.crawl.sources.archives import ArchivesSource
 
         return ArchivesSource(stage, params, home, snapshot, taken)
-    if params.source == "table":
+    if params.source.kind == "table":
         from components.stages.crawl.sources.table import TableSource
 
         return TableSource(stage, params, home, snapshot, taken)
-    if params.source == "posts" and params.posts.provider == "jsonl":
+    if params.source.kind == "posts" and params.source.provider == "jsonl":
         from components.stages.crawl.posts.exported import ExportedSource
 
         return ExportedSource(stage, params, home, snapshot, taken)
-    if params.source == "posts":
+    if params.source.kind == "posts":
         from components.stages.crawl.sources.posts import PostsSource
 
         return PostsSource(stage, params, taken)

@@ -15,11 +15,10 @@ from typing import Any
 from components.core.ledger import dropped, kept
 from components.execution.stage import Job, Task
 from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import FoundPage, write_found
+from components.stages.crawl.sources.found import SourcePage, write_found
 from components.stages.crawl.sources.taken import without_listed
-from components.stages.crawl.walk import Found
 from components.web.answers import Answers
-from components.web.archives import PageFound, read_archive
+from components.web.archives import ArchivePage, read_archive
 from components.web.budget import Budget
 from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
@@ -34,14 +33,14 @@ class ArchivesSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The archives named, and the draw among them."""
-        return {"source": "archives", **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+        return {"source": "archives", **{name: getattr(self.source, name) for name in CHOSEN_BY}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job an archive."""
         budget = {name: getattr(self.params.budget, name) for name in BUDGET}
         return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every record that is a page, each page once; memory: 16 bytes and the set's overhead a page."""
         seen: set[bytes] = set()
 
@@ -64,7 +63,7 @@ class ArchivesSource(FileSource):
                 other = f"{place}+{number}"
             if page.row and page.url and page.row["key"] == page.url:
                 first = "the first by archive and offset"
-                yield FoundPage(dropped(other, "duplicate_page", key, first, kind="page", detail=f"{key} in {place}"))
+                yield SourcePage(dropped(other, "duplicate_page", key, first, kind="page", detail=f"{key} in {place}"))
             else:
                 yield replace(page, row={**(page.row or {}), "key": other})
 
@@ -79,7 +78,7 @@ def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
     write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
 
 
-def page_of(found: PageFound, archive: str) -> FoundPage:
+def page_of(found: ArchivePage, archive: str) -> SourcePage:
     """A page of an archive with its ledger row, under the archive's name in the records, and that of the file in a WACZ."""
     archive = f"{archive}/{found.inner}" if found.inner else archive
     place = f"{archive}:{found.offset}"
@@ -90,15 +89,15 @@ def page_of(found: PageFound, archive: str) -> FoundPage:
         row = dropped(
             place, found.failure, _clean(found.detail)[:120] or found.failure, "a whole record", kind="page", detail=about
         )
-        return FoundPage(row, **common)
+        return SourcePage(row, **common)
     url = normalise(found.url)
     if url is None:
-        return FoundPage(dropped(place, "unusable_url", _clean(found.url), "http or https", kind="page", detail=where), **common)
+        return SourcePage(dropped(place, "unusable_url", _clean(found.url), "http or https", kind="page", detail=where), **common)
     if found.noindex:
         row = dropped(url, "noindex", "robots meta tag or header", "none", kind="page", detail=where)
-        return FoundPage(row, url=url, **common)
-    images = [Found(url, candidate, found.language, **common) for candidate in found.candidates]
-    return FoundPage(kept(url, kind="page", detail=f"{len(images)} images, {where}"), images, url, **common)
+        return SourcePage(row, url=url, **common)
+    row = kept(url, kind="page", detail=f"{len(found.candidates)} images, {where}")
+    return SourcePage(row, found.candidates, url, found.language, **common)
 
 
 def _clean(text: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.execution.stage import Job, Stage, Task
-from components.stages.crawl.sources.found import FoundPage, read_found
+from components.stages.crawl.sources.found import SourcePage, read_found
 from components.stages.crawl.sources.inputs import Input, of_files, pinned_inputs
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
@@ -29,7 +29,8 @@ class FileSource(ABC):
     """The common part of a :class:`components.stages.crawl.sources.Source` that reads files."""
 
     def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
-        self.stage, self.params, self.home, self.snapshot, self.taken = stage, params, home, snapshot, taken
+        self.stage, self.params, self.source = stage, params, params.source
+        self.home, self.snapshot, self.taken = home, snapshot, taken
         self._inputs: list[Input] = []
         self._folders: list[Path] = []
 
@@ -41,7 +42,7 @@ class FileSource(ABC):
     def read(self, jobs: list[Job]) -> list[Path]:
         """Run the jobs (spec: an :class:`Input` as a mapping); each leaves ``FINDINGS`` in its folder."""
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """What was found, file after file in the order of their names."""
         if not self._folders:
             done, used = live is None, len(answers.store) > 0

@@ -1,4 +1,4 @@
-"""The files a source reads, from what ``crawl.inputs`` names: expanded, drawn, identified, and pinned by the snapshot.
+"""The files a source reads, from what ``crawl.source.inputs`` names: expanded, drawn, identified, and pinned by the snapshot.
 
 A snapshot remembers its files with their digests (``inputs.json``), so that a path list that grows, or a file that changes,
 makes no other records under the same snapshot's name. Not in scope: what the files hold.
@@ -15,7 +15,7 @@ from typing import Any
 
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish_json
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
 from components.web.archives.paths import is_path_list, read_paths
@@ -31,7 +31,7 @@ class Input:
     """One file to read."""
 
     name: str
-    """As ``crawl.inputs`` names it: relative to the project, absolute, or ``s3://``. It goes into the records."""
+    """As ``crawl.source.inputs`` names it: relative to the project, absolute, or ``s3://``. It goes into the records."""
     sha256: str
     """Of a local file's bytes; '' for one in S3, which is taken not to change while its snapshot is named."""
 
@@ -74,7 +74,7 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
     names = draw_inputs(expand(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"])
     files = identify(stage, home, names)
     content = {"settings": settings, "files": [asdict(item) for item in files]}
-    publish_bytes(path, (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    publish_json(path, content)
     return files
 
 
@@ -95,7 +95,7 @@ def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
             found = [name for name in glob.glob(entry, root_dir=home, recursive=True) if (home / name).is_file()]  # noqa: PTH207
             if not found:
                 raise HearsightError(
-                    f"no file matches '{entry}'", where="crawl.inputs", hint="fix the pattern or bring the files"
+                    f"no file matches '{entry}'", where="crawl.source.inputs", hint="fix the pattern or bring the files"
                 )
             names.update(found)
         else:
@@ -104,7 +104,7 @@ def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
         if any("\ud800" <= char <= "\udfff" for char in name):
             raise HearsightError("has a name that is not UTF-8", where=ascii(name), hint="rename the file")
         if not is_remote(name) and not (home / name).is_file():
-            raise HearsightError("is no file", where=home / name, hint="fix crawl.inputs, or bring the file")
+            raise HearsightError("is no file", where=home / name, hint="fix crawl.source.inputs, or bring the file")
     return sorted(names)
 
 
@@ -118,7 +118,7 @@ def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
         return list(names)
     if sample > len(names):
         raise HearsightError(
-            f"asks for {sample} of {len(names)} inputs", where="crawl.sample", hint="draw fewer, or name more; 0 takes all"
+            f"asks for {sample} of {len(names)} inputs", where="crawl.source.sample", hint="draw fewer, or name more; 0 takes all"
         )
     # Each name is drawn by its own number: a list that grows changes few of those drawn.
     return sorted(sorted(names, key=lambda name: (seeded_rng(seed, "crawl.inputs", name).random(), name))[:sample])

@@ -14,14 +14,25 @@ from urllib.parse import quote, unquote
 
 from components.core.errors import HearsightError
 from components.web.store import FetchStore
+from components.web.urls import LONGEST
 from components.web.warc import Entry
 
 SCHEME = "file:"
 
 
-def file_url(name: str) -> str:
-    """The address of the file of that name in the image folder, e.g. ``file:train2017/000000000009.jpg``."""
-    return SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
+def file_url(name: str) -> str | None:
+    """The address of the file of that name in the image folder, e.g. ``file:train2017/000000000009.jpg``.
+
+    None for an empty name, and for an address longer than ``urls.LONGEST``.
+    """
+    url = SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
+    return url if len(SCHEME) < len(url) <= LONGEST else None
+
+
+def any_there(urls: Collection[str], folder: Path) -> bool:
+    """Tell whether the folder holds a file of any of those names; what a name leads to is not looked at."""
+    # os.path.isfile answers False where Path.is_file raises: for a name that is too long.
+    return any(os.path.isfile(folder / unquote(url.removeprefix(SCHEME))) for url in urls)  # noqa: PTH113
 
 
 def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
@@ -33,7 +44,7 @@ def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) 
         HearsightError: the folder is not there, or the disk is full.
     """
     if not folder.is_dir():
-        raise HearsightError("is no folder", where=folder, hint="fix crawl.image_folder, or bring the images")
+        raise HearsightError("is no folder", where=folder, hint="fix crawl.source.image_folder, or bring the images")
     home = folder.resolve()
     for url in sorted(urls):
         if url not in store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from components.core.code_digest import code_digest
@@ -12,33 +13,34 @@ from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
 from components.stages.crawl.posts.calls import Calls
 from components.stages.crawl.posts.found import once, pages_of
-from components.stages.crawl.posts.provider import Provider, provider_of
-from components.stages.crawl.posts.state import FILE, State
+from components.stages.crawl.posts.provider import Provider
+from components.stages.crawl.posts.servers import provider_of
+from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
-from components.stages.crawl.sources.found import FoundPage
+from components.stages.crawl.sources.found import SourcePage
 from components.stages.crawl.sources.taken import address_hash
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
-from components.web.snapshot_chain import begun
+from components.web.snapshot_chain import begun, fold
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import Takedown, taken_row
 from components.web.urls import host_of, normalise
 
 STEP = "crawl.posts"
-READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "max_pages")
-"""Settings besides ``crawl.posts`` that decide how a snapshot's answers are read."""
+READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep")
+"""Settings besides ``crawl.source`` that decide how a snapshot's answers are read."""
 
 
 class PostsSource:
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
-        self._stage, self._params, self._settings, self._taken = stage, params, params.posts, taken
+        self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
         self._lasting: set[str] = set()
         self.hidden: set[str] = set()
         """The hashes of addresses of answers, and of pictures, that only somebody who is taken down gave."""
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """The timelines' rows, then account after account by name with its posts by date."""
         store = answers.store
         below = self._below(store, answers)
@@ -51,16 +53,16 @@ class PostsSource:
         seen: set[tuple[str, str]] = set()
         for page in self._all(survey, state):
             if answers.consent.opt_in:
-                answers.grant([item.candidate.image_url for item in page.found if item.candidate.image_url])
+                answers.grant([one.image_url for one in page.candidates if one.image_url])
             yield once(page, seen)
         if self._taken:
             self.hidden = traces(store, survey_prefix(self._settings.server), self._taken)
 
-    def _all(self, survey: Survey, state: State) -> Iterator[FoundPage]:
+    def _all(self, survey: Survey, state: State) -> Iterator[SourcePage]:
         for row in survey.search.rows:
-            yield FoundPage(row)
+            yield SourcePage(row)
         for name in survey.listed_owners:
-            yield FoundPage(taken_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
+            yield SourcePage(taken_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
         known: set[str] = set()
         for _, owner in sorted(state.owners.items()):
             for page in pages_of(owner, self._settings.tags):
@@ -72,14 +74,14 @@ class PostsSource:
             else:
                 said = ("unknown_owner", "not told", "an owner")
             if url not in known:
-                yield FoundPage(dropped(url, *said, kind="page", detail=f"in {timeline}"))
+                yield SourcePage(dropped(url, *said, kind="page", detail=f"in {timeline}"))
 
     @property
     def _expiring(self) -> bool:
         return self._provider(live=False).expiring
 
     def _provider(self, *, live: bool) -> Provider:
-        return provider_of(self._settings, self._params.max_pages, live=live)
+        return provider_of(self._settings, self._settings.max_pages, live=live)
 
     def _survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
         provider = self._provider(live=live is not None)
@@ -97,25 +99,21 @@ class PostsSource:
 
     def _below(self, store: FetchStore, answers: Answers) -> State:
         """What the snapshots below know, from the newest one that the cache remembers up."""
-        cache, folder, bases = ShardCache(self._stage.state / "cache"), store.folder.parent, store.bases
+        folder, bases = store.folder.parent, store.bases
         code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
-        how = {"code": code, "posts": plain["posts"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
+        how = {"code": code, "posts": plain["source"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
         keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
-        state, start = State(), 0
-        for depth in reversed(range(len(bases))):
-            if (found := cache.find(STEP, keys[depth])) is not None:
-                state, start = State.load(found / FILE), depth + 1
-                break
-        for depth in range(start, len(bases)):
+
+        def extend(depth: int, below: State | None) -> State:
             with BaseStore(folder / bases[depth].snapshot) as old, _newest(old) as base:
                 old.verified_digest()
                 then = Answers(
                     old, answers.agent, allow_private=self._params.allow_private, consent=answers.consent, taken=answers.taken
                 )
-                _, state = self._survey(then, None, state, base)
-            cache.get(STEP, keys[depth], lambda into, made=state: made.save(into / FILE))  # type: ignore[misc]
-        return state
+                return self._survey(then, None, below or State(), base)[1]
+
+        return fold(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Ask for them, from any host; those whose addresses expire are taken over from the snapshot below."""
@@ -131,18 +129,9 @@ class PostsSource:
         return snapshot
 
 
-class _newest:
-    """The newest snapshot below, opened; None where there is none. A context manager."""
-
-    def __init__(self, store: FetchStore) -> None:
-        self._base = BaseStore(store.folder.parent / store.bases[-1].snapshot) if store.bases else None
-
-    def __enter__(self) -> FetchStore | None:
-        return self._base
-
-    def __exit__(self, *_: object) -> None:
-        if self._base is not None:
-            self._base.close()
+def _newest(store: FetchStore) -> AbstractContextManager[FetchStore | None]:
+    """The newest snapshot below, opened; None where there is none."""
+    return BaseStore(store.folder.parent / store.bases[-1].snapshot) if store.bases else nullcontext()
 
 
 def _good(base: FetchStore | None, url: str) -> bool:

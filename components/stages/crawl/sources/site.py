@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from components.stages.crawl.sources.found import FoundPage
-from components.stages.crawl.walk import Found, walk
+from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.walk import walk
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.listed import read_listed
@@ -16,31 +16,28 @@ class SiteSource:
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def __init__(self, params: Any) -> None:
-        self._params = params
+        self._source = params.source
 
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[FoundPage]:
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every page the walk came to, sorted by address."""
-        params = self._params
+        source = self._source
 
         def ensure(urls: Collection[str], depth: int) -> None:
             if live:
-                live.ensure(urls, "page", {host.lower() for host in params.hosts}, f"pages {depth} links away")
+                live.ensure(urls, "page", {host.lower() for host in source.hosts}, f"pages {depth} links away")
 
         def ensure_listed(urls: Collection[str]) -> None:
             if live:
                 live.ensure(urls, "sitemap", None, "sitemaps")
 
-        listed = read_listed(answers, ensure_listed, params.seeds, params.max_pages) if params.sitemaps else None
+        listed = read_listed(answers, ensure_listed, source.seeds, source.max_pages) if source.sitemaps else None
         if live and listed:
             live.note_changes(listed.pages)
-        walked = walk(
-            answers, ensure, seeds=params.seeds, hosts=params.hosts, depth=params.depth, max_pages=params.max_pages, listed=listed
+        pages = walk(
+            answers, ensure, seeds=source.seeds, hosts=source.hosts, depth=source.depth, max_pages=source.max_pages, listed=listed
         )
-        images: dict[str, list[Found]] = {}
-        for item in walked.found:
-            images.setdefault(item.page_url, []).append(item)
-        for url, row in sorted(walked.rows.items()):
-            yield FoundPage(row, images.get(url, []), url)
+        for url in sorted(pages):
+            yield pages[url]
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Ask for them, from any host."""
@@ -48,7 +45,7 @@ class SiteSource:
 
     def about(self) -> dict[str, Any]:
         """Its seeds."""
-        return {"seeds": sorted(self._params.seeds)}
+        return {"seeds": sorted(self._source.seeds)}
 
     def digest(self, snapshot: str) -> str:
         """The snapshot's own."""

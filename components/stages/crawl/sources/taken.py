@@ -10,16 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.core.digests import sha256_bytes
-from components.stages.crawl.sources.found import FoundPage, key_of
-from components.stages.crawl.walk import Found
+from components.stages.crawl.sources.found import SourcePage, key_of
 from components.web.html.page import Candidate
 from components.web.redaction import clean, redact
 from components.web.takedown_list import Takedown, taken_row
 
 
-def mark_of(item: Found, taken: Takedown) -> str:
+def mark_of(page: SourcePage, candidate: Candidate, taken: Takedown) -> str:
     """The hash of the entry that lists an image by its page, its address or its owner; '' when none does."""
-    return taken.url(item.page_url) or taken.url(item.candidate.image_url or "") or taken.owner(item.owner)
+    return taken.url(page.url) or taken.url(candidate.image_url or "") or taken.owner(page.owner)
 
 
 def address_hash(url: str | None) -> str:
@@ -27,21 +26,21 @@ def address_hash(url: str | None) -> str:
     return sha256_bytes((url or "").encode())
 
 
-def without_listed(page: FoundPage, taken: Takedown) -> FoundPage:
+def without_listed(page: SourcePage, taken: Takedown) -> SourcePage:
     """``page``, or of a listed one that it was there; its listed images likewise, each with the key of its record."""
     if not taken:
         return page
-    found = [_without(item, taken) for item in page.found]
-    if mark := taken.url(page.url):
-        mask = taken.mask(page.url)
-        return replace(page, row=taken_row(mask, mark, kind="page"), found=found, url=mask)
-    return replace(page, row=clean(page.row, taken) if page.row else None, found=found)
+    mark = taken.url(page.url)
+    url = taken.mask(page.url) if mark else page.url
+    row = taken_row(url, mark, kind="page") if mark else clean(page.row, taken) if page.row else None
+    candidates = [_without(page, candidate, taken) for candidate in page.candidates]
+    if all(candidate.taken for candidate in candidates):
+        return replace(page, row=row, candidates=candidates, url=url, owner="", post="", posted="", collected="", note="")
+    return replace(page, row=row, candidates=candidates, url=url, note=redact(page.note, taken))
 
 
-def _without(item: Found, taken: Takedown) -> Found:
-    if mark := mark_of(item, taken):
-        blank = Candidate(image_url=None, alt="", position=item.candidate.position, source="")
-        told = f"{key_of(item)} {mark} {address_hash(item.candidate.image_url)}"
-        return replace(item, page_url="", candidate=blank, owner="", post="", posted="", collected="", note="", taken=told)
-    candidate = replace(item.candidate, source=redact(item.candidate.source, taken))
-    return replace(item, candidate=candidate, note=redact(item.note, taken))
+def _without(page: SourcePage, candidate: Candidate, taken: Takedown) -> Candidate:
+    if mark := mark_of(page, candidate, taken):
+        stands_for = f"{key_of(page, candidate)} {mark} {address_hash(candidate.image_url)}"
+        return Candidate(image_url=None, alt="", position=candidate.position, source="", taken=stands_for)
+    return replace(candidate, source=redact(candidate.source, taken))

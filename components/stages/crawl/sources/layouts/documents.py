@@ -21,7 +21,7 @@ def load(path: Path, shown: str) -> Any:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise HearsightError(
-            f"is not JSON: {error.msg}", where=f"{shown}: line {error.lineno}", hint="fetch it again, or fix crawl.layout"
+            f"is not JSON: {error.msg}", where=f"{shown}: line {error.lineno}", hint="fetch it again, or fix crawl.source.layout"
         ) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -37,7 +37,7 @@ def load(path: Path, shown: str) -> Any:
 def other_layout(shown: str, layout: str, lacks: str) -> HearsightError:
     """What to tell of a document that is another one's."""
     return HearsightError(
-        f"is not of the layout '{layout}': {lacks}", where=f"{shown}: line 1", hint="set crawl.layout to the file's own"
+        f"is not of the layout '{layout}': {lacks}", where=f"{shown}: line 1", hint="set crawl.source.layout to the file's own"
     )
 
 

@@ -25,7 +25,7 @@ class Row:
     post: str = ""
     """What identifies it at its source, beside others of the same image: ``name.jpg#0``."""
     language: str = ""
-    """The caption's, ISO 639-1, where the file tells; '' where ``crawl.language`` does for all of it."""
+    """The caption's, ISO 639-1, where the file tells; '' where ``crawl.source.language`` does for all of it."""
     posted: str = ""
     """When it was posted, as the set spells it."""
     note: str = ""
@@ -47,6 +47,8 @@ class Layout(ABC):
     """Its rows name files of an image folder."""
     beside: ClassVar[bool] = False
     """Those names are relative to the file's own folder, not to the image folder."""
+    folder_optional: ClassVar[bool] = False
+    """Without an image folder, those names are relative to the file's own folder, and never to the web."""
     has_languages: ClassVar[bool] = False
     """Its rows tell their languages, of which ``crawl.languages`` takes some."""
 

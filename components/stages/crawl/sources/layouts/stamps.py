@@ -34,7 +34,7 @@ class Stamps(LineLayout):
             raise HearsightError(
                 f"is not of the layout '{self.name}': {rows[1].value}, and so none of the lines after its first",
                 where=f"{shown}: line {rows[1].number}",
-                hint=f"a file holds {self.fields}; set crawl.layout to the file's own, or narrow crawl.inputs",
+                hint=f"a file holds {self.fields}; set crawl.source.layout to the file's own, or narrow crawl.source.inputs",
             )
         for row in rows:
             if row.rule or row.language:

@@ -1,0 +1,55 @@
+"""``hearsight dataset``: add a dataset of one's own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from components.core.errors import HearsightError
+from components.core.graph import find_root
+from components.core.printing import print_text
+
+app = typer.Typer(no_args_is_help=True, help="Datasets of params.yaml.")
+
+
+@app.callback()
+def datasets() -> None:
+    """Datasets of params.yaml."""
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="Its name: small letters, digits and _.")],
+    site: Annotated[str, typer.Option("--site", metavar="URL", help="A live site, from this page on.")] = "",
+    archive: Annotated[
+        str, typer.Option("--archive", metavar="PATH", help="WARC, WAT or WACZ files: a path, a pattern, s3://.")
+    ] = "",
+    table: Annotated[
+        str, typer.Option("--table", metavar="LAYOUT:FILE", help="A table of captions, as tsv:captions.tsv (docs/sources.md).")
+    ] = "",
+    posts: Annotated[
+        str, typer.Option("--posts", metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")
+    ] = "",
+    stages: Annotated[str, typer.Option("--stages", help="Stages, with commas between, instead of the usual ones.")] = "",
+    contact: Annotated[
+        str, typer.Option("--contact", help="URL or mail address that requests name; the open web needs one.")
+    ] = "",
+) -> None:
+    """Add a dataset to params.yaml, with its stages in the chain, and print the next command."""
+    # Imported here: `hearsight --help` needs no stage.
+    from components.tools.datasets import kinds
+    from components.tools.datasets.add import add_dataset
+
+    given = [value for value in (site, archive, table, posts) if value]
+    if len(given) != 1:
+        raise HearsightError("takes one source", where="hearsight dataset add", hint=f"give one of {', '.join(kinds.OPTIONS)}")
+    if site:
+        new = kinds.of_site(site)
+    elif archive:
+        new = kinds.of_archive(archive)
+    else:
+        new = kinds.of_table(table) if table else kinds.of_posts(posts, name)
+    chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
+    last = add_dataset(find_root(), name, new, chosen, contact)
+    print_text(f"added {name} to params.yaml; next: hearsight params crawl -d {name}, then dvc repro {last}")

@@ -1,0 +1,1 @@
+"""Add a dataset to params.yaml: its stages in the chain, and the settings that it changes."""

@@ -1,0 +1,143 @@
+"""Add a dataset to params.yaml in place: comments, order and spelling of everything else stay."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.core.addresses import stage_address
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.graph import Graph, load_graph
+from components.core.params import read_params_file
+from components.tools.datasets.kinds import NewDataset
+
+AFTER = {
+    "filter": ("crawl",),
+    "hypernymize": ("filter",),
+    "extract_descriptions": ("crawl",),
+    "dedup": ("hypernymize", "extract_descriptions", "filter"),
+    "cluster": ("extract_descriptions",),
+    "split": ("dedup", "hypernymize", "extract_descriptions", "crawl"),
+    "synthesize": ("split",),
+    "evaluate_speech": ("synthesize",),
+    "extract_features": ("split",),
+}
+"""Stage → the stages whose output it can read as ``input``; the first that the dataset takes."""
+READS_IMAGES = ("dedup", "cluster", "extract_features")
+"""Stages that also read the images of the crawl, as ``media``."""
+
+
+def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = (), contact: str = "") -> str:
+    """Write a dataset's stages and settings into params.yaml.
+
+    Args:
+        root: the project.
+        name: of the dataset.
+        new: its kind (:mod:`components.tools.datasets.kinds`).
+        stages: the stages it takes, instead of those of its kind; ``crawl`` always is one.
+        contact: the address that requests to the open web name.
+
+    Returns:
+        What ``dvc repro`` calls the last stage.
+
+    Raises:
+        HearsightError: the name is taken or has other characters than letters, digits and ``_``, a stage cannot be added,
+            or params.yaml has another shape than this can change; the file is then as it was.
+    """
+    path, graph = root / "params.yaml", load_graph(root)
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise HearsightError(f"'{name}' cannot name a dataset", where=path, hint="use small letters, digits and _")
+    if name in graph.params or name in graph.datasets:
+        raise HearsightError(f"there is a dataset '{name}' already", where=path, hint="choose another name, or edit it there")
+    wiring = wire(name, list(dict.fromkeys(["crawl", *(stages or new.stages)])), graph)
+    crawl = {"snapshot": f"{name}-1", **new.crawl, **({"contact": contact} if contact else {})}
+    block = {stage: crawl if stage == "crawl" else new.settings.get(stage, {}) for stage in wiring}
+    text = path.read_text(encoding="utf-8")
+    changed = _with_block(_with_chain(text, name, wiring), name, block)
+    meant = read_params_file(path)
+    for stage, inputs in wiring.items():
+        meant.setdefault("chain", {}).setdefault(stage, {})[name] = inputs
+    meant[name] = block
+    try:
+        as_meant = yaml.safe_load(changed) == meant
+    except yaml.YAMLError:
+        as_meant = False
+    if not as_meant:
+        raise HearsightError(
+            "has another shape than 'chain: stage: dataset', one a line", where=path, hint="add the dataset by hand"
+        )
+    publish_bytes(path, changed.encode("utf-8"))
+    return stage_address(name, list(wiring)[-1])
+
+
+def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, str]]:
+    """Return stage → inputs of a dataset, in the order of dvc.yaml.
+
+    Raises:
+        HearsightError: a stage is unknown, reads outputs of other datasets (so it is wired by hand), or lacks the one before.
+    """
+    for stage in stages:
+        if stage not in ("crawl", *AFTER):
+            known = ", ".join(("crawl", *AFTER))
+            raise HearsightError(
+                f"'{stage}' cannot be added this way", where="--stages", hint=f"these can: {known}; wire others by hand"
+            )
+    wiring: dict[str, dict[str, str]] = {}
+    for stage in (stage for stage in graph.stages if stage in stages):
+        before = next((earlier for earlier in AFTER.get(stage, ()) if earlier in stages), "")
+        if stage in AFTER and not before:
+            raise HearsightError(f"'{stage}' needs one of {', '.join(AFTER[stage])}", where="--stages", hint="name that, too")
+        inputs = {"input": f"{name}/{before}"} if before else {}
+        wiring[stage] = inputs | ({"media": f"{name}/crawl"} if stage in READS_IMAGES else {})
+    return wiring
+
+
+def _with_chain(text: str, name: str, wiring: Mapping[str, Mapping[str, str]]) -> str:
+    """Insert a line for each stage behind the last dataset that takes it."""
+    lines = text.split("\n")
+    for stage, inputs in wiring.items():
+        start = lines.index("chain:") + 1 if "chain:" in lines else len(lines)
+        end = next(
+            (at for at in range(start, len(lines)) if re.match(r"\S", lines[at]) and not lines[at].startswith("#")), len(lines)
+        )
+        entry = f"    {name}: {_flow(inputs)}"
+        at = next((at for at in range(start, end) if re.fullmatch(rf"  {stage}:\s*(#.*)?", lines[at])), None)
+        if at is None:
+            last = max(at for at in range(start - 1, end) if at < start or re.match(r" ", lines[at]))
+            lines[last + 1 : last + 1] = [f"  {stage}:", entry]
+            continue
+        behind = next((after for after in range(at + 1, end) if not re.match(r" {3,}\S", lines[after])), end)
+        lines.insert(behind, entry)
+    return "\n".join(lines)
+
+
+def _with_block(text: str, name: str, block: Mapping[str, Mapping[str, Any]]) -> str:
+    """Append the dataset's settings, a line for each stage, and for each setting of the crawl."""
+    lines = [f"{name}:"]
+    for stage, settings in block.items():
+        if stage == "crawl":
+            lines += ["  crawl:", *(f"    {key}: {_flow(value)}" for key, value in settings.items())]
+        else:
+            lines.append(f"  {stage}: {_flow(settings)}")
+    return text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML on one line; text that YAML could read as something else is quoted."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str):
+        return (
+            value
+            if re.fullmatch(r"[A-Za-z_][\w/.-]*", value) and yaml.safe_load(value) == value
+            else json.dumps(value, ensure_ascii=False)
+        )
+    return json.dumps(value)

@@ -1,0 +1,69 @@
+"""The kinds of source a dataset can be added with: what an option says, the crawl's settings, and the usual stages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from components.core.errors import HearsightError
+from components.stages.crawl.sources.layouts import LAYOUTS
+
+OPTIONS = ("--site URL", "--archive PATH", "--table LAYOUT:FILE", "--posts SERVER#TAG")
+PAGES = ("crawl", "filter", "hypernymize", "dedup", "split", "extract_features")
+"""Alt-texts of the web become captions before they are split."""
+CAPTIONS = ("crawl", "split", "extract_features")
+"""Captions of an existing dataset are taken as they are."""
+POSTS = ("crawl", "extract_descriptions", "dedup", "split", "extract_features")
+
+
+@dataclass(frozen=True)
+class NewDataset:
+    """What is written for a dataset of one kind."""
+
+    crawl: dict[str, Any]
+    """The settings of ``crawl`` that are no defaults."""
+    stages: tuple[str, ...]
+    """The stages it takes unless others are named, in order."""
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Stage → the settings that are no defaults."""
+
+
+def of_site(url: str) -> NewDataset:
+    """A live site, from one page on."""
+    return NewDataset({"source": {"kind": "site", "seeds": [url], "hosts": [_host(url, OPTIONS[0])]}}, PAGES)
+
+
+def of_archive(path: str) -> NewDataset:
+    """Web archives: a file, a pattern, or an ``s3://`` address."""
+    return NewDataset({"source": {"kind": "archives", "inputs": [path]}}, PAGES)
+
+
+def of_table(table: str) -> NewDataset:
+    """A table of captions in one of the known layouts."""
+    layout, colon, path = table.partition(":")
+    if not colon or not path or layout not in LAYOUTS:
+        raise HearsightError(
+            f"'{table}' names no table", where="--table", hint=f"write LAYOUT:FILE, LAYOUT one of {', '.join(LAYOUTS)}"
+        )
+    return NewDataset({"source": {"kind": "table", "layout": layout, "inputs": [path]}}, CAPTIONS, {"split": {"by": "text"}})
+
+
+def of_posts(posts: str, name: str) -> NewDataset:
+    """The posts of a hashtag on a Mastodon-compatible server; owners keep their side of the split from day to day."""
+    server, mark, tag = posts.partition("#")
+    if not mark or not re.fullmatch(r"\w+", tag):
+        raise HearsightError(
+            f"'{posts}' names no hashtag", where="--posts", hint="write SERVER#TAG: https://example.social#pracegover"
+        )
+    _host(server, OPTIONS[3])
+    source = {"kind": "posts", "server": server, "tag": tag}
+    return NewDataset({"source": source}, POSTS, {"split": {"by": "owner", "sides": name}})
+
+
+def _host(url: str, option: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise HearsightError(f"'{url}' is no address", where=option.split()[0], hint="write it with http:// or https://")
+    return parts.netloc

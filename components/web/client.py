@@ -1,0 +1,157 @@
+"""One URL asked at a time: politely, until it answers or its retries are used up, and its answer put into the store.
+
+An answer that the base of the snapshot holds is taken over without asking, or confirmed by a conditional request. Not in scope:
+the order of URLs, and hosts that wait for each other (``fetch``); what an API needs (``api``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.web.answers import Answers, Consent
+from components.web.api import Api, call
+from components.web.conditional_fetch import Earlier, moment
+from components.web.erase import turned
+from components.web.failures import NO_SUCH_NAME
+from components.web.hosts import Host, Slots
+from components.web.network import LoopLag, NetworkWatch
+from components.web.request import RETRY_STATUS, Answered, Role, Session
+from components.web.settings import FetchSettings
+from components.web.store import FetchStore
+from components.web.takedown_list import Takedown
+from components.web.urls import host_of
+from components.web.warc import Entry
+
+Progress = Callable[..., Iterable[Any]]
+
+
+class Client:
+    """Asks for single URLs and keeps their answers in a store."""
+
+    def __init__(
+        self,
+        store: FetchStore,
+        settings: FetchSettings,
+        proxy: str,
+        progress: Progress | None,
+        consent: Consent | None,
+        earlier: Earlier | None,
+        taken: Takedown,
+    ) -> None:
+        self.store, self.settings, self._earlier = store, settings, earlier
+        self.answers = Answers.under(settings, store, consent=consent, taken=taken)
+        self.requests = 0
+        """Requests sent."""
+        self.progress = progress or (lambda items, **_: items)
+        self.spared = 0
+        """Answers taken over from the base without a request."""
+        self.kept = 0
+        """Answers whose body the base holds: 304, or an equal body."""
+        self.api: Api | None = None
+        """What requests of the role ``api`` are made of."""
+        self.waiting = asyncio.Lock()
+        """Held by who waits for an API's rate limit."""
+        self._hosts: dict[str, Host] = {}
+        self._slots = Slots(settings.connections)
+        self._session = Session(settings, proxy)
+        self._network = NetworkWatch(self._session.probe)
+        self._lag = LoopLag()
+
+    def note_changes(self, listed: Mapping[str, str]) -> None:
+        """Take a sitemap's word for when its pages last changed: what the base got after that is not asked for again."""
+        if self._earlier:
+            self._earlier.changed = {url: moment(lastmod) for url, lastmod in listed.items() if lastmod}
+
+    def take_over(self, urls: Collection[str]) -> None:
+        """Let the base's good answers for ``urls`` stand unasked, whatever their age."""
+        if self._earlier:
+            self._earlier.lasting = frozenset(urls)
+
+    def host(self, url: str, role: str = "") -> Host:
+        """The politeness towards the host of ``url``; its API has rates of its own."""
+        name = f"{role} {host_of(url)}"
+        if name not in self._hosts:
+            self._hosts[name] = Host(self.settings)
+        return self._hosts[name]
+
+    async def _ask(self, url: str, role: Role) -> Entry:
+        """One URL, asked until it answers or the retries are used up; the result is in the store."""
+        if self._earlier and (known := self._earlier.spared(url, role)):
+            self.spared += 1
+            return self.store.add(known)
+        if role == "api":
+            return await call(self, url)
+        host = self.host(url)
+        async with host.gate:
+            wait = self.settings.backoff
+            for attempt in range(self.settings.retries + 1):
+                delay = self.settings.delay if role == "robots" else max(self.settings.delay, self.answers.rules(url).delay)
+                await host.turn(delay)
+                if host.closed:
+                    return self.store.add(Entry(url, 0, "retry_later", "the host asked to be left alone"))
+                if host.given_up:
+                    return self.store.add(_given_up(url, self.settings.budget.host_failures))
+                answer, slow = await self._timed(host, url, role)
+                entry = answer.entry
+                again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
+                again = again or entry.status in RETRY_STATUS
+                host.closed = host.closed or answer.pause > self.settings.max_retry_after
+                if not again or host.closed or attempt == self.settings.retries:
+                    break
+                host.hold(answer.pause)
+                await asyncio.sleep(max(min(wait, self.settings.timeout), answer.pause))
+                wait *= 2
+            host.note(good=not (slow or again or entry.failure in ("tls", "dns")))
+        placed = self.keep(answer)
+        await self._require_network(url)
+        return placed
+
+    async def _timed(self, host: Host, url: str, role: Role) -> tuple[Answered, bool]:
+        """One request, and whether the host was slow; the time that this machine was busy is not the host's."""
+        async with self._slots.slot(host):
+            loop = asyncio.get_running_loop()
+            start, lag = loop.time(), self._lag.seconds
+            answer = await self.request(url, role)
+            took = loop.time() - start - (self._lag.seconds - lag)
+        return answer, took > self.settings.budget.slow_answer
+
+    async def request(self, url: str, role: Role) -> Answered:
+        """One request, conditional where the base has a copy."""
+        self.requests += 1
+        asks = self._earlier.conditions(url) if self._earlier else {}
+        if role == "api" and self.api:  # unconditional: the answer's own headers tell of the next page
+            asks = self.api.headers(url)
+        return await self._session.get(url, role, asks)
+
+    def keep(self, answer: Answered) -> Entry:
+        """Store an answer; what the base holds is not copied, and of a redirect to what is taken down only that it is one."""
+        entry, body, headers, reason, _ = answer
+        if entry.failure in ("connection", "dns", "timeout") and entry.detail != NO_SUCH_NAME:
+            self._network.failed(host_of(entry.url))
+        elif entry.failure not in ("dns", "private_address", "internal_error"):
+            self._network.answered(host_of(entry.url), entry.url)
+        if (told := turned(entry, self.answers.taken)) is not entry:
+            return self.store.add(told)
+        if self._earlier and entry.status == 304 and self._earlier.conditions(entry.url):
+            self.kept += 1
+            return self.store.add(self._earlier.confirmed(entry), b"", headers, reason, answered=304)
+        same = self._earlier.unchanged(entry, body) if self._earlier else entry
+        self.kept += bool(same.held)
+        return self.store.add(same, b"" if same.held else body, headers, reason, answered=200 if same.held else 0)
+
+    async def _require_network(self, url: str) -> None:
+        """Raises HearsightError when this machine has lost its network."""
+        if await self._network.lost():
+            raise HearsightError(
+                f"the network is gone: {self._network.failures} hosts failed one after the other, the last of them "
+                f"{host_of(url)}, and none that answered before can be reached",
+                where=self.store.folder,
+                hint="check the network and run the stage again; what was fetched is kept",
+            )
+
+
+def _given_up(url: str, failures: int) -> Entry:
+    return Entry(url, 0, "host_failing", f"{failures} failures or slow answers in a row", threshold=f"fewer than {failures}")

@@ -1,0 +1,146 @@
+"""The files that a fetch store appends to: WARC segments, and the index that names what was synced; and their records read.
+
+A segment is a series of gzip members, a record each. A record is indexed only after its segment was synced, so a killed writer
+leaves at most whole records without a line and one torn record, which :func:`recover` takes in and cuts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.files import disk_error, fsync_folder
+from components.web.gzip_record import unpacked
+from components.web.index import index_line
+from components.web.warc import Entry, scan, split
+
+SEGMENT_BYTES = 256 * 1024 * 1024
+"""A segment is closed when it is larger than this."""
+SYNC_EVERY = 64
+"""Records that share one fsync."""
+
+
+class Segments:
+    """The segments and the index of one snapshot, open for appending.
+
+    Args:
+        folder: the snapshot's.
+        last: the segment to go on with; '' to begin the first.
+    """
+
+    def __init__(self, folder: Path, last: str) -> None:
+        self._folder = folder
+        self._pending: list[Entry] = []
+        self._broken = False
+        self._index = (folder / "index.jsonl").open("ab", buffering=0)
+        self._segment: IO[bytes] | None = (folder / last).open("ab", buffering=0) if last else None
+
+    def add(self, entry: Entry, record: bytes) -> Entry:
+        """Append one record; returns its entry with its place. Durable after the next :meth:`sync`.
+
+        Raises:
+            HearsightError: the disk is full; nothing more is taken, and what was written before stays good.
+        """
+        if self._broken:
+            raise not_writable(self._folder)
+        try:
+            if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
+                self._segment = self._next()
+            offset, name = self._segment.tell(), Path(self._segment.name).name
+            write_all(self._segment, record)
+        except OSError as error:
+            self._broken = True
+            raise disk_error(error, self._folder) from error
+        placed = replace(entry, segment=name, offset=offset, length=len(record))
+        self._pending.append(placed)
+        return placed
+
+    def _next(self) -> IO[bytes]:
+        self.sync()
+        number = 0
+        if self._segment is not None:
+            number = int(Path(self._segment.name).name[8:13]) + 1
+            self._segment.close()
+        segment = (self._folder / f"segment-{number:05d}.warc.gz").open("ab", buffering=0)
+        fsync_folder(self._folder)
+        return segment
+
+    @property
+    def due(self) -> bool:
+        """Whether enough records wait to be synced together."""
+        return len(self._pending) >= SYNC_EVERY
+
+    def sync(self) -> None:
+        """Make everything added so far durable: the segment first, then the index that names it."""
+        if not self._pending or self._broken or self._segment is None:
+            return
+        try:
+            os.fsync(self._segment.fileno())
+            write_all(self._index, b"".join(index_line(entry) for entry in self._pending))
+            os.fsync(self._index.fileno())
+        except OSError as error:
+            self._broken = True
+            raise disk_error(error, self._folder) from error
+        self._pending.clear()
+
+    def close(self) -> None:
+        """Sync and close the files."""
+        try:
+            self.sync()
+        finally:
+            self._index.close()
+            if self._segment is not None:
+                self._segment.close()
+
+
+def recover(folder: Path, sizes: Mapping[str, int], ends: Mapping[str, int], *, complete: bool) -> list[Entry]:
+    """Cut what lies behind the indexed records of each segment; returns the whole records found there, in order.
+
+    Args:
+        sizes: segment → its bytes.
+        ends: segment → where its last indexed record ends.
+        complete: nothing behind them counts.
+    """
+    found: list[Entry] = []
+    for name, end in ends.items():
+        taken, good = scan(folder / name, end) if end < sizes[name] and not complete else ([], end)
+        found += taken
+        if good < sizes[name]:
+            with (folder / name).open("r+b") as handle:
+                handle.truncate(good)
+                os.fsync(handle.fileno())
+    return found
+
+
+def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
+    """The body of the answer that lies there; None when the record is not whole, or its body not the one of that digest."""
+    try:
+        with segment.open("rb") if isinstance(segment, Path) else nullcontext(segment) as handle:
+            handle.seek(offset)
+            body = split(unpacked(handle.read(length)))[2]
+    except (ValueError, FileNotFoundError):
+        return None
+    return body if sha256_bytes(body) == sha256 else None
+
+
+def damaged(what: str, where: Path) -> HearsightError:
+    """What to tell a person about a record whose bytes are not those that were stored."""
+    return HearsightError(f"{what} is damaged", where=where, hint="remove the snapshot's folder and crawl again")
+
+
+def not_writable(folder: Path) -> HearsightError:
+    """What to tell a person about a store that takes nothing."""
+    return HearsightError("is not open for writing", where=folder, hint="run the crawl stage again")
+
+
+def write_all(handle: IO[bytes], data: bytes) -> None:
+    """Write to an unbuffered file: the system may take a part, and says that the disk is full only at the next."""
+    view = memoryview(data)
+    while view:
+        view = view[handle.write(view) :]

@@ -1,0 +1,120 @@
+"""The settings of every stage have defaults with a source, and `hearsight params` lists what applies and why."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from components.cli.main import app
+from components.core.graph import load_graph
+from components.core.params import Settings, classes_of, parse_settings, stage_params
+from components.execution.runner import stage_settings
+from components.stages.filter import Params as FilterParams
+from components.stages.hypernymize import Params as HypernymizeParams
+from components.stages.split import Params as SplitParams
+from components.tools.datasets.params_listing import listed
+from tests.support import PROJECT
+
+GRAPH = load_graph(PROJECT)
+BLOCKS = [(stage, dataset) for stage, takers in GRAPH.chain.items() for dataset in takers]
+
+
+def classes(kind: type[Settings]) -> Iterator[type[Settings]]:
+    """A class of settings, its subclasses, and those of its fields."""
+    yield kind
+    for variant in kind.__subclasses__():
+        yield from classes(variant)
+    for field in kind.model_fields.values():
+        for inner in classes_of(field.annotation):
+            yield from classes(inner)
+
+
+@pytest.mark.parametrize("stage", GRAPH.stages)
+def test_every_setting_has_a_default_of_its_type_and_a_meaning(stage: str) -> None:
+    for kind in classes(importlib.import_module(f"components.{stage}").Params):
+        kind.model_validate(kind().model_dump())
+        for name, field in kind.model_fields.items():
+            assert field.description, f"{kind.__module__}.{kind.__name__}.{name}"
+
+
+def test_an_empty_block_is_the_papers_profile() -> None:
+    assert parse_settings(FilterParams, {}, "here").plain() == {
+        "providers": {"language": "embedded", "vision": "embedded"},
+        "language": "en",
+        "formats": ["JPEG"],
+        "sides_over": 400,
+        "max_aspect_ratio": 2.0,
+        "pornography_from": 0.5,
+        "min_words": 2,
+        "max_words": 256,
+        "max_characters": 2500,
+        "max_mark_run": 10,
+        "max_capital_ratio": 0.7,
+        "max_repetition": 0.2,
+        "min_language": 0.01,
+        "min_zipf": 0.5,
+        "min_zipf_unlisted": 1.7,
+        "profanity_from": 0.8,
+        "min_polarity": -0.8,
+        "max_polarity": 0.8,
+        "require": ["determiner", "noun", "preposition"],
+        "max_noun_ratio": 0.75,
+        "min_unique_ratio": 0.6,
+        "min_labels": 5,
+        "max_labels": 20,
+        "min_label_confidence": 0.05,
+        "min_kind_confidence": 0.1,
+    }
+    found = stage_params(Path("params.yaml"), {"paper": {}}, "paper", "hypernymize", HypernymizeParams).plain()
+    assert (found["concept_level"], found["min_concept_count"], found["stated_role"]) == ("noun", 101, False)
+    for stage in ("filter", "hypernymize"):
+        assert not any(row.changed for row in listed(stage_settings(GRAPH, stage, "paper")))
+
+
+def test_params_yaml_holds_only_changes_and_at_most_250_lines() -> None:
+    text = (PROJECT / "params.yaml").read_text(encoding="utf-8")
+    gates = len(yaml.safe_load(text)["gates"]) + 1
+    assert len(text.splitlines()) - gates <= 250
+
+
+@pytest.mark.parametrize(("stage", "dataset"), BLOCKS)
+def test_what_is_listed_is_what_the_stage_reads(stage: str, dataset: str) -> None:
+    settings = stage_settings(GRAPH, stage, dataset)
+    rows = {row.name: row for row in listed(settings)}
+    for name, row in rows.items():
+        value = settings.plain()
+        for key in name.split("."):
+            value = value[key]
+        assert value == row.value and row.meaning
+    assert stage == "caption" or all(row.changed == (row.value != row.default) for row in rows.values())
+
+
+def test_a_selected_class_is_listed_with_its_own_defaults() -> None:
+    rows = {row.name: row for row in listed(parse_settings(SplitParams, {"by": "owner", "sides": "x"}, "here"))}
+    assert (rows["by"].value, rows["by"].default, rows["by"].changed) == ("owner", "group", True)
+    assert (rows["validation"].value, rows["validation"].changed, rows["validation"].source) == (0.2, False, "PCV §4.3.4: .2.")
+
+
+def test_the_command_prints_value_default_source_and_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROJECT)
+    done = CliRunner().invoke(app, ["params", "filter", "--dataset", "english", "--json"])
+    rows = {row["name"]: row for row in map(json.loads, done.output.splitlines())}
+    assert done.exit_code == 0 and rows["sides_over"] == {
+        "name": "sides_over",
+        "value": 99,
+        "default": 400,
+        "changed": True,
+        "source": "CC §3: 400.",
+        "meaning": "Both sides must be greater than this, in px.",
+    }
+    assert rows["providers.vision"]["value"] == "embedded"
+    only = CliRunner().invoke(app, ["params", "filter", "--dataset", "english", "--changed"])
+    assert [json.loads(line)["name"] for line in only.output.splitlines()] == [
+        "formats", "sides_over", "max_aspect_ratio", "require"
+    ]  # fmt: skip
