@@ -13,7 +13,7 @@ from components.core.stage_output import StageOutput
 
 MOST_RULES = 3
 """Number of rules listed for a stage: those that dropped most."""
-PAGES = {"neighbours": "nearest neighbours", "evaluate_speech": "voices, to listen to"}
+PAGES = {"neighbours": "nearest neighbours", "listen": "voices, to listen to"}
 """File name → title, for pages whose file name is not a title."""
 
 

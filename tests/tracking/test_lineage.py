@@ -187,7 +187,7 @@ def test_dvc_lock_leads_back_to_the_runs(project: Project) -> None:
     steps = trace_lineage(project.root, str(lock(project)))
     assert [step.stage for step in steps] == ["pretrain_retrieval", "split", "crawl"]
     assert steps[0].run_id == trace_lineage(project.root, BEST)[0].run_id
-    assert "reports/gates/english/split.json: no finished run made the output that this gate (md5 beefbeef) lets pass" in refused(
+    assert "reports/gates/english/split.json: no finished run made the output of this gate (md5 beefbeef)" in refused(
         project, str(lock(project, split="beef" * 8))
     )
 
