@@ -125,7 +125,7 @@ def test_an_unknown_target_names_the_known_ones(project: Project) -> None:
 @pytest.mark.parametrize("stage", ["pretrain_retrieval", "split", "crawl"])
 def test_a_renamed_run_is_refused(project: Project, stage: str) -> None:
     with tag(project, stage, "mlflow.runName", "nice run"):
-        assert f"its name does not carry its output's digest: it made {stage}@{project.digest(stage)[:8]}" in refused(project)
+        assert f"its name does not match its output: it should be {stage}@{project.digest(stage)[:8]}" in refused(project)
 
 
 @pytest.mark.parametrize("stage", ["pretrain_retrieval", "split", "crawl"])
