@@ -200,7 +200,7 @@ def test_after_kill_9_of_the_driver_no_task_of_it_writes_any_more(cluster, tmp_p
     finally:
         run.kill()
         run.communicate()
-    # The lock of a dead process is free at once; it is the fence that waits for its tasks.
+    # The lock of a dead process is free at once; the writer lock waits for its tasks.
     with sole_writer(tmp_path / "lock", "the beats"):
         assert still(tmp_path)
     assert len(ray_work.beats(tmp_path)) < 5, "a queued task of the dead driver was begun"
