@@ -210,7 +210,7 @@ def test_a_tracker_that_is_away_loses_nothing(
         assert record_run(result) is None
     warning = capsys.readouterr().err
     assert warning.count("\n") == 1
-    assert "english/dedup is finished but not in MLflow" in warning
+    assert "the run of english/dedup is not in MLflow" in warning
     assert not runs_of(project, "dedup")
     (told,) = flush(project.root)
     assert [run.info.run_id for run in runs_of(project, "dedup")] == [told]
