@@ -64,7 +64,7 @@ def inputs(root: Path, count: int, added: int) -> ResultCache:
                 "image_sha256": sha256,
             }
             shard.append(row("hypernymize", media=f"{len(rows):05d}/{sha256}.jpg", collected=day, phash="0" * 16, **values))
-        store.keep(ImageFeatures(), features)
+        store.write(ImageFeatures(), features)
         rows.append(shard)
         media.append(pictures)
     old = -(-count // SHARD)

@@ -1,1 +1,1 @@
-"""DVC's graph as Prefect flows: nothing here knows a stage by name, and of ``components`` only the core is imported."""
+"""DVC's graph as Prefect flows. No module names a stage; of ``components`` only core, execution and tracking are imported."""

@@ -1,8 +1,8 @@
-"""The Prefect flow: one task a stage of DVC's graph, made anew from dvc.yaml at every run.
+"""The Prefect flow: one task for each stage of DVC's graph, read from dvc.yaml at every run.
 
-A task runs ``dvc repro`` on its one stage under a guard, so a cancelled or killed flow leaves no process behind. The
-pool in a stage's ``meta`` bounds how many of its kind run at once in this flow, and is a tag (``pool:gpu``) on which a
-server can set a limit across flows. A refusal (exit code 2: bad input, a failed check) is not retried.
+A task runs ``dvc repro`` on one stage under a guard, so a cancelled or killed flow leaves no process behind. The pool in a
+stage's ``meta`` limits the concurrent stages of the flow, and is a tag (``pool:gpu``) for a server's limits across flows. Exit
+code 2 (bad input, a failed check) is not retried.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from flows.guard import TIMED_OUT, run_guarded
 from flows.show import show_funnels, show_stage
 
 POOLS = {"cpu": 1, "gpu": 1, "network": 2}
-"""Stages of a pool at once: a CPU stage uses every core by itself."""
-MOST_THREADS = 256
+"""Pool → concurrent stages; one CPU stage uses all cores."""
+MAX_THREADS = 256
 RETRY_AFTER: list[float] = [10, 60, 300]
-"""Seconds before the first, second and every later retry."""
+"""Seconds before the first, second and further retries."""
 DVC = (sys.executable, "-m", "dvc")
 
 
 class StageFailed(Exception):
-    """A stage ended badly; ``refused`` when another try with the same input would end the same."""
+    """A stage failed; ``refused`` when a retry with the same input would fail too."""
 
     def __init__(self, address: str, line: str, *, refused: bool) -> None:
         super().__init__(f"{address}: {line}")
@@ -45,12 +45,12 @@ class StageFailed(Exception):
 
 
 def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:
-    """What a stage's process is given: the flow it belongs to, no telemetry, this environment's commands first."""
+    """Return the environment of a stage's process: the flow's ids, no telemetry, this environment's commands first in PATH."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     extra = {
         "HEARSIGHT_FLOW_RUN": flow_run,
         "HEARSIGHT_PIPELINE_RUN": pipeline_run,
-        # Whatever a stage starts ends with its guard: the flow starts the process that logs the stages' runs.
+        # The guard ends every process that a stage starts, so the flow starts the process that logs runs.
         recorder.SWITCH: os.environ.get(recorder.SWITCH, "queue"),
         "DVC_NO_ANALYTICS": "1",
         "PYTHONUNBUFFERED": "1",
@@ -58,39 +58,39 @@ def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, **{name: value for name, value in extra.items() if value}}
 
 
-def _worth_another_try(_task: Any, _run: Any, state: State[Any]) -> bool:
+def _should_retry(_task: Any, _run: Any, state: State[Any]) -> bool:
     try:
         state.result()
     except StageFailed as error:
         return not error.refused
-    except Exception:  # anything else that happened to a task may pass
+    except Exception:  # other errors may be temporary
         return True
     return False
 
 
-@task(retry_condition_fn=_worth_another_try, persist_result=False)
+@task(retry_condition_fn=_should_retry, persist_result=False)
 def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threading.Semaphore | None = None) -> str:
-    """Reproduce one stage; returns DVC's last line.
+    """Reproduce one stage and return the last line of DVC's output.
 
     Raises:
-        StageFailed: it failed or took too long; the message holds the stage's own line of error.
+        StageFailed: the stage failed or exceeded its time limit; the message has its error line.
     """
     logger = get_run_logger()
     lines: list[str] = []
 
-    def hear(line: str) -> None:
+    def log_line(line: str) -> None:
         logger.info("%s", line)
         lines.append(line)
         del lines[:-200]
 
     with slots or threading.Semaphore():
         code = run_guarded(
-            [*DVC, "--wait-for-lock", "repro", "-s", stage.address], cwd=root, env=env, limit=stage.timeout, on_line=hear
+            [*DVC, "--wait-for-lock", "repro", "-s", stage.address], cwd=root, env=env, limit=stage.timeout, on_line=log_line
         )
     recorder.start_logger(root)
     try:
         show_stage(stage, root, failed=error_line(lines) if code else "")
-    except Exception as error:  # a page that cannot be made is no reason to lose a stage that was
+    except Exception as error:  # a missing artefact must not fail the stage
         logger.warning("no artefact for %s: %s", stage.address, error)
     if code == TIMED_OUT:
         raise StageFailed(stage.address, f"ended after its time limit of {stage.timeout:g} s", refused=False)
@@ -100,20 +100,20 @@ def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threa
 
 
 def error_line(lines: list[str]) -> str:
-    """The line that says what went wrong: the stage's own if it has one, else DVC's, else the last."""
+    """Return the line with the error: the stage's own, else DVC's, else the last line."""
     for pattern in (r"^hearsight: (?!warning)", r"^ERROR: ", r"\S"):
         for line in reversed(lines):
             if re.search(pattern, line):
                 return re.sub(pattern if pattern != r"\S" else r"^\b\B", "", line)
-    return "ended without a word"
+    return "ended without output"
 
 
 @task(persist_result=False)
 def status_is_clean(addresses: list[str], root: Path, env: Mapping[str, str]) -> None:
-    """Hold the run to its end: DVC finds nothing left to do.
+    """Verify that ``dvc status`` reports the stages as up to date.
 
     Raises:
-        StageFailed: something changed while the flow ran; names the stages.
+        StageFailed: something changed during the flow; names the stages.
     """
     lines: list[str] = []
     code = run_guarded([*DVC, "--wait-for-lock", "status", *addresses], cwd=root, env=env, limit=600, on_line=lines.append)
@@ -123,11 +123,11 @@ def status_is_clean(addresses: list[str], root: Path, env: Mapping[str, str]) ->
     get_run_logger().info("dvc status is clean: %d stages", len(addresses))
 
 
-def move_on(dataset: str, root: Path) -> None:
-    """Let ``dataset``'s crawl name a snapshot of the day, standing on its last one; an unfinished one is finished first.
+def start_snapshot(dataset: str, root: Path) -> None:
+    """Set the crawl of ``dataset`` to the day's snapshot, based on its last one; an unfinished snapshot is kept.
 
     Raises:
-        StageFailed: it has no crawl, or params.yaml cannot be changed.
+        StageFailed: the dataset has no crawl, or params.yaml cannot be changed.
     """
     lines: list[str] = []
     command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", "--dataset", dataset]
@@ -138,7 +138,7 @@ def move_on(dataset: str, root: Path) -> None:
 
 
 def _threads() -> Any:
-    return ThreadPoolTaskRunner(max_workers=MOST_THREADS)
+    return ThreadPoolTaskRunner(max_workers=MAX_THREADS)
 
 
 def _flow_run_name() -> str:
@@ -150,66 +150,66 @@ def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = No
     """Bring the project up to date.
 
     Args:
-        target: a stage's address (or several, separated by spaces) to make with all it needs; empty: everything.
-        root: the project's folder; empty: the one this process is in.
-        pools: how many stages of each pool run at once, over :data:`POOLS`.
-        snapshots: datasets whose crawl first moves on to a snapshot of the day.
+        target: names of stages (``stage@dataset``), separated by spaces, to run with all they need; empty: all stages.
+        root: the project's folder; empty: the current folder.
+        pools: pool → concurrent stages; overrides :data:`POOLS`.
+        snapshots: datasets whose crawl first starts the day's snapshot.
 
     Returns:
-        How many stages were looked at.
+        The number of stages.
     """
-    place = Path(root or Path.cwd()).resolve()
+    project = Path(root or Path.cwd()).resolve()
     for dataset in snapshots or []:
-        move_on(dataset, place)
-    stages = read_tasks(place, target.split())
+        start_snapshot(dataset, project)
+    stages = read_tasks(project, target.split())
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         raise MissingContextError("pipeline runs as a flow only")
     flow_run = str(context.flow_run.id)
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
-    opened = recorder.open_pipeline(place, datasets, flow_run) if datasets else {}
+    runs = recorder.open_pipeline(project, datasets, flow_run) if datasets else {}
     slots = {name: threading.Semaphore(size) for name, size in {**POOLS, **(pools or {})}.items()}
     finished = False
     try:
         futures: dict[str, PrefectFuture[str]] = {}
         for stage in stages:
-            made: Any = run_stage.with_options(
+            configured: Any = run_stage.with_options(
                 name=stage.address,
                 task_run_name=stage.address,
                 retries=stage.retries,
                 retry_delay_seconds=RETRY_AFTER[: stage.retries] or 0.0,
                 tags=[f"pool:{stage.pool}"],
             )
-            env = environment(flow_run, opened.get(stage.dataset, ""))
+            env = environment(flow_run, runs.get(stage.dataset, ""))
             slot = slots.setdefault(stage.pool, threading.Semaphore(1))
-            futures[stage.address] = made.submit(
-                stage, place, env, slot, wait_for=[futures[up] for up in stage.upstream if up in futures]
+            futures[stage.address] = configured.submit(
+                stage, project, env, slot, wait_for=[futures[up] for up in stage.upstream if up in futures]
             )
         wait(list(futures.values()))
         _raise_first(futures)
-        show_funnels(place, datasets)
-        status_is_clean([stage.address for stage in stages], place, environment(flow_run, ""))
+        show_funnels(project, datasets)
+        status_is_clean([stage.address for stage in stages], project, environment(flow_run, ""))
         finished = True
     finally:
-        if opened:
-            recorder.close_pipeline(place, opened, finished=finished)
+        if runs:
+            recorder.close_pipeline(project, runs, finished=finished)
     return len(stages)
 
 
 def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:
-    """One error for all that failed: the first one's line, and which were not run for it."""
-    bad = {name: future.state for name, future in futures.items() if not future.state.is_completed()}
-    failed = [name for name, state in bad.items() if state.is_failed() or state.is_crashed()]
-    if not bad:
+    """Raise one error for all failed stages: the first one's line, and the stages that did not run."""
+    unfinished = {name: future.state for name, future in futures.items() if not future.state.is_completed()}
+    failed = [name for name, state in unfinished.items() if state.is_failed() or state.is_crashed()]
+    if not unfinished:
         return
-    first = bad[failed[0]] if failed else next(iter(bad.values()))
-    skipped = [name for name in bad if name not in failed]
-    more = f"; failed too: {', '.join(failed[1:])}" if failed[1:] else ""
-    rest = f"; not run: {', '.join(skipped)}" if skipped else ""
+    first = unfinished[failed[0]] if failed else next(iter(unfinished.values()))
+    skipped = [name for name in unfinished if name not in failed]
+    others = f"; failed too: {', '.join(failed[1:])}" if failed[1:] else ""
+    not_run = f"; not run: {', '.join(skipped)}" if skipped else ""
     try:
         first.result()
     except StageFailed as error:
         raise HearsightError(
-            f"{error}{more}{rest}", hint="fix it and start the flow again: what is done is not done again"
+            f"{error}{others}{not_run}", hint="fix it and start the flow again: finished stages are not run again"
         ) from None
-    raise HearsightError(f"{first.message}{more}{rest}", where="flow")
+    raise HearsightError(f"{first.message}{others}{not_run}", where="flow")

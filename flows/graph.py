@@ -1,6 +1,6 @@
-"""DVC's own graph as a plain list of tasks: what runs after what, and what ``meta`` asks of a scheduler.
+"""DVC's graph as a list of tasks with their dependencies and the scheduling options in ``meta``.
 
-``dvc.yaml`` is the only list of stages; this reads it through DVC, templates resolved. No Prefect here.
+Reads ``dvc.yaml`` through DVC, which resolves its templates. Does not import Prefect.
 """
 
 from __future__ import annotations
@@ -22,34 +22,35 @@ class StageTask:
     """One stage of dvc.yaml, as a task."""
 
     address: str
-    """What ``dvc repro`` takes: ``filter@english``."""
+    """The name for ``dvc repro``: ``filter@english``."""
     command: str
     upstream: tuple[str, ...]
-    """Addresses that must have finished, sorted."""
+    """Addresses of the stages that must finish before, sorted."""
     pool: str = "cpu"
     retries: int = 0
     timeout: float = 3600.0
-    """Seconds a run may take, waiting for DVC's lock included."""
+    """Limit of a run in seconds, including the wait for DVC's lock."""
 
     @property
     def dataset(self) -> str:
-        """The dataset its command names, or empty."""
-        found = re.search(r"--dataset[ =](\S+)", self.command)
-        return found[1] if found else ""
+        """The dataset in the command; empty for none."""
+        match = re.search(r"--dataset[ =](\S+)", self.command)
+        return match[1] if match else ""
 
     @property
     def verb(self) -> tuple[str, str]:
-        """``("run", "filter")`` or ``("check", "filter")`` of a Hearsight command, else two empty strings."""
-        found = re.match(r"hearsight (run|check) (\S+)", self.command)
-        return (found[1], found[2]) if found else ("", "")
+        """``("run", "filter")`` or ``("check", "filter")`` for a Hearsight command, else two empty strings."""
+        match = re.match(r"hearsight (run|check) (\S+)", self.command)
+        return (match[1], match[2]) if match else ("", "")
 
 
 def read_tasks(root: Path, targets: Iterable[str] = ()) -> list[StageTask]:
-    """The tasks of ``targets`` and of everything they need (of the whole graph when there are none), in running order.
+    """Return the tasks of ``targets`` and their dependencies, or of the whole graph without targets, in running order.
 
     Raises:
-        HearsightError: dvc.yaml cannot be read, a target is not in it, or a ``meta`` value makes no sense.
+        HearsightError: dvc.yaml cannot be read, a target is not in it, or a ``meta`` value is invalid.
     """
+    # Here: imports seconds of DVC.
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 
@@ -61,19 +62,19 @@ def read_tasks(root: Path, targets: Iterable[str] = ()) -> list[StageTask]:
             tasks = {name: _task(root, name, stage, needs[name]) for name, stage in stages.items() if stage.cmd}
     except DvcException as error:
         raise HearsightError(" ".join(str(error).split()), where=root / "dvc.yaml", hint="see `dvc dag`") from None
-    wanted = set(tasks)
+    selected = set(tasks)
     if chosen := [target for target in targets if target]:
         for target in chosen:
             if target not in tasks:
                 raise HearsightError(
                     f"has no stage '{target}'", where=root / "dvc.yaml", hint=f"known are: {', '.join(sorted(tasks))}"
                 )
-        wanted = _closure(chosen, needs)
-    return _in_order({name: task for name, task in tasks.items() if name in wanted})
+        selected = _closure(chosen, needs)
+    return _in_order({name: task for name, task in tasks.items() if name in selected})
 
 
 def _address(stage: Any, root: Path) -> str:
-    """What ``dvc repro`` takes when it is called in ``root`` (DVC's own addresses are relative to this process)."""
+    """Return the stage's name for ``dvc repro`` in ``root`` (DVC's addresses are relative to this process)."""
     path = os.path.relpath(stage.path, root.resolve())
     name = getattr(stage, "name", "")
     return str(name) if path == "dvc.yaml" else f"{path}:{name}" if name else path
@@ -95,32 +96,37 @@ def _task(root: Path, address: str, stage: Any, needs: set[str]) -> StageTask:
 
 
 def seconds(text: object, where: str = "") -> float:
-    """``90s``, ``30m``, ``2h``, ``1d`` or a plain number of seconds."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)", str(text).strip())
-    if not found or float(found[1]) <= 0:
+    """Return the seconds of ``90s``, ``30m``, ``2h``, ``1d`` or a number of seconds.
+
+    Raises:
+        HearsightError: the text has another form, or is not positive.
+    """
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)", str(text).strip())
+    if not match or float(match[1]) <= 0:
         raise HearsightError(f"timeout is {text!r}", where=where, hint="write 90s, 30m, 2h or 1d")
-    return float(found[1]) * UNITS[found[2] or "s"]
+    return float(match[1]) * UNITS[match[2] or "s"]
 
 
 def _closure(chosen: Iterable[str], needs: dict[str, set[str]]) -> set[str]:
-    wanted: set[str] = set()
-    ahead = list(chosen)
-    while ahead:
-        name = ahead.pop()
-        if name not in wanted:
-            wanted.add(name)
-            ahead.extend(needs[name])
-    return wanted
+    """Return the chosen stages and everything they need."""
+    closure: set[str] = set()
+    pending = list(chosen)
+    while pending:
+        name = pending.pop()
+        if name not in closure:
+            closure.add(name)
+            pending.extend(needs[name])
+    return closure
 
 
 def _in_order(tasks: dict[str, StageTask]) -> list[StageTask]:
-    """Upstream first; among those free to go, by address: the order is the same every time."""
+    """Return the tasks in topological order, ties by address, so that the order is always the same."""
     done: dict[str, StageTask] = {}
     while len(done) < len(tasks):
-        free = [
+        ready = [
             name
             for name in sorted(tasks)
             if name not in done and all(up in done or up not in tasks for up in tasks[name].upstream)
         ]
-        done.update((name, tasks[name]) for name in free)
+        done.update((name, tasks[name]) for name in ready)
     return list(done.values())

@@ -1,8 +1,8 @@
-"""Runs one command such that nothing of it outlives its end, its time limit, or the process that asked for it.
+"""Guard that ends all processes of a command when the command ends, exceeds its time limit, or loses its parent.
 
-``run_guarded`` starts ``python -m flows.guard LIMIT PARENT -- COMMAND``: a process with a session of its own that adopts
-every descendant of the command (Linux's child subreaper), hears of its parent's death from the kernel, and ends all
-of them, politely at first. No Prefect here.
+``run_guarded`` starts ``python -m flows.guard LIMIT PARENT -- COMMAND``: a process with its own session that adopts every
+descendant of the command (Linux's child subreaper), gets a signal when its parent dies, and ends all descendants with SIGTERM,
+then SIGKILL. Does not import Prefect.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 TIMED_OUT, ENDED = 124, 143
-"""Exit codes: over its time limit; asked to end."""
+"""Exit codes: time limit exceeded; ended by a signal."""
 
 
 class Ended(BaseException):
-    """A signal asks the guard to end."""
+    """Raised by the signals that end the guard."""
 
 
 def run_guarded(
     command: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: float, on_line: Callable[[str], None]
 ) -> int:
-    """Run ``command``, hand over its output line by line as it comes, and return its exit code.
+    """Run ``command``, call ``on_line`` with each line of output, and return the exit code.
 
-    :data:`TIMED_OUT` after ``limit`` seconds. Whatever happens here, also an exception in ``on_line`` or in the
-    waiting thread, no process of the command is left behind.
+    The exit code is :data:`TIMED_OUT` after ``limit`` seconds. No process of the command is left behind, even after an exception
+    in ``on_line`` or in the waiting thread.
     """
     guarded = [sys.executable, "-m", "flows.guard", str(limit), str(os.getpid()), "--", *command]
-    place = {
+    environment = {
         **env,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), env.get("PYTHONPATH", "")])),
     }
     child = subprocess.Popen(
-        guarded, cwd=cwd, env=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        guarded, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", bufsize=1, start_new_session=True,
     )  # fmt: skip
     try:
@@ -61,7 +61,7 @@ def run_guarded(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The guard itself."""
+    """Run the guard; return the command's exit code."""
     limit, parent, command = float(arguments[0]), int(arguments[1]), list(arguments[3:])
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end)
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if os.getppid() != parent:
             return ENDED
-        # Should the guard itself be killed outright, the kernel kills the command; this process has one thread.
+        # If the guard is killed, the kernel kills the command. preexec_fn is safe: this process has one thread.
         child = subprocess.Popen(command, preexec_fn=_die_with_guard)
         code = child.wait(limit)
         return code if code >= 0 else 128 - code
@@ -103,7 +103,7 @@ def _die_with_guard() -> None:
 
 
 def end_descendants(grace: float = GRACE) -> None:
-    """End every process below this one: SIGTERM, then SIGKILL after ``grace`` seconds; returns when all are reaped."""
+    """End every descendant: SIGTERM, then SIGKILL after ``grace`` seconds; return when all are reaped."""
     deadline = time.monotonic() + grace
     _signal(descendants(), signal.SIGTERM)
     while left := descendants():
@@ -130,7 +130,7 @@ def _reap() -> None:
 
 
 def descendants() -> list[int]:
-    """Every process below this one, zombies included."""
+    """Return the pids of all descendants, including zombies."""
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -138,13 +138,13 @@ def descendants() -> list[int]:
         except (OSError, ValueError, IndexError):
             continue
         children.setdefault(parent, []).append(int(stat.parent.name))
-    found: list[int] = []
-    ahead = list(children.get(os.getpid(), []))
-    while ahead:
-        pid = ahead.pop()
-        found.append(pid)
-        ahead.extend(children.get(pid, []))
-    return found
+    pids: list[int] = []
+    pending = list(children.get(os.getpid(), []))
+    while pending:
+        pid = pending.pop()
+        pids.append(pid)
+        pending.extend(children.get(pid, []))
+    return pids
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Servers on loopback that live as long as a block does, and no longer than this process."""
+"""Context managers of servers on loopback, which end with the block and with this process."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from pathlib import Path
 from components.core.errors import HearsightError
 
 PATIENCE = 180.0
-"""Seconds a server may take to answer; Prefect's makes its database first."""
+"""Seconds within which a server must answer; Prefect's first creates its database."""
 LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
 def prefect_server(root: Path, port: int) -> Iterator[str]:
-    """The address of Prefect's API: the one the environment names, or of a server that lives as long as this block.
+    """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends.
 
     Raises:
-        HearsightError: the server did not come up.
+        HearsightError: the server did not start.
     """
-    if named := os.environ.get("PREFECT_API_URL"):
-        yield named
+    if configured := os.environ.get("PREFECT_API_URL"):
+        yield configured
         return
     url = f"http://{LOOPBACK}:{port}/api"
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
-    with served("prefect", command, f"{url}/health", root):
+    with run_server("prefect", command, f"{url}/health", root):
         os.environ["PREFECT_API_URL"] = url
         yield url
 
 
 @contextmanager
-def served(name: str, command: Sequence[str], health: str, root: Path) -> Iterator[None]:
-    """Run ``command`` in ``root`` until the block ends; the block begins when ``health`` answers.
+def run_server(name: str, command: Sequence[str], health: str, root: Path) -> Iterator[None]:
+    """Run ``command`` in ``root`` until the block ends; the block starts when the URL ``health`` answers.
 
     Raises:
-        HearsightError: it did not come up; its log, ``.hearsight/<name>-server.log``, says why.
+        HearsightError: the server did not start; its log is ``.hearsight/<name>-server.log``.
     """
     log = root / ".hearsight" / f"{name}-server.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def served(name: str, command: Sequence[str], health: str, root: Path) -> Iterat
             deadline = time.monotonic() + PATIENCE
             while not _answers(health):
                 if process.poll() is not None or time.monotonic() > deadline:
-                    raise HearsightError(f"the {name} server did not come up", where=log, hint="see that log; is the port taken?")
+                    raise HearsightError(f"the {name} server did not start", where=log, hint="read that log; is the port in use?")
                 time.sleep(0.5)
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Prefect's settings, put in place before Prefect is imported."""
+"""Settings of Prefect, which it reads on import."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 PORTS = {"mlflow": 5000, "prefect": 4200, "pages": 8010}
-"""Ports of loopback that ``python -m flows.ui`` listens on, by the option that changes each."""
+"""Option → default port of ``python -m flows.ui`` on loopback."""
 
 
-def prepare(root: Path) -> None:
-    """No telemetry; and with no server at hand, one of the run's own whose data lie in the project.
+def configure_prefect(root: Path) -> None:
+    """Set Prefect's environment: no telemetry, and without a configured server a temporary one with its data in the project.
 
-    What the environment or the user's own Prefect profile says is left as it is.
+    Existing variables and the user's Prefect profile take precedence.
     """
     os.environ.setdefault("DVC_NO_ANALYTICS", "1")
     os.environ.setdefault("DO_NOT_TRACK", "1")
@@ -21,7 +21,7 @@ def prepare(root: Path) -> None:
     if "PREFECT_API_URL" in os.environ or (Path.home() / ".prefect" / "profiles.toml").is_file():
         return
     home = root / ".hearsight" / "prefect"
-    home.mkdir(parents=True, exist_ok=True)  # the server fails to start, again and again, where its folder is missing
+    home.mkdir(parents=True, exist_ok=True)  # without its folder the server does not start
     os.environ.setdefault("PREFECT_HOME", str(home))
     os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "true")
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")

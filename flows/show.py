@@ -1,4 +1,4 @@
-"""What a flow leaves to look at: artefacts beside each task, and the funnel at the end."""
+"""Prefect artefacts of a flow: a page for each stage and a funnel for each dataset."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from flows.graph import StageTask
 
 
 def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
-    """Leave the page of one stage as an artefact."""
+    """Create the artefact of one stage."""
     text = stage_page(stage, root, failed)
     create_markdown_artifact(text, key=artifact_key(f"stage-{stage.address}"), description=stage.address)
 
 
 def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
-    """A page for one stage: what it left, its warnings, its Data Docs page, its MLflow run; and why it failed, if it did."""
+    """Return the Markdown page of a stage: counts, warnings, Data Docs, MLflow run, and its error."""
     verb, name = stage.verb
     lines = [f"## {stage.address}", f"`{stage.command}`", ""]
     if failed:
@@ -45,7 +45,7 @@ def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
 
 
 def counts(manifest: dict[str, Any]) -> list[str]:
-    """The manifest's counts, a line a kind."""
+    """Return the manifest's counts, one line for each kind."""
     return [
         f"{kind}: {bucket['kept']} kept, {sum(bucket['dropped'].values())} dropped"
         for kind, bucket in sorted(manifest["counts"].items())
@@ -53,7 +53,7 @@ def counts(manifest: dict[str, Any]) -> list[str]:
 
 
 def run_link(dataset: str, name: str) -> str:
-    """Where to find an MLflow run: a link when a server is named, else what to look for."""
+    """Return a link to an MLflow run on a configured server, else its name and experiment."""
     uri = os.environ.get("MLFLOW_TRACKING_URI", "")
     if uri.startswith("http"):
         return f"[{name}]({uri.rstrip('/')}/#/experiments) in experiment {dataset}"
@@ -61,7 +61,7 @@ def run_link(dataset: str, name: str) -> str:
 
 
 def show_funnels(root: Path, datasets: list[str]) -> None:
-    """The funnel of each dataset as a table: what every finished stage kept and dropped, by rule, from its manifest."""
+    """Create a table for each dataset: the records that each finished stage kept and dropped, by rule."""
     for dataset in datasets:
         rows = [row for path in sorted((root / "data" / dataset).glob("*/manifest.json"), key=_age) for row in _funnel(path)]
         if rows:
@@ -85,5 +85,5 @@ def _funnel(path: Path) -> list[dict[str, Any]]:
 
 
 def artifact_key(text: str) -> str:
-    """A key Prefect accepts: lower-case letters, digits and dashes."""
+    """Return a key that Prefect accepts: lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

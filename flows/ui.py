@@ -1,4 +1,4 @@
-"""``python -m flows.ui``: MLflow, Prefect, and the reports with their Data Docs, each on a port of loopback, until Ctrl-C."""
+"""``python -m flows.ui``: MLflow, Prefect and the reports with their Data Docs, each on a port of loopback."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
-from components.core.check_warnings import all_warnings
+from components.core.check_warnings import read_all_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph, find_root, load_graph
 from components.tracking.recorder import flush_or_warn
-from flows.server import LOOPBACK, prefect_server, served
-from flows.settings import PORTS, prepare
+from flows.server import LOOPBACK, prefect_server, run_server
+from flows.settings import PORTS, configure_prefect
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
 HEAD = 4096
-"""Bytes of a page in which its title is looked for."""
+"""Bytes of a page that are searched for its title."""
 
 
 class Pages(SimpleHTTPRequestHandler):
-    """Serve the stages' pages and the folder ``reports``, and an index of them at ``/``."""
+    """HTTP handler of the stages' pages, the folder ``reports``, and an index at ``/``."""
 
-    def __init__(self, *given: object, graph: Graph) -> None:
+    def __init__(self, *arguments: object, graph: Graph) -> None:
         self.graph = graph
-        super().__init__(*given, directory=str(graph.root))  # type: ignore[arg-type]
+        super().__init__(*arguments, directory=str(graph.root))  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        """Send a file that may be shown, or the index."""
+        """Send a served file or the index."""
         if self.path.split("?")[0] != "/":
             super().do_GET()
             return
@@ -46,40 +46,40 @@ class Pages(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def translate_path(self, path: str) -> str:
-        """The file of a URL; one that does not exist for all that is outside the shown folders."""
-        place = Path(super().translate_path(path)).resolve()
+        """Return the file of a URL; for a path outside the served folders one that does not exist."""
+        file = Path(super().translate_path(path)).resolve()
         shown = (folder.resolve() for folder in shown_folders(self.graph))
-        return str(place) if any(place.is_relative_to(folder) for folder in shown) else os.devnull + "/none"
+        return str(file) if any(file.is_relative_to(folder) for folder in shown) else os.devnull + "/none"
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: a page of Data Docs is some fifty requests."""
+        """Log nothing: a page of Data Docs causes some fifty requests."""
 
 
 def stage_pages(graph: Graph) -> list[Path]:
-    """The HTML pages at the top of the stages' outputs, by dataset and stage in the order of the graph."""
+    """Return the HTML pages in the stages' output folders, in the order of the graph."""
     outputs = (graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset))
     return [page for output in outputs for page in sorted(output.glob("*.html"))]
 
 
 def shown_folders(graph: Graph) -> list[Path]:
-    """The folders that are served: those of the pages, with the pictures and recordings in them, and ``reports``."""
+    """Return the served folders: ``reports`` and those of the pages, with their pictures and recordings."""
     return [graph.root / "reports", *dict.fromkeys(page.parent for page in stage_pages(graph))]
 
 
 def index(graph: Graph) -> str:
-    """Return the HTML page that links every stage's page, every page of ``reports``, and every output's Data Docs."""
+    """Return the HTML index of the stages' pages, the pages of ``reports``, and the Data Docs of all outputs."""
     root = graph.root
     docs = sorted(path for depth in ("*/*", "*/cells/*/*") for path in root.glob(f"reports/data_docs/{depth}/index.html"))
     reports = [path for path in sorted(root.glob("reports/*/index.html")) if path.parent.name != "data_docs"]
 
     def links(pages: list[Path]) -> str:
         items = (
-            f'<li><a href="/{quote(place)}">{html.escape(_title(page) or place)}</a> <small>{html.escape(place)}</small></li>'
-            for page, place in ((page, page.relative_to(root).as_posix()) for page in pages)
+            f'<li><a href="/{quote(path)}">{html.escape(_title(page) or path)}</a> <small>{html.escape(path)}</small></li>'
+            for page, path in ((page, page.relative_to(root).as_posix()) for page in pages)
         )
         return f"<ul>{''.join(items)}</ul>" if pages else "<p>None yet: run <code>dvc repro</code>.</p>"
 
-    items = "".join(f"<li>{html.escape(each.text)}</li>" for each in all_warnings(root))
+    items = "".join(f"<li>{html.escape(warning.text)}</li>" for warning in read_all_warnings(root))
     warnings = f"<h2>Warnings of the checks</h2><ul>{items}</ul>" if items else ""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hearsight: reports and checks</title>'
@@ -90,31 +90,31 @@ def index(graph: Graph) -> str:
 
 
 def _title(page: Path) -> str:
-    """The title of a page that a stage wrote; of Data Docs, which all have the same, the dataset and the stage."""
+    """Return a page's title; for Data Docs, whose titles are equal, dataset and stage."""
     folders = page.parent.parts
     if "data_docs" in folders:
         return "/".join(folders[folders.index("data_docs") + 1 :])
     with page.open("rb") as handle:
-        found = TITLE.search(handle.read(HEAD).decode("utf-8", "replace"))
-    return html.unescape(" ".join(found[1].split())) if found else ""
+        match = TITLE.search(handle.read(HEAD).decode("utf-8", "replace"))
+    return html.unescape(" ".join(match[1].split())) if match else ""
 
 
 @contextmanager
 def mlflow_server(root: Path, port: int) -> Iterator[str]:
-    """MLflow's address: the server that ``MLFLOW_TRACKING_URI`` names, or one of ours over the project's database."""
+    """Yield MLflow's URL: ``MLFLOW_TRACKING_URI``, or a server of the project's database that runs until the block ends."""
     store = os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{root / 'mlflow.db'}"
     if store.startswith("http"):
         yield store
         return
-    os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # half a dozen idle processes otherwise
+    os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # avoids six idle processes
     url = f"http://{LOOPBACK}:{port}"
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, "--workers", "1"]
-    with served("mlflow", [*command, "--host", LOOPBACK, "--port", str(port)], f"{url}/health", root):
+    with run_server("mlflow", [*command, "--host", LOOPBACK, "--port", str(port)], f"{url}/health", root):
         yield url
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until Ctrl-C."""
+    """Serve until Ctrl-C; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m flows.ui", description="MLflow, Prefect, reports and Data Docs in a browser."
     )
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         root = find_root()
         graph = load_graph(root)
-        prepare(root)
+        configure_prefect(root)
         flush_or_warn(root)
         with ExitStack() as stack:
             mlflow = stack.enter_context(mlflow_server(root, chosen.mlflow))

@@ -1,4 +1,4 @@
-"""The console script in a fork of the test's process: apart from it, and without seconds of imports for each call."""
+"""The console script in a fork of the test process, which saves seconds of imports for each call."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from tests.support import PROJECT
 
 
 def hearsight(*words: str, stdin: bytes = b"", cwd: Path = PROJECT, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Run ``hearsight words``; its exit code and what it wrote.
-
-    For the answers of a command. That the installed script starts at all is the matter of tests that start it.
-    """
+    """Run ``hearsight words`` and return exit code and output. Other tests start the installed script."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin)
         given.seek(0)
@@ -34,7 +31,7 @@ def hearsight(*words: str, stdin: bytes = b"", cwd: Path = PROJECT, **environmen
 
 
 def _run(words: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) -> int:
-    """In the fork: the command's exit code."""
+    """Run the command in the fork; return its exit code."""
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, closefd=False) for number, mode in enumerate("rww"))
     code = 1
     try:

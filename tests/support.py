@@ -1,4 +1,4 @@
-"""What several test areas need: finished outputs made from rows, without running the stages before."""
+"""Helpers of several test packages: stages, finished outputs from rows, and waiting."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from components.core.check_warnings import CheckWarning, warnings_bytes, warning
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.engine import Engine, LocalEngine, attempt
+from components.execution.engine import Engine, LocalEngine, call_item
 from components.execution.stage import Stage
 
 PROJECT = Path(__file__).resolve().parent.parent
 
 THOROUGH = os.environ.get("HEARSIGHT_TESTS") == "thorough"
-"""Whether `make test-all` runs: every kill point and all examples, where `make test` takes a sample."""
+"""Whether `make test-all` runs: all kill points and examples instead of a sample."""
 
 HANG = 300.0
-"""Seconds after which something that a test waits for is taken for hung; many times what a slow machine needs."""
+"""Seconds after which a wait fails; many times what a slow machine needs."""
 
 
-def until(come: Callable[[], Any], within: float = HANG) -> Any:
-    """Wait for ``come`` to return something true, and return it; fails after ``within`` seconds."""
+def until(condition: Callable[[], Any], within: float = HANG) -> Any:
+    """Wait until ``condition()`` is true and return its value; fail after ``within`` seconds."""
     deadline = time.monotonic() + within
-    while not (found := come()):
-        assert time.monotonic() < deadline, f"it did not come within {within:.0f} s"
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"the condition was not met within {within:.0f} s"
         time.sleep(0.02)
-    return found
+    return value
 
 
 FILLERS: dict[Any, Any] = {pa.string(): "", pa.int32(): 1, pa.int64(): 1, pa.float32(): 0.0, pa.float64(): 0.0}
 
 
 def row(stage: str, **values: Any) -> dict[str, Any]:
-    """A record of the stage's schema; what is not given is filled with something harmless."""
+    """Return a record of the stage's schema with ``values``; other columns get neutral values."""
     schema = OUTPUT_SCHEMAS[stage][1]
     unknown = set(values) - set(schema.names)
     assert not unknown, unknown
@@ -48,7 +48,7 @@ def row(stage: str, **values: Any) -> dict[str, Any]:
 
 
 def leave_warning(output: StageOutput) -> str:
-    """Leave a warning beside an input, as its check would; returns its line."""
+    """Write a warning of an output, as its check does, and return its line."""
     warning = CheckWarning(output.name, "by_voice", "rate", "expect_x", "found <0.7>", "a measured figure")
     name = Path(output.name)
     path = warnings_path(output.path.parents[len(name.parts)], str(name.parent), name.name)
@@ -58,21 +58,21 @@ def leave_warning(output: StageOutput) -> str:
 
 
 class InlineEngine:
-    """Runs the work items in this process, one after the other.
+    """Runs items in this process, one after the other.
 
-    A forked worker loads its models again in every step of every run; this process loads them once for all tests.
-    Tests of workers pass :data:`WORKERS`.
+    A forked worker would load its models in every step; this process loads them once for all tests. Tests of workers use
+    :data:`WORKERS`.
     """
 
     name = "local"
 
-    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         return nullcontext()
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         for index, item in enumerate(items):
-            good, result = attempt(work, item)
-            if not good:
+            succeeded, result = call_item(work, item)
+            if not succeeded:
                 raise result
             yield index, result
 
@@ -89,7 +89,7 @@ def make_stage(
     inputs: dict[str, StageOutput] | None = None,
     engine: Engine | None = None,
 ) -> Stage:
-    """A Stage as the runner would hand it over, under a root of the test's own; it runs in this process unless told otherwise."""
+    """Return a Stage as the runner makes it, under ``root``, with an engine that runs in this process by default."""
     out = root / "data" / dataset / stage
     out.mkdir(parents=True, exist_ok=True)
     return Stage(stage, dataset, params, PROJECT, inputs or {}, out, engine or InlineEngine(), state=root / ".hearsight")
@@ -102,7 +102,7 @@ def make_output(
     dataset: str = "english",
     media: Sequence[dict[str, bytes]] = (),
 ) -> StageOutput:
-    """A finished output whose shards hold these rows, every one of them kept."""
+    """Write and return a finished output whose shards hold these rows, all kept."""
     job = make_stage(root, stage, dataset)
     for number, rows in enumerate(shards):
         table = pa.Table.from_pylist(list(rows), schema=OUTPUT_SCHEMAS[stage][1])

@@ -1,1 +1,1 @@
-"""The command line ``hearsight``: thin modules, one for each group of commands."""
+"""The command line ``hearsight``: one thin module for each group of commands."""

@@ -1,4 +1,4 @@
-"""``hearsight cache``: find damaged results in the annotation stores, and remove them alone."""
+"""``hearsight cache``: find and remove damaged results in the result caches."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 from components.core.printing import print_table
 
-app = typer.Typer(no_args_is_help=True, help="The stores of results that are not computed twice.")
-ASKED = ("google", "wikidata")
-"""How the names of stores begin whose results are answers of services, some of them paid for."""
+app = typer.Typer(no_args_is_help=True, help="The caches of expensive results.")
+SERVICES = ("google", "wikidata")
+"""Prefixes of the names of caches that hold answers of services, some of them paid."""
 
 
 @app.callback()
@@ -23,34 +23,36 @@ def _group() -> None:
 def repair(
     yes: Annotated[bool, typer.Option("--yes", help="Remove the damaged results; without it they are only listed.")] = False,
     answers: Annotated[
-        bool, typer.Option("--answers", help="Also answers of services, which are asked for and paid again.")
+        bool, typer.Option("--answers", help="Also remove answers of services, which are then requested and paid again.")
     ] = False,
 ) -> None:
-    """List damaged results in the stores; with --yes remove those and keep all others. They are computed again when needed."""
+    """List damaged results in the caches; with --yes remove them and keep all others. They are computed again when needed."""
+    # Here: `hearsight --help` needs no stage.
     from components.core.graph import find_root
     from components.tools.cache.repair import find_damage
     from components.tools.cache.repair import repair as repair_stores
 
     root = find_root()
-    found = find_damage(root / ".hearsight" / "annotations")
-    chosen = [damage for damage in found if yes and (answers or not is_asked(damage.store))]
-    left = repair_stores(root, chosen, [damage.store for damage in chosen if is_asked(damage.store)]) if chosen else {}
+    damages = find_damage(root / ".hearsight" / "annotations")
+    chosen = [damage for damage in damages if yes and (answers or not holds_answers(damage.store))]
+    repaired = repair_stores(root, chosen, [damage.store for damage in chosen if holds_answers(damage.store)]) if chosen else {}
     rows = []
-    for damage in found:
-        need = "" if damage.store in left else "give --yes" if answers or not is_asked(damage.store) else "give --yes --answers"
+    for damage in damages:
+        option = "--yes" if answers or not holds_answers(damage.store) else "--yes --answers"
+        need = "" if damage.store in repaired else f"give {option}"
         rows.append(
             {
                 "store": damage.store.name,
                 "damaged": ", ".join(damage.keys) or "the file's structure",
                 "problem": damage.problem,
-                "done": f"repaired: {left[damage.store]} results kept" if damage.store in left else f"nothing: {need}",
+                "done": f"repaired: {repaired[damage.store]} results kept" if damage.store in repaired else f"nothing: {need}",
             }
         )
     print_table(rows or [{"store": "all", "damaged": "nothing", "problem": "", "done": "nothing"}])
-    if len(left) < len(found):
+    if len(repaired) < len(damages):
         raise typer.Exit(2)
 
 
-def is_asked(store: Path) -> bool:
-    """Whether a store holds answers of services: one with claims beside it, or with a service's name."""
-    return store.with_suffix(".claims").exists() or store.name.startswith(ASKED)
+def holds_answers(store: Path) -> bool:
+    """Return whether a cache holds answers of services: it has a lock file of keys, or a service's name."""
+    return store.with_suffix(".claims").exists() or store.name.startswith(SERVICES)

@@ -1,9 +1,9 @@
-"""``python -m components.cli.check_server``: serve ``hearsight check`` from a process that has imported Great Expectations.
+"""``python -m components.cli.check_server``: server of ``hearsight check`` that has imported Great Expectations.
 
-Started by the first check of a project and asked by the others; see :mod:`components.execution.warm_client`.
+The first check of a project starts it; see :mod:`components.execution.warm_client`.
 """
 
-# ruff: noqa: F401 - what is imported is wanted in memory, not here
+# ruff: noqa: F401 - modules are imported to be in memory
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from components.execution.warm_server import serve
 
 
 def preload() -> None:
-    """Import what a check needs. Every fork imports the project's own modules anew."""
+    """Import the libraries of a check; every fork imports the project's modules again."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations
     import great_expectations.expectations
@@ -28,15 +28,15 @@ def preload() -> None:
 
     tqdm.tqdm.monitor_interval = 0  # its first bar would start a thread, and a process with threads cannot be forked
 
-    # One check of a small table imports what great_expectations leaves for later, and compiles its templates.
+    # A check of a small table completes the lazy imports of great_expectations and compiles its templates.
     from components.stages.check import warm
 
     warm()
 
 
 def command() -> int:
-    """Run the client's command line; returns its exit code."""
-    from components.cli.entry import main
+    """Run the client's command line; return its exit code."""
+    from components.cli.entry import main  # here: imported again in every fork
 
     try:
         main()

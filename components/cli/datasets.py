@@ -8,7 +8,7 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.printing import say
+from components.core.printing import print_text
 
 app = typer.Typer(no_args_is_help=True, help="Datasets of params.yaml.")
 
@@ -56,4 +56,4 @@ def add(
         new = kinds.of_table(table, language, images) if table else kinds.of_posts(posts, name)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     last = add_dataset(find_root(), name, new, chosen, contact)
-    say(f"added {name} to params.yaml; next: hearsight params crawl -d {name}, then dvc repro {last}")
+    print_text(f"added {name} to params.yaml; next: hearsight params crawl -d {name}, then dvc repro {last}")

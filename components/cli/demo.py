@@ -16,6 +16,7 @@ app = typer.Typer()
 @app.command()
 def demo() -> None:
     """Run the whole pipeline on the sample (`dvc repro`) with overall progress, then print results and pages."""
+    # Here: `hearsight --help` needs no stage.
     from components.core.graph import find_root
     from components.tools.demo.overlay import restore_params
 
@@ -28,26 +29,28 @@ def demo() -> None:
 
 @app.command()
 def experiments() -> None:
-    """Train and compare what the large tables need (experiments.yaml over params.yaml); a second call continues."""
+    """Train and compare the models of the large tables (experiments.yaml over params.yaml); a second call continues."""
+    # Here: as above.
     from components.core.graph import find_root
     from components.tools.demo.overlay import experiment_params
 
     root = find_root()
     with _sole(root), experiment_params(root):
         _run(root, "experiments")
-    typer.echo("params.yaml is as before: `make demo` or `dvc repro` returns to the demo, `make experiments` to these tables")
+    typer.echo("params.yaml is restored: `make demo` or `dvc repro` returns to the demo, `make experiments` to these tables")
 
 
 def _sole(root: Path) -> AbstractContextManager[None]:
-    from components.execution.process import sole_writer
+    from components.execution.process import sole_writer  # here: as above
 
     return sole_writer(root / ".hearsight" / "locks" / "pipeline.lock", "the pipeline")
 
 
 def _run(root: Path, kind: str) -> None:
     """Run the pipeline; raises typer.Exit with dvc's exit code when it fails."""
+    # Here: as above.
     from components.core.graph import load_graph
-    from components.core.printing import say, visible
+    from components.core.printing import escape_controls, print_text
     from components.tools.demo.closing import opening, results
     from components.tools.demo.lanes import lanes, new_lanes
     from components.tools.demo.progress import Progress, count_stages
@@ -58,17 +61,17 @@ def _run(root: Path, kind: str) -> None:
     typer.echo(opening(graph, kind))
     typer.echo(f"dvc's output: {root / LOG}\n")
     progress = Progress(count_stages(graph))
-    # Later runs have little to do, and each lane costs the seconds that dvc takes to start.
+    # Later runs have little to do, and each lane takes seconds to start dvc.
     code, lines = reproduce(root, progress, new_lanes(root, graph) if kind == "demo" else lanes(graph))
     try:
         recorder.flush(root)
-    except Exception as error:  # the results are written: the tracker is no reason to fail
+    except Exception as error:  # the results are written; the tracker must not fail the command
         typer.echo(f"hearsight: warning: not all runs are in MLflow yet ({error})", err=True)
     if code:
-        typer.echo(visible("\n".join(["", "last lines of the log:", *(f"  {line}" for line in lines), ""])), err=True)
+        typer.echo(escape_controls("\n".join(["", "last lines of the log:", *(f"  {line}" for line in lines), ""])), err=True)
         what = f"'{progress.current}' failed" if progress.current else "dvc failed"
-        typer.echo(f"{what}: {visible(reason(lines))}\nlog: {root / LOG}; the same command continues", err=True)
+        typer.echo(f"{what}: {escape_controls(reason(lines))}\nlog: {root / LOG}; the same command continues", err=True)
         raise typer.Exit(code)
     typer.echo(f"\ndone in {progress.elapsed()}: {progress.ran} stages ran, {progress.visited - progress.ran} were up to date\n")
     for line in results(root, graph):
-        say(line)
+        print_text(line)

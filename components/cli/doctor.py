@@ -11,7 +11,8 @@ app = typer.Typer()
 
 @app.command()
 def doctor() -> None:
-    """Check what this machine lacks: one line each, with the command that fixes it; exit code 2 if `make demo` cannot succeed."""
+    """List what this machine lacks, with the command that fixes it; exit code 2 if `make demo` cannot succeed."""
+    # Here: `hearsight --help` needs no checks.
     from components.core.graph import find_root
     from components.core.printing import print_table
     from components.tools.doctor.checks import examine
@@ -23,6 +24,6 @@ def doctor() -> None:
             typer.echo(finding.text())
     else:
         print_table([finding.plain() for finding in findings])
-    if lacking := [finding.name for finding in findings if finding.state == MISSING]:
-        typer.echo(f"hearsight: `make demo` cannot succeed without: {', '.join(lacking)}", err=True)
+    if missing := [finding.name for finding in findings if finding.state == MISSING]:
+        typer.echo(f"hearsight: `make demo` cannot succeed without: {', '.join(missing)}", err=True)
         raise typer.Exit(2)

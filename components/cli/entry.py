@@ -1,6 +1,7 @@
-"""The console script: the two commands that ``dvc repro`` gives a hundred times, and all others by :mod:`components.cli.main`.
+"""The console script: a fast path for ``run`` and ``check``, and all other commands by :mod:`components.cli.main`.
 
-``run`` and ``check``, written as in dvc.yaml, go past the parser of arguments: its import costs as much as half of theirs.
+``dvc repro`` calls ``run`` and ``check`` a hundred times. In the form of dvc.yaml they skip the argument parser, whose import
+takes half as long as they do.
 """
 
 from __future__ import annotations
@@ -9,30 +10,32 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; errors a person can act on are one line and exit code 2."""
+    """Run the command line; errors that a user can fix are one line on standard error and exit code 2."""
+    # All imports here: each command imports only what it needs.
     from components.core.errors import HearsightError
 
-    words = sys.argv[1:]
-    if len(words) != 4 or words[0] not in ("run", "check") or words[1].startswith("-") or words[2] != "--dataset":
-        from components.cli.main import main as any_command
+    arguments = sys.argv[1:]
+    fast = len(arguments) == 4 and arguments[0] in ("run", "check") and arguments[2] == "--dataset"
+    if not fast or arguments[1].startswith("-"):
+        from components.cli.main import main as parse_and_run
 
-        return any_command()
+        return parse_and_run()
     try:
         from components.cli.stages import check, run
 
-        code = (run if words[0] == "run" else check)(words[1], words[3])
+        code = (run if arguments[0] == "run" else check)(arguments[1], arguments[3])
     except HearsightError as error:
-        from components.core.printing import warn
+        from components.core.printing import print_error
 
-        warn(str(error))
+        print_error(str(error))
         code = 2
     except OSError as error:
-        from components.core.files import system_fault
-        from components.core.printing import warn
+        from components.core.files import explain_os_error
+        from components.core.printing import print_error
 
-        if (fault := system_fault(error)) is None:
+        if (fault := explain_os_error(error)) is None:
             raise
-        warn(str(fault))
+        print_error(str(fault))
         code = 2
     raise SystemExit(code)
 

@@ -9,7 +9,7 @@ import typer
 
 from components.cli.options import Dataset
 from components.core.graph import find_root
-from components.core.printing import print_line, warn
+from components.core.printing import print_error, print_line
 
 knowledge = typer.Typer(
     no_args_is_help=True, help="The hypernyms of named entities: build a local index of Wikidata, ask single questions."
@@ -29,7 +29,7 @@ def knowledge_index(
 
     about = build_index(dump, out, min_sitelinks)
     for line in about["broken_lines"]:
-        warn(f"{dump}: {line}")
+        print_error(f"{dump}: {line}")
     print_line({key: about[key] for key in ("lines", "items", "entities", "names", "classes", "broken", "bytes", "digest")})
 
 

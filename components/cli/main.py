@@ -13,7 +13,7 @@ import typer
 
 from components.cli import cache, datasets, demo, doctor, knowledge, results, runs, scoring, search, takedown, texts, voices
 from components.core.errors import HearsightError
-from components.core.printing import warn
+from components.core.printing import print_error
 
 app = typer.Typer(
     add_completion=False,
@@ -40,17 +40,17 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except HearsightError as error:
-        warn(str(error))
+        print_error(str(error))
         raise SystemExit(2) from None
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         raise SystemExit(0) from None
     except OSError as error:
-        from components.core.files import system_fault
+        from components.core.files import explain_os_error
 
-        if (fault := system_fault(error)) is None:
+        if (fault := explain_os_error(error)) is None:
             raise
-        warn(str(fault))
+        print_error(str(fault))
         raise SystemExit(2) from None
 
 

@@ -1,4 +1,4 @@
-"""``python -m components.cli.reference``: write docs/cli.md, the list of all commands, from their help texts."""
+"""``python -m components.cli.reference``: write docs/cli.md from the commands' help texts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ error that a user can correct is one line on standard error and exit code 2.
 
 
 def root_command() -> Any:
-    """The command ``hearsight`` with its commands, as the click that Typer brings along knows it."""
+    """Return the click command of ``hearsight``."""
     return typer.main.get_command(app)
 
 
 def commands(command: Any = None, name: str = "hearsight") -> Iterator[tuple[str, Any]]:
-    """Yield every command that does something, with its full name, in alphabetical order."""
+    """Yield every command that is not a group, with its full name, in alphabetical order."""
     command = command or root_command()
     children = getattr(command, "commands", None)
     if children is None:
         yield name, command
     else:
-        for each in sorted(children):
-            yield from commands(children[each], f"{name} {each}")
+        for child in sorted(children):
+            yield from commands(children[child], f"{name} {child}")
 
 
 def reference() -> str:
@@ -44,7 +44,7 @@ def reference() -> str:
 
 
 def _sentence(command: Any) -> str:
-    """The first sentence of a help text."""
+    """Return the first sentence of a help text."""
     return " ".join((command.help or "").split()).partition(". ")[0].rstrip(".")
 
 

@@ -11,7 +11,7 @@ import typer
 from components.cli.options import Dataset
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_json, print_line, print_table, say
+from components.core.printing import print_json, print_line, print_table, print_text
 
 app = typer.Typer()
 tracking = typer.Typer(no_args_is_help=True, help="What stages have recorded for MLflow.")
@@ -21,7 +21,7 @@ app.add_typer(tracking, name="tracking")
 @app.command()
 def show(dataset: Dataset = "english") -> None:
     """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
-    from components.core.check_warnings import ABOUT, read_warnings, upstream
+    from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
     from components.tracking.overview import finished, overview, pages
     from components.tracking.recorder import flush_or_warn
 
@@ -30,19 +30,19 @@ def show(dataset: Dataset = "english") -> None:
     graph = load_graph(root)
     done = finished(graph, dataset)
     last = next((stage for stage in ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval") if stage in done), "")
-    say(done[last].file("summary.txt").read_text() if last else overview(graph, dataset))
-    if warnings := read_warnings(root, upstream(graph, dataset)):
-        say(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
+    print_text(done[last].file("summary.txt").read_text() if last else overview(graph, dataset))
+    if warnings := read_warnings(root, upstream_outputs(graph, dataset)):
+        print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:
-            say(f"  {warning.text}")
-        say("")
-    say("where to look")
+            print_text(f"  {warning.text}")
+        print_text("")
+    print_text("where to look")
     for what, place in (
         *pages(graph, dataset).items(),
         *((("checks (Data Docs)", docs),) if (docs := root / "reports" / "data_docs").is_dir() else ()),
         ("experiments, models, flow runs, all in a browser", "make ui"),
     ):
-        say(f"  {what}: {place}")
+        print_text(f"  {what}: {place}")
 
 
 @app.command()
@@ -68,7 +68,7 @@ def explain(
     lives = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
     if sys.stdout.isatty():
         for life in lives:
-            say(life.text())
+            print_text(life.text())
     else:
         for life in lives:
             print_json(life.plain())
@@ -79,11 +79,11 @@ def lineage(
     target: Annotated[str, typer.Argument(help="A registered model (name@alias or name/version), a weights file, or dvc.lock.")],
 ) -> None:
     """Trace a model back to the pages it was made from, verifying digests; fail when one does not match."""
-    from components.tracking.lineage import lineage as walk
+    from components.tracking.lineage import trace_lineage
     from components.tracking.recorder import flush_or_warn
 
     flush_or_warn(root := find_root())
-    print_table([step.plain() for step in walk(root, target)])
+    print_table([step.plain() for step in trace_lineage(root, target)])
 
 
 @app.command()

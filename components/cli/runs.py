@@ -10,7 +10,7 @@ import typer
 from components.cli.options import Dataset
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_json, print_line, print_table, say
+from components.core.printing import print_json, print_line, print_table, print_text
 
 app = typer.Typer()
 snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web, from which the crawl makes its records.")
@@ -48,7 +48,7 @@ def params(
         if changed and not row.changed:
             continue
         if sys.stdout.isatty() and not as_json:
-            say(row.text())
+            print_text(row.text())
         else:
             print_json(row.plain())
 

@@ -1,4 +1,4 @@
-"""``hearsight score`` and ``hearsight submission``: captions held to references, and the COCO server's files."""
+"""``hearsight score`` and ``hearsight submission``: scores of captions, and files for the COCO server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.core.printing import print_json, print_line, print_table, say
+from components.core.printing import print_json, print_line, print_table, print_text
 
 if TYPE_CHECKING:
     from components.tools.score.scoring import Scores
@@ -31,6 +31,7 @@ def score(
     per_item: Annotated[bool, typer.Option("--per-item", help="Print every image's scores on a terminal, too.")] = False,
 ) -> None:
     """Score captions against references by every metric: one JSON object, or on a terminal a table."""
+    # Here: `hearsight --help` needs no metrics.
     from components.core.errors import HearsightError
     from components.core.files import disk_error, publish_bytes
     from components.tools.score.scoring import read_captions
@@ -49,14 +50,13 @@ def score(
     if sys.stdout.isatty():
         _show(scores, per_item)
     else:
-        # Written to a file, every image's scores need not be said again.
-        told = scores.plain(per_item=per_item or out is None)
-        print_json(told, allow_nan=False)
+        # With --out the scores of the images are in the file.
+        print_json(scores.plain(per_item=per_item or out is None), allow_nan=False)
 
 
 def _show(scores: Scores, per_item: bool) -> None:
     if per_item:
-        print_table([{name: _rounded(value) for name, value in each.items()} for each in scores.plain()["items"]])
+        print_table([{name: _rounded(value) for name, value in item.items()} for item in scores.plain()["items"]])
         typer.echo("")
     print_table(
         [
@@ -65,9 +65,9 @@ def _show(scores: Scores, per_item: bool) -> None:
         ]
     )
     for name, why in scores.left_out.items():
-        say(f"left out: {name}: {why}")
+        print_text(f"left out: {name}: {why}")
     for note in scores.notes:
-        say(f"note: {note}")
+        print_text(f"note: {note}")
 
 
 def _rounded(value: object) -> object:
@@ -83,6 +83,6 @@ def submission(
     images: Annotated[Path | None, typer.Option("--images", help="The split's image ids, to check the captions against.")] = None,
 ) -> None:
     """Write the results file of one split for COCO's caption server, and the zip to upload."""
-    from components.tools.score.submission import write_submission
+    from components.tools.score.submission import write_submission  # here: as above
 
     print_line(write_submission(candidates, split, algorithm, out, images))

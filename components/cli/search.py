@@ -1,4 +1,4 @@
-"""``hearsight search``: pictures and spoken captions that are near a sound or a picture."""
+"""``hearsight search``: the pictures and spoken captions nearest to a sound or a picture."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from components.core.printing import print_json, print_table, warn
+from components.core.printing import print_error, print_json, print_table
 
 if TYPE_CHECKING:
     from components.retrieval.searcher import Found, Searcher
 
 app = typer.Typer()
-LONGEST = 60
+MAX_CAPTION = 60
 """Characters of a caption on a terminal."""
 
 
@@ -46,10 +46,10 @@ def search(
     if page is not None and not page.parent.is_dir():
         raise HearsightError("there is no such folder", where=page.parent, hint="make it, or write elsewhere")
     asked = read_query(query)
-    searcher = Searcher.open(folder_of(index), encoder_weights)
+    searcher = Searcher.open(find_index_folder(index), encoder_weights)
     for note in (*asked.notes, searcher.encoder.note(asked)):
         if note:
-            warn(f"note: {query}: {note}")
+            print_error(f"note: {query}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
     found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
     rows = [row for each in kinds for row in map(_row(searcher), found[each])]
@@ -63,15 +63,16 @@ def search(
         from components.stages.build_search_index.page import found_html
 
         name = "standard input" if query == "-" else Path(query).name
-        publish_bytes(page, found_html(asked, name, searcher, found, sound_of(searcher)).encode())
+        publish_bytes(page, found_html(asked, name, searcher, found, audio_reader(searcher)).encode())
 
 
-def folder_of(index: str) -> Path:
-    """The folder that a dataset's index lies in, or the folder itself.
+def find_index_folder(index: str) -> Path:
+    """Return the folder of a dataset's index; ``index`` may also be that folder.
 
     Raises:
-        HearsightError: there is neither.
+        HearsightError: there is no such index.
     """
+    # Here: as in search.
     from components.core.errors import HearsightError
     from components.core.graph import find_root, load_graph
     from components.retrieval.searcher import ABOUT, SEARCH
@@ -81,12 +82,14 @@ def folder_of(index: str) -> Path:
         if (folder / ABOUT).is_file():
             return folder
     if path.is_dir() and "/" in index:
-        raise HearsightError("is no folder to search in", where=index, hint="name the folder search/ that the stage index wrote")
-    graph = load_graph(find_root())
-    there = sorted(graph.chain.get("build_search_index", {}))
-    if index not in there:
         raise HearsightError(
-            "is no dataset with an index, nor a folder of one", where=index, hint=f"known are {', '.join(there)}"
+            "is no folder to search in", where=index, hint="name the folder search/ in the output of build_search_index"
+        )
+    graph = load_graph(find_root())
+    datasets = sorted(graph.chain.get("build_search_index", {}))
+    if index not in datasets:
+        raise HearsightError(
+            "is no dataset with an index, nor a folder of one", where=index, hint=f"known are {', '.join(datasets)}"
         )
     folder = graph.output("build_search_index", index)
     if not (folder / "manifest.json").is_file():
@@ -96,37 +99,38 @@ def folder_of(index: str) -> Path:
     return folder / SEARCH
 
 
-def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
-    """What gives the FLAC of a found utterance: from the project's own data, if it is what was indexed; else nothing."""
+def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
+    """Return a function from a result to the FLAC of its utterance, or to None when the project lacks the indexed speech."""
+    # Here: as in search.
     from components.core.errors import HearsightError
     from components.core.graph import find_root
     from components.core.stage_output import StageOutput
 
     try:
         speech = StageOutput(find_root() / "data" / searcher.about["speech"]["output"])
-        there = speech.digest == searcher.about["speech"]["digest"]
+        available = speech.digest == searcher.about["speech"]["digest"]
     except (HearsightError, KeyError, TypeError):
-        there = False
-    if not there:
-        warn("note: the indexed speech is not here, so the page has no players for it")
+        available = False
+    if not available:
+        print_error("note: the indexed speech is not here, so the page has no players for it")
         return lambda item: None
     return lambda item: speech.read_media(item["media"])
 
 
 def _row(searcher: Searcher) -> Callable[[Found], dict[str, Any]]:
-    def row(each: Found) -> dict[str, Any]:
-        item = each.item
-        told = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
+    def row(result: Found) -> dict[str, Any]:
+        item = result.item
+        columns = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
         picture = str(searcher.folder / item["thumbnail"]) if item["thumbnail"] else ""
-        return {"kind": item["kind"], "rank": each.rank, "score": round(each.score, 6), **told, "picture": picture}
+        return {"kind": item["kind"], "rank": result.rank, "score": round(result.score, 6), **columns, "picture": picture}
 
     return row
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
-    """A result as a line of a table."""
-    caption = " / ".join(dict.fromkeys(each["caption"] for each in row["captions"]))
-    caption = caption if len(caption) <= LONGEST else caption[: LONGEST - 1] + "…"
+    """Return a result as a row of a table."""
+    caption = " / ".join(dict.fromkeys(item["caption"] for item in row["captions"]))
+    caption = caption if len(caption) <= MAX_CAPTION else caption[: MAX_CAPTION - 1] + "…"
     return {
         "kind": row["kind"], "rank": row["rank"], "score": f"{row['score']:.2f}", "caption": caption,
         "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"][:22],

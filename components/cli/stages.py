@@ -1,4 +1,4 @@
-"""``hearsight run`` and ``hearsight check``, which ``dvc repro`` starts a hundred times."""
+"""``hearsight run`` and ``hearsight check``. Imports are inside the functions: ``dvc repro`` starts them a hundred times."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def run(stage: str, dataset: str) -> int:
-    """``hearsight run``; returns the exit code."""
+    """Run a stage; return the exit code."""
     from components.execution.process import die_with_ancestor
 
-    die_with_ancestor("dvc")  # before the imports, which take a moment: a dvc killed meanwhile is not seen to be gone
+    die_with_ancestor("dvc")  # before the slow imports: a dvc that is killed during them would not be noticed
     from components.core.addresses import find_root
     from components.core.printing import print_line
     from components.execution.runner import run_stage, summary
@@ -21,28 +21,28 @@ def run(stage: str, dataset: str) -> int:
 
 
 def check(stage: str, dataset: str) -> int:
-    """``hearsight check``, by the background process where there can be one; returns the exit code."""
+    """Check an output, in the background process if possible; return the exit code."""
     from components.core.addresses import find_root
     from components.execution.process import die_with_ancestor
     from components.execution.warm_client import run_warm
 
     die_with_ancestor("dvc")
     root = find_root()
-    # Great Expectations takes seconds to import: a background process has done so once for all checks.
+    # Great Expectations takes seconds to import; a background process imports it once for all checks.
     code = run_warm(root, "components.cli.check_server", (Path(__file__).with_name("check_server.py"),))
     return check_here(stage, dataset) if code is None else code
 
 
 def check_here(stage: str, dataset: str) -> int:
-    """``hearsight check`` in this process; returns the exit code."""
+    """Check an output in this process; return the exit code."""
     from components.core.graph import find_root, load_graph
-    from components.core.printing import print_line, visible
+    from components.core.printing import escape_controls, print_line
     from components.stages.check import check as check_boundary
 
     root = find_root()
     load_graph(root).require(stage, dataset)
     gate = check_boundary(root, dataset, stage)
     for line in gate.warning_lines():
-        print(visible(line), file=sys.stderr)
+        print(escape_controls(line), file=sys.stderr)
     print_line(gate.summary())
     return 0

@@ -1,4 +1,4 @@
-"""``hearsight takedown``: add, list, purge, scan. Each verb is a thin cover over a library function."""
+"""``hearsight takedown``: add, list, purge, scan. Imports are inside the commands: ``hearsight --help`` needs none of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from components.core.printing import print_line, print_table, warn
+from components.core.printing import print_error, print_line, print_table
 
-app = typer.Typer(no_args_is_help=True, help="Remove what somebody asked to have removed, everywhere, and prove it.")
+app = typer.Typer(no_args_is_help=True, help="Remove listed pages, pictures, hosts and accounts everywhere, and verify it.")
 Url = Annotated[str, typer.Option("--url", help="The address of a page or picture.")]
 Host = Annotated[str, typer.Option("--host", help="A host and its subdomains.")]
 Owner = Annotated[str, typer.Option("--owner", help="An account that published something.")]
@@ -41,8 +41,8 @@ def add(
         entry, new = add_to_list(root, kind, value, reason)
         then = "dvc repro, then hearsight takedown purge --yes"
         print_line({"listed": kind, "sha256": entry.sha256, "new": new, "next": then})
-    for place in named_in_params(load_graph(root).params, read_takedown(root / NAME)):
-        warn(f"warning: params.yaml names it in {place}: take it out")
+    for setting in named_in_params(load_graph(root).params, read_takedown(root / NAME)):
+        print_error(f"warning: params.yaml names it in {setting}: take it out")
 
 
 @app.command("list")
@@ -57,7 +57,7 @@ def list_entries() -> None:
 
 @app.command()
 def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this option, only list it.")] = False) -> None:
-    """Remove what older runs left in caches, DVC's objects and remotes, and MLflow's artefacts."""
+    """Remove the data of older runs from caches, DVC's objects and remotes, and MLflow's artefacts."""
     from components.core.graph import find_root
     from components.tools.takedown.purge import purge as purge_older
 
@@ -75,14 +75,14 @@ def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
     """Search every file for what is listed, or for a given value: exit code 0 when nothing is left, else 2."""
     from components.core.errors import HearsightError
     from components.core.graph import find_root
-    from components.tools.takedown.scan import scan as look_everywhere
+    from components.tools.takedown.scan import scan as scan_project
 
-    report = look_everywhere(find_root(), _given(url, host, owner))
+    report = scan_project(find_root(), _given(url, host, owner))
     print_table(report.left)
     for model in report.models:
         print_line(model)
-    seen = {"files": report.files, "bytes": report.bytes, "mentions": report.mentions, "stores": ", ".join(report.remotes)}
-    print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **seen})
+    totals = {"files": report.files, "bytes": report.bytes, "mentions": report.mentions, "stores": ", ".join(report.remotes)}
+    print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **totals})
     if report.left:
         raise HearsightError(
             f"{len(report.left)} places hold what is listed", where="takedown scan", hint="run `hearsight takedown purge --yes`"

@@ -10,7 +10,7 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.printing import json_line, print_json, print_line, say, warn
+from components.core.printing import json_line, print_error, print_json, print_line, print_text
 
 app = typer.Typer()
 
@@ -39,7 +39,7 @@ def try_(
     trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
     for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
         if sys.stdout.isatty():
-            say(text_of(result))
+            print_text(text_of(result))
         else:
             print_json(result)
 
@@ -51,9 +51,9 @@ def _try_posts(dataset: str) -> None:
     for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
         if answer.result is None:
             failed = True
-            warn(answer.problem)
+            print_error(answer.problem)
         elif sys.stdout.isatty():
-            say(text_of(answer.result))
+            print_text(text_of(answer.result))
         else:
             print_json(answer.result)
     if failed:
@@ -95,12 +95,12 @@ def pairs(
             for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
                 if page.failure:
                     failed = True
-                    warn(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
+                    print_error(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
                 for pair in as_pairs(page, every):
                     sys.stdout.write(json_line(pair) + "\n")
         except HearsightError as error:
             failed = True
-            warn(str(error))
+            print_error(str(error))
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)

@@ -1,5 +1,5 @@
-"""What every package builds on: records, stage outputs (shards, ledger, manifest), caches, settings and the graph of stages.
+"""Foundation of all packages: records, stage outputs (shards, ledger, manifest), caches, settings and the graph of stages.
 
-Here: what lies on disk and how it is named, read, written and digested. Not here: running anything (``execution``), the network,
-models, MLflow.
+It defines the files on disk: their names, formats and digests. It runs no stage (``execution``) and uses neither the network, nor
+models, nor MLflow.
 """

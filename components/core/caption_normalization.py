@@ -1,14 +1,14 @@
-"""When two captions say the same: one rule for who is on which side (``split``) and for what matches what (``retrieval``)."""
+"""Normalisation under which two captions count as equal, for split groups and for retrieval relevance."""
 
 from __future__ import annotations
 
 import unicodedata
 
 
-def normalised(caption: str) -> str:
-    """A caption as it is compared: NFKC, without case, marks and what is no letter or digit parted by single spaces.
+def normalise_caption(caption: str) -> str:
+    """Return a caption in NFKC, case folded, with every run of other characters than letters, marks and digits as one space.
 
-    What holds no letter or digit stays as it is.
+    A caption without any letter or digit is returned as it is.
     """
     folded = unicodedata.normalize("NFKC", caption).casefold()
     words = "".join(char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in folded).split()

@@ -1,16 +1,16 @@
-"""Which code and data a module can reach, and a digest of it.
+"""Digest of the code and data that a module can reach.
 
-DVC and the caches do not see imports. Here they are read from the source, without running it, by these rules:
+DVC and the caches do not see imports. They are read from the source, without executing it, by these rules:
 
 - an import reaches the module and executes the ``__init__`` of each package above it;
-- a name imported from a package reaches the whole package: all modules in its folder;
-- a string constant that is the full dotted name of a module of this project reaches that module. So code imported by name is
-  followed when the name is written out in a table (``tests/core/test_code_digest.py`` refuses any other import by name);
-- a package brings the files beside its modules that are not Python (the C source of an extension, say); the data in its folders
-  counts when a module is reached that can find files and is in the package, or refers to it.
+- a name imported from a package reaches all modules of the package;
+- a string constant that is the full dotted name of a module of this project reaches that module. Imports by name are therefore
+  followed when the names are in a table (``tests/core/test_imports_by_name.py`` refuses any other import by name);
+- a package brings the files beside its modules that are not Python, e.g. the C source of an extension. The data in its folders
+  counts when a reached module that can locate files is in the package or refers to it.
 
 The shard cache keys cheap steps by this digest, the contract test compares the files with ``dvc.yaml``, and
-``tests/annotators.json`` holds the annotators to their version.
+``tests/core/annotators.json`` records it for each version of an annotator.
 """
 
 from __future__ import annotations
@@ -22,155 +22,156 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
-from components.core.module_facts import ModuleFacts, facts_of, syntax_tree
+from components.core.module_facts import ModuleFacts, read_facts, syntax_tree
 
-__all__ = ["PLUMBING", "Code", "code_digest", "reached_files", "syntax_tree"]
+__all__ = ["EXCLUDED", "Code", "code_digest", "reached_files", "syntax_tree"]
 
 PACKAGES = ("components", "flows")
 FACTS = Path(".hearsight") / "code"
-PLUMBING = {
-    "components/core/result_cache.py": "returns what an annotator computed, keyed by content and version, checked by digest",
-    "components/core/shard_cache.py": "returns the files of an entry, checked by digest",
+EXCLUDED = {
+    "components/core/result_cache.py": "returns an annotator's results, keyed by content and version, verified by checksum",
+    "components/core/shard_cache.py": "returns the files of an entry, verified by digest",
     "components/core/key_locks.py": "locks",
-    "components/core/module_facts.py": "makes the digests; another way of making them gives other keys by itself",
-    "components/core/code_digest.py": "makes the digests; another way of making them gives other keys by itself",
+    "components/core/module_facts.py": "computes the digests; a change that matters changes the keys themselves",
+    "components/core/code_digest.py": "computes the digests; a change that matters changes the keys themselves",
     "components/execution/engine.py": "starts worker processes; no engine changes what a step computes",
-    "components/core/errors.py": "carries the words of a failure as they were given; no cache keeps a failure",
+    "components/core/errors.py": "formats errors; no cache keeps an error",
     "components/execution/writer_lock.py": "locks",
     "components/core/files.py": "writes given bytes atomically",
-    "components/core/graph.py": "finds the root and the inputs; the inputs' digests and the settings are in the key",
+    "components/core/graph.py": "locates the root and the inputs; the inputs' digests and the settings are in the key",
     "components/core/manifest.py": "lists files with their digests, which are in the key",
     "components/core/params.py": "reads settings; their values are in the key",
-    "components/core/printing.py": "prints; no cache keeps what it prints",
+    "components/core/printing.py": "prints to the terminal",
     "components/execution/process.py": "locks and signals",
     "components/core/progress.py": "draws progress bars",
-    "components/execution/stage.py": "makes keys and publishes what the cache returns",
-    "components/google/credentials.py": "says who asks a service, which changes no answer",
+    "components/execution/stage.py": "makes keys and publishes cache entries",
+    "components/google/credentials.py": "authenticates requests; answers do not depend on it",
 }
-"""Files that no digest covers although steps reach them, each with the reason why it cannot change a result.
+"""Files that steps reach but no digest covers, each with the reason why it cannot change a result.
 
-What such a file imports counts all the same.
+The files that they import count.
 """
 _NOT_DATA = (".py", ".pyc", ".so", ".o", ".pyd")
-"""Code, and compiled files, whose source is covered."""
+"""Source and compiled files; the source is covered."""
 
 
 class Code:
-    """The code of one project; each file is read once. Files are named relative to the root, with slashes.
+    """The code of one project. Each file is read once; file names are relative to the root, with slashes.
 
     Args:
         root: the folder that holds ``components`` and ``flows``.
-        read: reads a file; tests give another one to change a file in memory.
+        read: reads a file; tests replace it to change a file in memory.
     """
 
     def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self.root = root
-        self.facts: Callable[[str], ModuleFacts] = cache(lambda file: facts_of(read(root / file), root / FACTS))
+        self.facts: Callable[[str], ModuleFacts] = cache(lambda file: read_facts(read(root / file), root / FACTS))
         self.content: Callable[[str], str] = cache(lambda file: hashlib.sha256(read(root / file)).hexdigest())
-        self.listed = cache(self._listed)
+        self.listing = cache(self._listing)
         self.references = cache(self._references)
         self.module_file = cache(self._module_file)
-        self.whole = cache(self._whole)
-        self.above = cache(self._above)
-        self.beside = cache(self._beside)
-        self.inside: Callable[[str], tuple[str, ...]] = cache(self._inside)
+        self.module_files = cache(self._module_files)
+        self.parent_inits = cache(self._parent_inits)
+        self.adjacent_data = cache(self._adjacent_data)
+        self.nested_data: Callable[[str], tuple[str, ...]] = cache(self._nested_data)
 
     def reached(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> tuple[list[str], list[str]]:
         """Return the source files and the data files that ``modules`` reach, each list sorted.
 
         Args:
             modules: dotted names; of a package all modules count.
-            executed: dotted names of modules whose functions nobody calls, only their classes.
-            parents: whether importing a module executes the packages above it. Without, only what is imported by name counts.
+            executed: dotted names of modules of which only module level and classes count, not functions.
+            parents: whether importing a module also executes the packages above it.
         """
-        seen: dict[str, bool] = {}
-        waiting = [(file, True) for module in modules for file in self.whole(module)]
-        waiting.extend((file, False) for file in map(self.module_file, executed) if file)
-        while waiting:
-            file, called = waiting.pop()
-            if seen.get(file, not called and file in seen):
+        visited: dict[str, bool] = {}  # file → whether its functions count
+        pending = [(file, True) for module in modules for file in self.module_files(module)]
+        pending.extend((file, False) for file in map(self.module_file, executed) if file)
+        while pending:
+            file, called = pending.pop()
+            if visited.get(file, not called and file in visited):
                 continue
-            seen[file] = called
-            at_once, in_calls = self.references(file)
-            waiting.extend((found, True) for found in (at_once + in_calls if called else at_once))
+            visited[file] = called
+            on_import, in_functions = self.references(file)
+            pending.extend((target, True) for target in (on_import + in_functions if called else on_import))
             if parents:
-                waiting.extend((init, False) for init in self.above(file))
-        data = {path for file in seen if file.endswith("/__init__.py") for path in self.beside(_folder(file))}
-        return sorted(seen), sorted(data.union(*map(self._located, seen)))
+                pending.extend((init, False) for init in self.parent_inits(file))
+        data = {path for file in visited if file.endswith("/__init__.py") for path in self.adjacent_data(_folder(file))}
+        return sorted(visited), sorted(data.union(*map(self._located_data, visited)))
 
     def digest(self, *modules: str, executed: Iterable[str] = (), parents: bool = True) -> str:
-        """Return the digest of what ``modules`` reach, comments, docstrings and plumbing aside."""
+        """Return the digest of what ``modules`` reach, without comments, docstrings and :data:`EXCLUDED` files."""
         sources, data = self.reached(*modules, executed=executed, parents=parents)
-        total = hashlib.sha256()
+        digest = hashlib.sha256()
         for file in sources:
-            if file not in PLUMBING:
-                total.update(f"{file}\n{self.facts(file).digest}\n".encode())
+            if file not in EXCLUDED:
+                digest.update(f"{file}\n{self.facts(file).digest}\n".encode())
         for file in data:
-            total.update(f"{file}\n{self.content(file)}\n".encode())
-        return total.hexdigest()
+            digest.update(f"{file}\n{self.content(file)}\n".encode())
+        return digest.hexdigest()
 
     def _module_file(self, module: str) -> str | None:
-        """The source file of a module of this project; None when it is not one of ours."""
+        """Return the source file of a module; None when it is not of this project."""
         base = module.replace(".", "/")
         if base.partition("/")[0] in PACKAGES:
             for file in (f"{base}.py", f"{base}/__init__.py"):
-                if file in self.listed(_folder(file))[0]:
+                if file in self.listing(_folder(file))[0]:
                     return file
         return None
 
-    def _whole(self, module: str) -> tuple[str, ...]:
-        """The file of a module; of a package the files of all its modules."""
+    def _module_files(self, module: str) -> tuple[str, ...]:
+        """Return the file of a module; of a package, the files of all its modules."""
         file = self.module_file(module)
         if file is None or not file.endswith("/__init__.py"):
             return (file,) if file else ()
-        return tuple(each for each in self.listed(_folder(file))[0] if each.endswith(".py"))
+        return tuple(path for path in self.listing(_folder(file))[0] if path.endswith(".py"))
 
-    def _above(self, file: str) -> tuple[str, ...]:
-        """The ``__init__`` of each package that holds the file."""
+    def _parent_inits(self, file: str) -> tuple[str, ...]:
+        """Return the ``__init__`` of each package that holds the file."""
         parts = file.split("/")[:-1]
         inits = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts) + 1)]
-        return tuple(init for init in inits if init != file and init in self.listed(_folder(init))[0])
+        return tuple(init for init in inits if init != file and init in self.listing(_folder(init))[0])
 
     def _references(self, file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The files that a file refers to: when it is executed, and when its functions are called."""
+        """Return the files that a file refers to on import, and those that its functions refer to."""
         facts = self.facts(file)
-        lead = partial(self._lead, package=_folder(file).split("/"))
-        return tuple(chain(*map(lead, facts.executed))), tuple(chain(*map(lead, facts.called)))
+        resolve = partial(self._resolve, package=_folder(file).split("/"))
+        return tuple(chain(*map(resolve, facts.executed))), tuple(chain(*map(resolve, facts.called)))
 
-    def _lead(self, reference: str, package: list[str]) -> Iterable[str]:
+    def _resolve(self, reference: str, package: list[str]) -> Iterable[str]:
+        """Return the files of a reference (see :class:`components.core.module_facts.ModuleFacts`) in a module of ``package``."""
         module, _, name = reference.partition(":")
         if level := len(module) - len(module.lstrip(".")):
             module = ".".join([*package[: len(package) - level + 1], *filter(None, [module[level:]])])
-        found = self.module_file(f"{module}.{name}" if name else module)
-        if found or not name:
-            return (found,) if found else ()
-        return self.whole(module)
+        file = self.module_file(f"{module}.{name}" if name else module)
+        if file or not name:
+            return (file,) if file else ()
+        return self.module_files(module)
 
-    def _located(self, file: str) -> set[str]:
-        """The data files in folders that the module can find."""
+    def _located_data(self, file: str) -> set[str]:
+        """Return the data files in folders that the module can locate."""
         if not self.facts(file).locates:
             return set()
-        near = {_folder(file), *map(_folder, chain(*self.references(file)))}
-        return {path for package in near for path in self.inside(package)}
+        packages = {_folder(file), *map(_folder, chain(*self.references(file)))}
+        return {path for package in packages for path in self.nested_data(package)}
 
-    def _listed(self, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The files and the folders in a folder, sorted, without hidden ones and what Python and editors leave."""
+    def _listing(self, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the files and the folders in a folder, sorted, without hidden ones, ``__pycache__`` and editors' backups."""
         try:
             entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
             return (), ()
         kept = [entry for entry in entries if entry.name[0] != "." and entry.name[-1] != "~" and entry.name != "__pycache__"]
-        files, folders = ([entry.name for entry in kept if entry.is_dir() == wanted] for wanted in (False, True))
+        files, folders = ([entry.name for entry in kept if entry.is_dir() == is_folder] for is_folder in (False, True))
         return tuple(f"{folder}/{name}" for name in files), tuple(f"{folder}/{name}" for name in folders)
 
-    def _beside(self, folder: str) -> tuple[str, ...]:
-        """The files of a folder that are neither Python nor compiled."""
-        return tuple(file for file in self.listed(folder)[0] if not file.endswith(_NOT_DATA))
+    def _adjacent_data(self, folder: str) -> tuple[str, ...]:
+        """Return the files of a folder that are neither Python nor compiled."""
+        return tuple(file for file in self.listing(folder)[0] if not file.endswith(_NOT_DATA))
 
-    def _inside(self, package: str) -> tuple[str, ...]:
-        """The data files of a package in folders that are no packages, at any depth."""
-        folders = (folder for folder in self.listed(package)[1] if f"{folder}/__init__.py" not in self.listed(folder)[0])
-        return tuple(file for folder in folders for file in (*self.beside(folder), *self.inside(folder)))
+    def _nested_data(self, package: str) -> tuple[str, ...]:
+        """Return the data files of a package in folders that are not packages, at any depth."""
+        folders = (folder for folder in self.listing(package)[1] if f"{folder}/__init__.py" not in self.listing(folder)[0])
+        return tuple(file for folder in folders for file in (*self.adjacent_data(folder), *self.nested_data(folder)))
 
 
 def _folder(file: str) -> str:
@@ -178,7 +179,7 @@ def _folder(file: str) -> str:
 
 
 def reached_files(root: Path, module: str) -> list[Path]:
-    """Return every source and data file of the project that ``module`` reaches, plumbing included, sorted."""
+    """Return every source and data file of the project that ``module`` reaches, excluded ones too, sorted."""
     sources, data = Code(root).reached(module)
     return [root / file for file in sorted([*sources, *data])]
 

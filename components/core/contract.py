@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import CELLS, MATRICES, named
+from components.core.addresses import CELLS, MATRICES, parse_output_name
 from components.core.code_digest import Code, syntax_tree
 from components.core.graph import CHECK, NONE, Graph, load_graph
 from components.core.params import YAML_LOADER
@@ -81,7 +81,7 @@ def _chain(graph: Graph) -> Iterator[str]:
             if stage not in (graph.params.get(block) or {}):
                 yield f"params.yaml: {block}.{stage} is missing though the chain takes it"
             for name, value in wired.items():
-                source, made_by = named(str(value))
+                source, made_by = parse_output_name(str(value))
                 if source not in graph.chain.get(made_by, {}):
                     yield f"params.yaml: chain.{stage}.{dataset}.{name} names '{value}', which nothing makes"
     trained = {(cell.set, MATRICES[cell.matrix][0]) for cell in graph.cells.values()}

@@ -1,17 +1,17 @@
-"""The one exception a user is meant to read."""
+"""The exception for errors that a user can fix."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from components.core.printing import visible
+from components.core.printing import escape_controls
 
 
 class HearsightError(Exception):
-    """Something a person can fix: what is wrong, where, and how to fix it, in one line.
+    """An error that a user can fix: what is wrong, where, and how to fix it, in one line.
 
-    The command line prints it without a traceback and exits with 2. Anything else that is raised is a defect
-    of Hearsight and keeps its traceback. What it quotes may come from the web: no character of it controls a terminal.
+    The command line prints it without a traceback and exits with 2. Any other exception is a defect of Hearsight and keeps its
+    traceback. Quoted text may come from the web, so characters that control a terminal are escaped.
     """
 
     def __init__(self, what: str, *, where: str | Path = "", hint: str = "") -> None:
@@ -19,12 +19,12 @@ class HearsightError(Exception):
         super().__init__(what, str(where), hint)
 
     def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        cure = f" — {self.hint}" if self.hint else ""
-        return visible(" ".join(f"{place}{self.what}{cure}".split()))
+        where = f"{self.where}: " if self.where else ""
+        hint = f" — {self.hint}" if self.hint else ""
+        return escape_controls(" ".join(f"{where}{self.what}{hint}".split()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments do not survive the default pickling, and workers send errors back pickled.
+        # Workers send errors back pickled; the default pickling loses keyword-only arguments.
         return (_rebuild, (self.what, self.where, self.hint))
 
 

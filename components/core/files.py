@@ -1,4 +1,4 @@
-"""Writing files so that a killed process never leaves half of one under its final name."""
+"""Atomic writing of files: a killed process leaves no partial file under a final name."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ def fsync_folder(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make a file durable, or a folder with all that is below it."""
-    for below in sorted(path.rglob("*")) if path.is_dir() else ():
-        fsync_folder(below)
+    """Make a file durable, or a folder with everything in it."""
+    for member in sorted(path.rglob("*")) if path.is_dir() else ():
+        fsync_folder(member)
     fsync_folder(path)
 
 
 def move_into_place(source: Path, target: Path) -> None:
-    """Rename a finished file or folder, and make the rename durable; a file replaces the one that is there."""
+    """Rename a finished file or folder durably; a file replaces an existing one."""
     source.replace(target)
     fsync_folder(target.parent)
 
 
 def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None = None, durable: bool = True) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then sync it and rename it into place.
+    """Write ``path`` atomically: ``write`` fills a temporary file beside it, which is synced and renamed.
 
     Args:
         path: the file to write.
-        write: writes all of the file it is given.
-        temporary: where it is until then; by default a name that no other process or thread uses.
-        durable: sync it; without, a power failure may lose the file but a reader still never sees half of one.
+        write: writes the file at the given path.
+        temporary: path of the temporary file; by default one that no other process or thread uses.
+        durable: sync the file. Without, a loss of power may lose it, but readers never see a partial file.
 
     Raises:
-        HearsightError: the disk is full or not writable; the temporary file is removed, ``path`` is as it was.
+        HearsightError: the disk is full or not writable; the temporary file is removed and ``path`` is unchanged.
     """
     temporary = temporary or path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,17 +73,17 @@ def publish_folder(
     temporary: Path | None = None,
     durable: bool = True,
 ) -> bool:
-    """Let ``fill`` write into a temporary folder beside ``folder``, then sync all of it and rename it into place.
+    """Write ``folder`` atomically: ``fill`` writes into a temporary folder beside it, which is synced and renamed.
 
     Args:
         folder: the folder to write.
-        fill: writes into the empty folder it is given.
-        keep: asked with the new folder when ``folder`` is there already: True keeps the old one, False replaces it.
-        temporary: where the new folder is until then; what is there is removed.
+        fill: writes into the given empty folder.
+        keep: called with the new folder when ``folder`` exists already: True keeps the old one, False replaces it.
+        temporary: path of the temporary folder; an existing one is removed.
         durable: sync files and folders.
 
     Returns:
-        Whether the new folder was put into place.
+        Whether the new folder was published.
 
     Raises:
         HearsightError: the disk is full or not writable; the temporary folder is removed.
@@ -123,14 +123,14 @@ def publish_bytes(path: Path, data: bytes | memoryview, *, temporary: Path | Non
 
 
 def publish_json(path: Path, value: Any) -> None:
-    """Write ``value`` to ``path`` atomically as JSON with sorted keys, for people to read; errors as for :func:`publish`."""
+    """Write ``value`` to ``path`` atomically as indented JSON with sorted keys; errors as for :func:`publish`."""
     publish_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give ``source`` a second name, or a second copy where the file system cannot.
+    """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links.
 
-    The bytes under either name are never edited in place by Hearsight; a reader verifies digests all the same.
+    Hearsight edits neither file in place; readers verify digests.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     publish(target, lambda temporary: _link(source, temporary))
@@ -156,11 +156,11 @@ _SYSTEM_FAULTS = frozenset(
         errno.ENAMETOOLONG,
     )
 )
-"""What the machine or its owner is to fix: no defect of Hearsight."""
+"""Errors that the user fixes on the machine; no defects of Hearsight."""
 
 
-def system_fault(error: OSError) -> HearsightError | None:
-    """What to tell a person about an error of the file system that no code foresaw; None when it may be a defect."""
+def explain_os_error(error: OSError) -> HearsightError | None:
+    """Return the user's message for an unhandled error of the file system; None when it may be a defect."""
     if error.errno not in _SYSTEM_FAULTS:
         return None
     where = Path(str(error.filename)) if error.filename else Path.cwd()
@@ -172,10 +172,12 @@ def system_fault(error: OSError) -> HearsightError | None:
 
 
 def disk_error(error: OSError, path: Path) -> HearsightError:
-    """What to tell a person about a failed write."""
+    """Return the error for a failed write."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return HearsightError(
-            "no space is left on the disk", where=path, hint="free some and run the same command again; finished shards are kept"
+            "no space is left on the disk",
+            where=path,
+            hint="free some space and run the same command again; finished shards are kept",
         )
     return HearsightError(
         f"cannot be written ({error.strerror})", where=path, hint="fix the permissions or the disk and run again"

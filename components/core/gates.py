@@ -1,46 +1,48 @@
-"""Gates: which output of an output its check let pass. The check writes them, whoever reads that output holds it to them."""
+"""Gates: the digest of the output that passed its check. The check writes it; every stage that reads the output verifies it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from components.core.addresses import check_address, dataset_and_stage
+from components.core.addresses import check_stage_address, parse_output_path
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 
 
 def gate_path(root: Path, dataset: str, stage: str) -> Path:
-    """Where the gate of an output lies."""
+    """Return the path of an output's gate."""
     return root / "reports" / "gates" / dataset / f"{stage}.json"
 
 
 def gate_bytes(name: str, digest: str) -> bytes:
-    """Return a gate file's content: which output of ``<dataset>/<stage>`` may pass, and nothing else.
+    """Return the content of a gate file: the output name and the digest that passed.
 
-    The stages after depend on it, so it holds nothing of the suite: an edited suite checks again and moves no work.
+    Later stages depend on this file. It holds nothing of the suite, so an edited suite runs its check again and no stage.
     """
     return (canonical_json({"output": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
 
 
 def require_passed(root: Path, output: StageOutput) -> None:
-    """Hold an output to its gate, if it has one; DVC sees to it that there is one.
+    """Verify that the output is the one that passed its check; an output without a gate is accepted.
+
+    DVC runs the check before any stage that needs it.
 
     Raises:
-        HearsightError: the gate let another output pass: this one was changed by hand, or made anew and not checked.
+        HearsightError: the gate has another digest: the output was changed by hand, or written again and not checked.
     """
-    dataset, stage = dataset_and_stage(output.path)
+    dataset, stage = parse_output_path(output.path)
     path = gate_path(root, dataset, stage)
     if not path.exists():
         return
     try:
-        let_pass = json.loads(path.read_bytes()).get("manifest_sha256")
+        passed = json.loads(path.read_bytes()).get("manifest_sha256")
     except (ValueError, AttributeError):
-        let_pass = None
-    if let_pass != output.digest:
+        passed = None
+    if passed != output.digest:
         raise HearsightError(
-            f"is not the output that {path.relative_to(root)} let pass: changed by hand, or not checked yet",
+            f"is not the output that passed its check ({path.relative_to(root)}): changed by hand, or not checked yet",
             where=output.path / "manifest.json",
-            hint=f"run `dvc repro {check_address(dataset, stage)}`",
+            hint=f"run `dvc repro {check_stage_address(dataset, stage)}`",
         )

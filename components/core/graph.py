@@ -1,10 +1,9 @@
-"""Which stages there are, which datasets take them, and where their outputs lie.
+"""The graph of stages and datasets, and the paths of their outputs.
 
-``dvc.yaml`` is the only list of stages; ``params.yaml:chain`` says which datasets take a stage and from where
-(``<dataset>/<stage>``). The output of a stage is ``data/<dataset>/<stage>``, and a test holds ``dvc.yaml`` to it.
-Where a stage is run for every cell of a matrix (each network on each set, say), a cell is a dataset of its own below the
-matrix's folder: ``captioners/cells/english-t2t8x8``. Its settings are those of its set, with the network's own
-(:meth:`Graph.block`).
+``dvc.yaml`` is the only list of stages. ``params.yaml:chain`` lists the datasets of each stage and their inputs
+(``<dataset>/<stage>``). The output of a stage is ``data/<dataset>/<stage>``. A stage of a matrix runs once for each cell (each
+network on each set); a cell is a dataset below the matrix's folder, ``captioners/cells/english-t2t8x8``, with the settings of its
+set and of its network (:meth:`Graph.block`).
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from components.core.params import YAML_LOADER, _did_you_mean, read_params_file
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
 CHECK = "check-"
-"""How the entries of dvc.yaml begin that check a stage's output: ``check-crawl``."""
+"""Prefix of the entries of dvc.yaml that check an output: ``check-crawl``."""
 EVERY_CELL = "every cell"
-"""As an input of params.yaml:chain: the matrix of the input's name, cell by cell, and each set that a cell reads."""
+"""Value of an input in params.yaml:chain: every cell of the matrix of that name, and every set that a cell reads."""
 NONE = "none"
-"""As an input of the chain: the stage does without it. DVC has no optional dependencies, so ``data/none`` stands for it."""
+"""Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A place in a matrix: a network, and the set it learns from."""
+    """A cell of a matrix: a network, and the dataset it is trained on."""
 
     matrix: str
     set: str
@@ -40,12 +39,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """As dvc.yaml names it behind the stage: ``english-t2t8x8``."""
+        """The name in dvc.yaml: ``english-t2t8x8``."""
         return f"{self.set}-{self.network}"
 
     @property
     def dataset(self) -> str:
-        """As a dataset: ``captioners/cells/english-t2t8x8``."""
+        """The name as a dataset: ``captioners/cells/english-t2t8x8``."""
         return f"{self.matrix}/{CELLS}/{self.name}"
 
 
@@ -59,73 +58,72 @@ class Graph:
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """The cells of every matrix, by the names they have as datasets."""
-        found = [
-            Cell(matrix, of, network)
+        """Dataset name → cell, for every matrix."""
+        cells = [
+            Cell(matrix, dataset, network)
             for matrix in MATRICES
-            for of in (self.params.get(matrix) or {}).get("sets", [])
+            for dataset in (self.params.get(matrix) or {}).get("sets", [])
             for network in (self.params.get(matrix) or {}).get("networks", [])
         ]
-        return {cell.dataset: cell for cell in found}
+        return {cell.dataset: cell for cell in cells}
 
     @cached_property
     def chain(self) -> dict[str, dict[str, dict[str, str]]]:
-        """stage → dataset → named inputs, the cells of matrices among them."""
+        """Stage → dataset → named inputs, with the cells of matrices."""
         chain: dict[str, dict[str, dict[str, str]]] = {}
-        for stage, takers in (self.params.get("chain") or {}).items():
-            chain[stage] = {dataset: self._with_cells(wired or {}) for dataset, wired in (takers or {}).items()}
+        for stage, datasets in (self.params.get("chain") or {}).items():
+            chain[stage] = {dataset: self._expand_cells(inputs or {}) for dataset, inputs in (datasets or {}).items()}
         for dataset, cell in self.cells.items():
-            stage, reads = MATRICES[cell.matrix]
-            chain.setdefault(stage, {})[dataset] = {"input": f"{cell.set}/{reads}"}
+            stage, input_stage = MATRICES[cell.matrix]
+            chain.setdefault(stage, {})[dataset] = {"input": f"{cell.set}/{input_stage}"}
         return chain
 
-    def _with_cells(self, wired: dict[str, str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name, value in wired.items():
+    def _expand_cells(self, inputs: dict[str, str]) -> dict[str, str]:
+        expanded: dict[str, str] = {}
+        for name, value in inputs.items():
             if value == EVERY_CELL:
-                mine = [cell for cell in self.cells.values() if cell.matrix == name]
-                found.update({cell.set: f"{cell.set}/{MATRICES[name][1]}" for cell in mine})
-                found.update({cell.name: f"{cell.dataset}/{MATRICES[name][0]}" for cell in mine})
+                cells = [cell for cell in self.cells.values() if cell.matrix == name]
+                expanded.update({cell.set: f"{cell.set}/{MATRICES[name][1]}" for cell in cells})
+                expanded.update({cell.name: f"{cell.dataset}/{MATRICES[name][0]}" for cell in cells})
             elif value != NONE:
-                found[name] = value
-        return found
+                expanded[name] = value
+        return expanded
 
     @property
     def datasets(self) -> list[str]:
-        """Every dataset of the chain, in the order it first appears."""
-        return list(dict.fromkeys(name for takers in self.chain.values() for name in takers))
+        """Every dataset of the chain, in order of first appearance."""
+        return list(dict.fromkeys(name for datasets in self.chain.values() for name in datasets))
 
     def stages_of(self, dataset: str) -> list[str]:
-        """The stages a dataset takes, in the order of dvc.yaml."""
+        """Return the stages of a dataset, in the order of dvc.yaml."""
         return [stage for stage in self.stages if dataset in self.chain.get(stage, {})]
 
     def require(self, stage: str, dataset: str) -> None:
-        """Raise HearsightError unless ``dataset`` takes ``stage``."""
+        """Raise HearsightError unless ``stage`` exists and runs for ``dataset``."""
         if stage not in self.stages:
             raise HearsightError(
                 f"there is no stage '{stage}'", where=self.root / "dvc.yaml", hint=_did_you_mean(stage, self.stages)
             )
         if dataset not in self.chain.get(stage, {}):
-            takers = list(self.chain.get(stage, {}))
             raise HearsightError(
                 f"dataset '{dataset}' does not take the stage '{stage}'",
                 where=self.root / "params.yaml",
-                hint=_did_you_mean(dataset, takers),
+                hint=_did_you_mean(dataset, list(self.chain.get(stage, {}))),
             )
 
     def inputs(self, stage: str, dataset: str) -> dict[str, Path]:
-        """The folders of a stage's named inputs."""
+        """Return the folders of a stage's inputs by name; raises as :meth:`require`."""
         self.require(stage, dataset)
-        wired = self.chain[stage][dataset] or {}
-        return {name: self.root / "data" / value for name, value in wired.items()}
+        inputs = self.chain[stage][dataset] or {}
+        return {name: self.root / "data" / value for name, value in inputs.items()}
 
     def block(self, stage: str, dataset: str) -> tuple[dict[str, Any], str]:
-        """The parameters to read a stage's settings from, and the dataset to read there.
+        """Return the parameters that hold a stage's settings, and the dataset name to look up in them.
 
-        A cell's are those of its set, ``<set>.<stage>``, in which ``networks`` gives way to ``network``: its own entry.
+        A cell has the settings of its set (``<set>.<stage>``), with the network's entry of ``networks`` as ``network``.
 
         Raises:
-            HearsightError: the dataset has a block that is of no stage, or the cell's network has no entry.
+            HearsightError: the cell's network has no settings.
         """
         self._require_stages(dataset)
         cell = self.cells.get(dataset)
@@ -133,17 +131,16 @@ class Graph:
             return self.params, dataset
         block = (self.params.get(cell.set) or {}).get(stage)
         if not isinstance(block, dict) or not isinstance(block.get("networks"), dict):
-            return self.params, cell.set  # what is missing there is told as of any dataset
-        own = block["networks"].get(cell.network)
-        where = self.root / "params.yaml"
-        if own is None:
-            known = ", ".join(block["networks"])
+            return self.params, cell.set  # the settings' parser reports what is missing
+        network = block["networks"].get(cell.network)
+        if network is None:
             raise HearsightError(
                 f"network '{cell.network}' has no settings",
-                where=f"{where}: {cell.set}.{stage}.networks",
-                hint=f"known are: {known}",
+                where=f"{self.root / 'params.yaml'}: {cell.set}.{stage}.networks",
+                hint=f"known are: {', '.join(block['networks'])}",
             )
-        settings = {name: value for name, value in block.items() if name != "networks"} | {"name": cell.network, "network": own}
+        shared = {name: value for name, value in block.items() if name != "networks"}
+        settings = shared | {"name": cell.network, "network": network}
         return {cell.set: {stage: settings}}, cell.set
 
     def _require_stages(self, dataset: str) -> None:
@@ -155,12 +152,12 @@ class Graph:
                 raise HearsightError("is of no stage of dvc.yaml", where=where, hint=_did_you_mean(str(name), self.stages))
 
     def output(self, stage: str, dataset: str) -> Path:
-        """The folder of a stage's output."""
+        """Return the folder of a stage's output."""
         return self.root / "data" / dataset / stage
 
 
 def load_graph(root: Path) -> Graph:
-    """Read dvc.yaml's stage names and params.yaml.
+    """Return the graph of the stage names in dvc.yaml and of params.yaml.
 
     Raises:
         HearsightError: either file is missing or unreadable.

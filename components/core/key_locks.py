@@ -1,7 +1,7 @@
-"""Who is working on what: claims on keys between processes, so that two of them never pay for the same result.
+"""Locks on keys between processes, so that no two pay for the same result.
 
-A claim is a lock on one byte of a file, the byte that the key's digest names; the kernel takes it back from a process
-that dies. Two keys may meet in one byte: then one waits for the other, which costs a moment and nothing else.
+A lock covers one byte of a file, at an offset from the key's digest; the kernel releases it when the process dies. Two keys with
+the same byte wait for each other, which is harmless.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-class Claims:
-    """This process's claims in one file; see :func:`claiming`."""
+class KeyLocks:
+    """The key locks of this process in one file; see :func:`open_key_locks`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def take(self, key: str, *, wait: bool = False) -> bool:
-        """Claim the key; False when another process holds it, unless ``wait`` waits for that to end."""
+    def acquire(self, key: str, *, wait: bool = False) -> bool:
+        """Lock the key; return False when another process holds it. With ``wait``, block until it is free."""
         try:
             fcntl.lockf(self._descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, _byte(key))
         except (BlockingIOError, PermissionError):
@@ -29,20 +29,24 @@ class Claims:
         return True
 
     def release(self, key: str) -> None:
-        """Give the claim back."""
+        """Unlock the key."""
         fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _byte(key))
 
 
 @contextmanager
-def claiming(path: Path) -> Iterator[Claims]:
-    """Claims in the file at ``path``, all given back at the end. A process opens it once at a time."""
+def open_key_locks(path: Path) -> Iterator[KeyLocks]:
+    """Open the lock file at ``path``; all locks are released at the end.
+
+    A process must not open the same file twice at a time: closing one would release the locks of both.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        yield Claims(descriptor)
+        yield KeyLocks(descriptor)
     finally:
         os.close(descriptor)
 
 
 def _byte(key: str) -> int:
+    """Return the offset of the key's byte."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:7], "big")

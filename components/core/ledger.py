@@ -1,6 +1,6 @@
-"""The ledger: every record that enters a stage leaves in exactly one state, kept or dropped, and why.
+"""The ledger: one row for every record that enters a stage, kept or dropped, with rule, value and threshold.
 
-The funnel and ``hearsight explain`` are read from here and from nowhere else.
+The funnel and ``hearsight explain`` read ledgers only.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ KEPT, DROPPED = "kept", "dropped"
 
 
 def kept(key: str, *, kind: str = "record", detail: str = "") -> dict[str, str]:
-    """A ledger row for what goes on to the next stage."""
+    """Return the ledger row of a record that goes on to the next stage."""
     return {"kind": kind, "key": key, "verdict": KEPT, "rule": "", "value": "", "threshold": "", "detail": detail}
 
 
 def dropped(key: str, rule: str, value: Any, threshold: Any, *, kind: str = "record", detail: str = "") -> dict[str, str]:
-    """A ledger row for what stops here: the rule, what it measured, and what it allows."""
+    """Return the ledger row of a dropped record: the rule, the measured value and the threshold."""
     return {
         "kind": kind,
         "key": key,
         "verdict": DROPPED,
         "rule": rule,
-        "value": spell(value),
-        "threshold": spell(threshold),
+        "value": format_value(value),
+        "threshold": format_value(threshold),
         "detail": detail,
     }
 
 
-def spell(value: Any) -> str:
-    """A value as ledger text: numbers to four significant decimals, lists joined, everything else as itself."""
+def format_value(value: Any) -> str:
+    """Return a value as ledger text: floats to four decimals, booleans as yes and no, lists joined by commas."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4f}".rstrip("0").rstrip(".")
     if isinstance(value, (list, tuple)):
-        return ", ".join(spell(item) for item in value)
+        return ", ".join(format_value(item) for item in value)
     return str(value)
 
 
 def ledger_table(rows: Iterable[Mapping[str, str]]) -> pa.Table:
-    """Ledger rows as a table of :data:`components.core.records.LEDGER`, in the order given."""
+    """Return ledger rows as a table of :data:`components.core.records.LEDGER`, in the given order."""
     return pa.Table.from_pylist(list(rows), schema=LEDGER)
 
 
 def check_conserved(entered: Iterable[str], table: pa.Table, ledger: pa.Table, where: str) -> None:
-    """Hold a step to its promise: each key that entered is in the ledger once, and the kept ones are the table's.
+    """Verify that each key that entered has one ledger row and that the kept keys are those of the table.
 
     Raises:
-        HearsightError: a key was lost, invented or counted twice. That is a defect of the step, named in ``where``.
+        HearsightError: a key is lost, unknown or counted twice: a defect of the step that ``where`` names.
     """
     keys = ledger.column("key").to_pylist()
     entered = list(entered)
@@ -66,6 +66,6 @@ def check_conserved(entered: Iterable[str], table: pa.Table, ledger: pa.Table, w
             where=where,
             hint="this is a defect of the stage: report it with the shard's name",
         )
-    stays = {k for k, verdict in zip(keys, ledger.column("verdict").to_pylist(), strict=True) if verdict == KEPT}
-    if "key" in table.column_names and stays != set(table.column("key").to_pylist()):
+    kept_keys = {key for key, verdict in zip(keys, ledger.column("verdict").to_pylist(), strict=True) if verdict == KEPT}
+    if "key" in table.column_names and kept_keys != set(table.column("key").to_pylist()):
         raise HearsightError("the kept rows of the ledger are not the rows of the shard", where=where, hint="report this defect")

@@ -1,7 +1,7 @@
-"""``manifest.json``: what a stage's output holds, by content only, written last.
+"""``manifest.json``: the list of an output's files with digests and counts, written last.
 
-A folder without a manifest is unfinished. Clocks, host names and run ids have no place in it: equal content
-has an equal manifest, whose sha256 is the output's digest everywhere (lineage, gates, MLflow).
+A folder without a manifest is unfinished. A manifest holds no clock, host name or run id, so equal content has an equal manifest.
+Its sha256 is the output's digest in lineage, gates and MLflow.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import address, dataset_and_stage
+from components.core.addresses import parse_output_path, stage_address
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
@@ -22,7 +22,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One file of the output: its path inside it, its size in bytes, and its digest."""
+    """One file of the output: its relative path, size in bytes and digest."""
 
     path: str
     bytes: int
@@ -31,7 +31,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """One shard: the records, their ledger, and the media they refer to (rows and members counted)."""
+    """One shard: its records, their ledger, and their media, with the counts of rows and members."""
 
     name: str
     rows: int
@@ -43,7 +43,7 @@ class ShardEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of a finished stage output."""
+    """The manifest of a finished output."""
 
     stage: str
     record: str
@@ -53,20 +53,20 @@ class Manifest:
     schema: int = SCHEMA
 
     def to_bytes(self) -> bytes:
-        """The one spelling of this manifest."""
+        """Return the manifest's canonical JSON."""
         return (json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
     @property
     def digest(self) -> str:
-        """The sha256 of the manifest's bytes: the digest of the whole output."""
+        """The sha256 of the manifest's bytes: the digest of the output."""
         return sha256_bytes(self.to_bytes())
 
     def write(self, folder: Path) -> None:
-        """Publish the manifest, which declares ``folder`` finished."""
+        """Write the manifest, which marks the output in ``folder`` as finished."""
         publish_bytes(folder / NAME, self.to_bytes())
 
-    def expected(self) -> dict[str, tuple[int, str]]:
-        """Every file the output should hold: path inside it → (bytes, sha256)."""
+    def expected_files(self) -> dict[str, tuple[int, str]]:
+        """Return relative path → (bytes, sha256) of every file of the output."""
         files = {entry.path: (entry.bytes, entry.sha256) for entry in self.files}
         for shard in self.shards:
             files[f"shards/{shard.name}.parquet"] = (shard.bytes, shard.sha256)
@@ -77,13 +77,13 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a finished output.
+    """Return the manifest of a finished output.
 
     Raises:
-        HearsightError: there is none (the stage has not finished), or it is not one this version can read.
+        HearsightError: there is none (the stage has not finished), or it is damaged or of another version.
     """
     path = folder / NAME
-    again = f"run `dvc repro {address(*dataset_and_stage(folder))}`"
+    again = f"run `dvc repro {stage_address(*parse_output_path(folder))}`"
     try:
         raw = path.read_bytes()
     except FileNotFoundError:

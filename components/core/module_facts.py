@@ -1,7 +1,7 @@
-"""Read what one source file imports, and a digest of its code that comments, docstrings and layout do not change.
+"""Imports of one source file, and a digest of its code that comments, docstrings and layout do not change.
 
-Parsing all files that a stage reaches takes about a second of CPU, so the facts of a file are kept on disk under the sha256 of
-its bytes (``.hearsight/code``). A missing or damaged entry is made again.
+Parsing all files that a stage reaches takes about a second of CPU, so the facts of a file are cached on disk under the sha256 of
+its bytes (``.hearsight/code``). A missing or damaged entry is computed again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 
 _PARSING = threading.RLock()
-# A worker forked while another thread parses would otherwise wait for that thread, which does not exist in the worker.
+# A worker forked while another thread parses would otherwise inherit a lock that nobody releases.
 os.register_at_fork(before=_PARSING.acquire, after_in_parent=_PARSING.release, after_in_child=_PARSING.release)
 
 _MODULE_NAME = re.compile(r"(components|flows)(\.[A-Za-z_]\w*)+(:[A-Za-z_]\w*)?")
@@ -31,7 +31,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class ModuleFacts(NamedTuple):
-    """What the digests need of one source file.
+    """The references and the digest of one source file.
 
     A reference is ``"package.module"`` for ``import package.module`` and for a string constant that names a module of this
     project, and ``"package.module:name"`` for ``from package.module import name``; leading dots mark a relative import.
@@ -40,22 +40,22 @@ class ModuleFacts(NamedTuple):
     digest: str
     """The sha256 of the syntax tree without docstrings."""
     executed: tuple[str, ...]
-    """References at module level and in classes: followed whenever the file is executed."""
+    """References at module level and in classes: followed when the file is imported."""
     called: tuple[str, ...]
-    """References inside module-level functions: followed when somebody imports the file by name and can call them."""
+    """References in module-level functions: followed when the file is imported by name, so that they can be called."""
     locates: bool
-    """Whether it can find files beside code: it names ``__file__``, ``importlib.resources`` or the like."""
+    """Whether it can locate data files: it names ``__file__``, ``importlib.resources`` or the like."""
 
 
 def syntax_tree(path: Path) -> ast.Module:
-    """Parse a source file, one thread at a time."""
+    """Return the syntax tree of a source file; see :func:`parse`."""
     return parse(path.read_bytes())
 
 
 def parse(source: bytes) -> ast.Module:
-    """Parse source code, one thread at a time.
+    """Return the syntax tree of source code; only one thread parses at a time.
 
-    CPython 3.11 keeps the depth of the tree it builds in one place for all threads; two parsing at once can raise
+    CPython 3.11 shares the recursion depth of the parser between threads: two parsing at once can raise
     "SystemError: AST constructor recursion depth mismatch".
     """
     with _PARSING:
@@ -63,49 +63,49 @@ def parse(source: bytes) -> ast.Module:
 
 
 def strip_docstrings(tree: ast.AST) -> ast.AST:
-    """Remove the docstrings of a tree in place (comments are not part of a tree)."""
+    """Remove the docstrings of a tree in place and return it."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS)):
-            node.body = [item for item in node.body if not _is_text(item)] or [ast.Pass()]
+            node.body = [item for item in node.body if not _is_string(item)] or [ast.Pass()]
     return tree
 
 
-def _is_text(node: ast.stmt) -> bool:
+def _is_string(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def facts_of(source: bytes, folder: Path | None = None) -> ModuleFacts:
+def read_facts(source: bytes, folder: Path | None = None) -> ModuleFacts:
     """Return the facts of one file.
 
     Args:
         source: the file's bytes.
-        folder: where facts are kept between processes; None keeps them in this process only.
+        folder: the cache on disk; None caches in this process only.
 
     Raises:
-        SyntaxError: the source is no Python.
+        SyntaxError: the source is not valid Python.
     """
-    key = hashlib.sha256(_form() + source).hexdigest()
-    if key not in _KNOWN:
+    key = hashlib.sha256(_version() + source).hexdigest()
+    if key not in _FACTS:
         entry = folder / key[:2] / f"{key[2:40]}.json" if folder else None
-        found = _read(entry) if entry else None
-        if found is None:
-            found = _made(source)
+        facts = _read(entry) if entry else None
+        if facts is None:
+            facts = _parse_facts(source)
             if entry:
-                _write(entry, found)
-        _KNOWN[key] = found
-    return _KNOWN[key]
+                _write(entry, facts)
+        _FACTS[key] = facts
+    return _FACTS[key]
 
 
-_KNOWN: dict[str, ModuleFacts] = {}
+_FACTS: dict[str, ModuleFacts] = {}
 
 
 @cache
-def _form() -> bytes:
-    """What an entry depends on besides the source: this file and the version of Python."""
+def _version() -> bytes:
+    """Return a digest of what an entry depends on besides the source: this file and the version of Python."""
     return hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode()).digest()
 
 
-def _made(source: bytes) -> ModuleFacts:
+def _parse_facts(source: bytes) -> ModuleFacts:
     tree = strip_docstrings(parse(source))
     executed: set[str] = set()
     called: set[str] = set()
@@ -124,23 +124,23 @@ def _names(node: ast.AST) -> Iterable[str]:
     return re.split("[.:]", ":".join(_references(node))) if isinstance(node, (ast.Import, ast.ImportFrom)) else []
 
 
-def _collect(node: ast.AST, found: set[str], called: set[str]) -> None:
-    """Add the references below ``node``: those in functions that are not methods to ``called``, all others to ``found``."""
+def _collect(node: ast.AST, executed: set[str], called: set[str]) -> None:
+    """Add the references below ``node``: those in functions that are not methods to ``called``, all others to ``executed``."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and _is_type_checking(child.test):
-            for other in child.orelse:
-                _collect(ast.Module([other], []), found, called)
+            for statement in child.orelse:
+                _collect(ast.Module([statement], []), executed, called)
             continue
         if isinstance(child, _FUNCTIONS):
             _collect(child, called, called)
             continue
-        found.update(_references(child))
-        # An instance of a class travels without an import of its class, so methods count as executed.
-        _collect(child, found, found if isinstance(child, ast.ClassDef) else called)
+        executed.update(_references(child))
+        # An instance can be passed to a module that does not import its class, so methods count as executed.
+        _collect(child, executed, executed if isinstance(child, ast.ClassDef) else called)
 
 
 def _is_type_checking(test: ast.expr) -> bool:
-    """Whether a condition is false in every run: ``TYPE_CHECKING`` or ``typing.TYPE_CHECKING``."""
+    """Return whether a condition is ``TYPE_CHECKING`` or ``typing.TYPE_CHECKING``, which is false at run time."""
     return (test.id if isinstance(test, ast.Name) else getattr(test, "attr", "")) == "TYPE_CHECKING"
 
 
@@ -156,21 +156,20 @@ def _references(node: ast.AST) -> Iterable[str]:
 
 def _read(entry: Path) -> ModuleFacts | None:
     try:
-        kept = json.loads(entry.read_bytes())
-        facts = ModuleFacts(kept["digest"], tuple(kept["executed"]), tuple(kept["called"]), bool(kept["locates"]))
-        return facts if kept["sum"] == _sum(facts) else None
+        fields = json.loads(entry.read_bytes())
+        facts = ModuleFacts(fields["digest"], tuple(fields["executed"]), tuple(fields["called"]), bool(fields["locates"]))
+        return facts if fields["sum"] == _checksum(facts) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _write(entry: Path, facts: ModuleFacts) -> None:
-    content = json.dumps({**facts._asdict(), "sum": _sum(facts)}).encode()
+    content = json.dumps({**facts._asdict(), "sum": _checksum(facts)}).encode()
     try:
-        # Not synced: an entry lost in a power failure is made again.
-        publish_bytes(entry, content, durable=False)
+        publish_bytes(entry, content, durable=False)  # not synced: a lost entry is computed again
     except (OSError, HearsightError):
-        pass  # the facts are at hand; a folder that cannot be written costs time only
+        pass  # the cache only saves time
 
 
-def _sum(facts: ModuleFacts) -> str:
+def _checksum(facts: ModuleFacts) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Changing a setting of ``params.yaml`` in place: its text is exchanged where it stands, all else stays as it was written."""
+"""Changing settings of ``params.yaml`` in place; the rest of the file keeps its bytes."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from components.core.files import publish_bytes
 from components.core.params import read_params_file
 
 
-def set_texts(path: Path, block: Sequence[str], values: Mapping[str, str]) -> None:
-    """Give settings of one block new texts; comments, order and spelling of everything else stay.
+def replace_values(path: Path, block: Sequence[str], values: Mapping[str, str]) -> None:
+    """Replace string settings of one block; comments, order and format of everything else stay.
 
     Args:
         path: a ``params.yaml``.
         block: the keys down to the block, e.g. ``["english", "crawl"]``.
-        values: setting → its new text; one that is not there, since its default applied, is written before the others.
+        values: setting → new value; a missing setting, whose default applied, is inserted before the others.
 
     Raises:
-        HearsightError: the file or the block is missing, a setting is no plain text, or the file cannot be written; it is then
-            as it was.
+        HearsightError: the file or the block is missing, a setting is not a scalar, or the file cannot be written. The file is
+            then unchanged.
     """
     content = read_params_file(path)
     text = path.read_text(encoding="utf-8")
     node = yaml.compose(text, Loader=yaml.SafeLoader)
-    wanted: Any = content
+    settings: Any = content
     for name in block:
-        node, wanted = _child(node, name, path, block), wanted[name]
+        node, settings = _child(node, name, path, block), settings[name]
     changes = []
     for name, value in values.items():
-        if name not in wanted and isinstance(node, yaml.MappingNode) and node.value:
+        if name not in settings and isinstance(node, yaml.MappingNode) and node.value:
             first = node.value[0][0].start_mark
             after = ", " if node.flow_style else f"\n{' ' * first.column}"
-            changes.append((first.index, first.index, f"{name}: {_spelled(value)}{after}"))
-            wanted[name] = value
+            changes.append((first.index, first.index, f"{name}: {_format_yaml(value)}{after}"))
+            settings[name] = value
             continue
         old = _child(node, name, path, block)
         if not isinstance(old, yaml.ScalarNode):
             raise HearsightError("is not a plain text", where=f"{path}: {'.'.join(block)}.{name}", hint="write one 'name: value'")
-        changes.append((old.start_mark.index, old.end_mark.index, _spelled(value)))
-        wanted[name] = value
+        changes.append((old.start_mark.index, old.end_mark.index, _format_yaml(value)))
+        settings[name] = value
     for start, end, new in sorted(changes, reverse=True):
         text = f"{text[:start]}{new}{text[end:]}"
     try:
-        as_meant = yaml.safe_load(text) == content
+        correct = yaml.safe_load(text) == content
     except yaml.YAMLError:
-        as_meant = False
-    if not as_meant:  # an anchor, say, whose text stands for more than one setting
-        raise HearsightError("cannot be changed by itself", where=f"{path}: {'.'.join(block)}", hint="change it by hand")
+        correct = False
+    if not correct:  # e.g. an anchor, whose text belongs to several settings
+        raise HearsightError("cannot be changed alone", where=f"{path}: {'.'.join(block)}", hint="change it by hand")
     publish_bytes(path, text.encode("utf-8"))
 
 
@@ -64,8 +64,8 @@ def _child(node: Any, name: str, path: Path, block: Sequence[str]) -> Any:
     raise HearsightError("is missing", where=f"{path}: {'.'.join(block)} ({name})", hint="restore it with git")
 
 
-def _spelled(value: str) -> str:
-    """A text as YAML, quoted where it would be read as something else (a date, a number, nothing)."""
+def _format_yaml(value: str) -> str:
+    """Return a string as YAML, quoted where YAML would read another type (a date, a number, null)."""
     try:
         plain = yaml.safe_load(f"x: {value}  # y") == {"x": value}
     except yaml.YAMLError:

@@ -1,7 +1,7 @@
-"""What a command prints: lines for people on a terminal, JSON lines for programs. No text of the web controls a terminal.
+"""Output of commands: text on a terminal, JSON lines otherwise.
 
-Every command prints through here: what a terminal would take for a command (control characters, marks that turn the direction
-of writing) is shown by its code, as ``\\x9b``, and as an escape of JSON in JSON lines.
+Every command prints through this module, because text from the web could control a terminal: control characters and marks of
+writing direction are printed as escapes (``\\x9b``), in JSON lines as JSON escapes.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_COMMANDS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-"""C0 without tab and newline, DEL, C1, marks of direction, Unicode's line ends, and halves of characters, which UTF-8 lacks."""
+_CONTROLS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""C0 without tab and newline, DEL, C1, direction marks, Unicode line ends, and surrogates, which UTF-8 lacks."""
 
 
-def visible(text: str) -> str:
-    """Return the text with every character that a terminal would obey as its code (``\\x1b``); tab and newline stay."""
-    return _COMMANDS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+def escape_controls(text: str) -> str:
+    """Return the text with every control character as an escape (``\\x1b``); tab and newline stay."""
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def json_line(value: Any, *, allow_nan: bool = True) -> str:
-    """Return a value as one line of JSON in UTF-8, in which such characters are escapes; what JSON lacks is a string."""
+    """Return a value as one line of JSON with control characters escaped; values that JSON lacks become strings."""
     line = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, default=str)
-    return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
-def say(text: str) -> None:
-    """Print text for people, with what a terminal would obey made visible."""
-    print(visible(text), flush=True)
+def print_text(text: str) -> None:
+    """Print text with control characters escaped."""
+    print(escape_controls(text), flush=True)
 
 
-def warn(text: str) -> None:
-    """Print a line about what went wrong on standard error, likewise."""
-    print(f"hearsight: {visible(text)}", file=sys.stderr, flush=True)
+def print_error(text: str) -> None:
+    """Print an error or a warning on standard error, with control characters escaped."""
+    print(f"hearsight: {escape_controls(text)}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any, *, allow_nan: bool = True) -> None:
@@ -43,26 +43,26 @@ def print_json(value: Any, *, allow_nan: bool = True) -> None:
 
 
 def print_line(line: Mapping[str, Any]) -> None:
-    """Print one result; empty values are left out for people."""
+    """Print one result: on a terminal as ``key value`` pairs without empty ones, otherwise as a JSON line."""
     if sys.stdout.isatty():
-        say("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
+        print_text("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
     else:
         print_json(line)
 
 
 def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print results in columns, or each as a JSON line."""
+    """Print results: on a terminal as aligned columns, otherwise as JSON lines."""
     rows = list(rows)
     if not sys.stdout.isatty():
         for row in rows:
             print_json(row)
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [{name: visible(_plain(row.get(name, ""))) for name in names} for row in rows]
+    cells = [{name: escape_controls(_plain(row.get(name, ""))) for name in names} for row in rows]
     widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in names}
-    say("  ".join(name.ljust(widths[name]) for name in names))
+    print_text("  ".join(name.ljust(widths[name]) for name in names))
     for row in cells:
-        say("  ".join(row[name].ljust(widths[name]) for name in names))
+        print_text("  ".join(row[name].ljust(widths[name]) for name in names))
 
 
 def _plain(value: Any) -> str:

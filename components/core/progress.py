@@ -1,4 +1,4 @@
-"""Progress a person can watch: a live bar on a terminal, a line every half minute in a log."""
+"""Progress bars: live on a terminal, a line every half minute in a log."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from tqdm import tqdm
+
+from components.core.printing import escape_controls
+
 T = TypeVar("T")
 
 
 def progress(iterable: Iterable[T], total: int | None = None, desc: str = "") -> Iterator[T]:
-    """Pass ``iterable`` through a progress bar on standard error."""
-    from tqdm import tqdm
-
-    from components.core.printing import visible
-
-    # Its monitor is a thread that starts as workers are forked. glibc's loader may count that thread as busy in the child for
-    # ever, and the child's first import of a library then waits for it.
+    """Yield the items of ``iterable`` and show a progress bar on standard error."""
+    # Without tqdm's monitor thread: in a worker forked meanwhile, glibc's loader could wait for it for ever.
     tqdm.monitor_interval = 0
     live = sys.stderr.isatty()
-    yield from tqdm(iterable, total=total, desc=visible(desc), unit="", mininterval=0.2 if live else 30, dynamic_ncols=live)
+    yield from tqdm(
+        iterable, total=total, desc=escape_controls(desc), unit="", mininterval=0.2 if live else 30, dynamic_ncols=live
+    )

@@ -1,7 +1,7 @@
-"""The record's type at each output: one Arrow schema a stage, units in the field's metadata.
+"""Arrow schemas of all stages' records, with units in the fields' metadata.
 
-A stage adds columns to what it was given, so a record can be followed by its ``key`` from the crawl to the
-scores. Shards hold exactly these columns in this order.
+Shards hold exactly these columns in this order. Stages add columns and keep ``key``, so a record can be followed from the crawl
+to the scores. The units are part of the shards' bytes: another wording changes every digest.
 """
 
 from __future__ import annotations
@@ -249,8 +249,8 @@ OUTPUT_SCHEMAS: dict[str, tuple[str, pa.Schema]] = {
     "cluster": ("CLUSTERED", CLUSTERED),
     "posts_report": ("FIGURE", FIGURE),
 }
-"""The record's name and schema at each stage's output."""
+"""Stage → name and schema of its records."""
 MODEL_STAGES = ("train_captioner", "pretrain_retrieval", "finetune_retrieval")
-"""The stages whose records are models, with the weights beside them."""
+"""The stages whose outputs hold models with their weights."""
 SEARCH_STAGE = "build_search_index"
-"""The stage whose output is an index to search in, with its model."""
+"""The stage whose output is a search index with its model."""

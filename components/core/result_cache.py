@@ -1,10 +1,9 @@
-"""Expensive results, cached by the content they describe, the model, and the annotator's version.
+"""Cache of expensive results, keyed by content, model and the annotator's version.
 
-A parse, a label list, an image feature or a spoken caption depends on nothing but its payload and the model, so it
-outlives every change of thresholds, shards or splits. One SQLite file an annotator (write-ahead log: a killed
-writer loses its open transaction and nothing else; several workers may write).
-SQLite's write-ahead log holds between processes of one machine only, so on a cluster the workers ask one process
-that has the files open (:func:`use_backend`). Not in scope: what is computed (``components/providers``).
+A parse, a label list, an image feature or a spoken caption depends only on its payload and the model, so it stays valid when
+thresholds, shards or splits change. Each annotator has one SQLite file with a write-ahead log: several workers may write, and a
+killed writer loses its open transaction only. The write-ahead log works on one machine only, so on a cluster the workers use a
+server process that opens the files (:func:`use_backend`).
 """
 
 from __future__ import annotations
@@ -23,52 +22,52 @@ from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import HearsightError
 from components.core.files import disk_error
-from components.core.key_locks import claiming
+from components.core.key_locks import open_key_locks
 
 PATIENCE = 120
-"""Seconds a worker waits for another's transaction."""
+"""Seconds a worker waits for another worker's transaction."""
 BATCH = 64
-"""Results held before they are committed: what a kill can cost. An annotator with an attribute ``held`` states its own."""
+"""Results in one transaction, which a kill can lose. An annotator's attribute ``held`` overrides it."""
 
-REPAIR = "run `hearsight cache repair`, which finds what is damaged and keeps the rest"
-"""How to fix a damaged file of results."""
+REPAIR = "run `hearsight cache repair`, which removes damaged results and keeps the rest"
+"""Hint of errors about damaged results."""
 
 
 @runtime_checkable
 class Annotator(Protocol):
-    """Computes one expensive result from one payload, the same whatever it computed before."""
+    """Computes one expensive result from one payload. The result depends on the payload only."""
 
     name: str
-    """What it makes, e.g. ``parse.en``."""
+    """Name of its results, e.g. ``parse.en``."""
     version: int
-    """Raised by hand whenever the code changes what it computes; a test holds it to that."""
+    """Raised by hand when its results change; ``tests/core/test_annotators.py`` enforces it."""
     model: str
     """The model's name and version."""
     codec: str
     """``json``, ``array`` (numpy) or ``bytes``."""
 
     def compute(self, payload: Any) -> Any:
-        """The result for one payload. Loads its model at the first call."""
+        """Return the result for one payload; the first call loads the model."""
 
 
 @runtime_checkable
 class BatchAnnotator(Annotator, Protocol):
-    """An annotator that is quicker with several payloads at a time, and computes the same of each as alone."""
+    """An annotator that is faster on several payloads at a time, with the same results."""
 
     def compute_many(self, payloads: Sequence[Any]) -> Sequence[Any]:
-        """The result for each payload, in order."""
+        """Return the result for each payload, in order."""
 
 
 @runtime_checkable
 class PaidAnnotator(Annotator, Protocol):
-    """An annotator that asks a service over the network, several payloads at a time, and pays for each."""
+    """An annotator that sends payloads to a paid service, several at a time."""
 
     def ask_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """(key, result) for each (key, payload), in any order; what it yielded before it raises is kept."""
+        """Yield (key, result) for each (key, payload), in any order; results yielded before an error are stored."""
 
 
-class Kept(Protocol):
-    """What names a file of results: an :class:`Annotator`, or anything else whose results are kept by key."""
+class ResultKind(Protocol):
+    """Identity of a cache file: an :class:`Annotator`, or another object whose results are stored by key."""
 
     @property
     def name(self) -> str: ...
@@ -81,106 +80,108 @@ class Kept(Protocol):
 
 
 class CacheBackend(Protocol):
-    """One annotator's encoded results, opened."""
+    """The open cache file of one annotator, with encoded results."""
 
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
-        """What there is of ``keys``: key, bytes and their stored CRC-32."""
+        """Return key, bytes and stored CRC-32 of the cached results among ``keys``."""
 
     def has(self, keys: Sequence[str]) -> Iterable[str]:
-        """Those of ``keys`` that there is something of."""
+        """Return those of ``keys`` that have a result."""
 
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
-        """Store (key, bytes, crc32) in one transaction; ``lasting``: so that the machine may lose power after it."""
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
+        """Store (key, bytes, crc32) in one transaction; a ``durable`` one survives a loss of power."""
 
 
 class ResultCache:
-    """The caches of every annotator under one folder."""
+    """The cache files of all annotators in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.computed: dict[str, int] = {}
-        """How many results each annotator really computed, by name: nothing in a warm run."""
+        """Annotator name → number of computed results; empty when all were cached."""
 
     def annotate(self, annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> dict[str, Any]:
-        """The result for each payload, computed only where the store has none.
+        """Return the result for each payload; results that are not cached are computed and stored.
 
         Args:
-            annotator: what computes.
-            payloads: content digest → payload, or a function giving it (called only when it must be computed).
+            annotator: computes results that are not cached.
+            payloads: content digest → payload, or a function that returns it (called only when it is needed).
 
         Raises:
-            HearsightError: the store cannot be read or written (disk full, not a database).
+            HearsightError: the cache cannot be read or written (disk full, not a database).
         """
         encode, decode = CODECS[annotator.codec]
         path = self._path(annotator)
-        # What was paid for is stored at once, and to last; a kill costs no more than what is on its way.
+        # A paid result is stored at once and durably, so a kill loses only requests in flight.
         paid = isinstance(annotator, PaidAnnotator)
         size = 1 if paid else getattr(annotator, "held", BATCH)
-        with _told(path), _open_shelf(path) as shelf:
-            # A damaged result that costs nothing but time is computed again, and replaced; one that was paid for is not.
-            found = {key: decode(blob) for key, blob in _sound(shelf, list(payloads), path, skip=not paid)}
+        with _explain_errors(path), _open_backend(path) as backend:
+            # A damaged result is computed again and replaced, unless it was paid for.
+            found = {key: decode(blob) for key, blob in _read_verified(backend, list(payloads), path, skip=not paid)}
             missing = {key: payload for key, payload in payloads.items() if key not in found}
             if isinstance(annotator, PaidAnnotator):
-                results = _bought(annotator, missing, lambda key: [decode(blob) for _, blob in _sound(shelf, [key], path)], path)
+                results = _request_results(
+                    annotator, missing, lambda key: [decode(blob) for _, blob in _read_verified(backend, [key], path)], path
+                )
             else:
-                results = _computed(annotator, missing)
+                results = _compute_results(annotator, missing)
             rows: list[tuple[str, bytes, int]] = []
             try:
                 for key, result in results:
                     blob = encode(result)
                     rows.append((key, blob, zlib.crc32(blob)))
-                    # Decoded from what is stored, so a warm run sees exactly what the cold one saw.
+                    # Decoded from the stored bytes, so computed and cached results are equal.
                     found[key] = decode(blob)
                     if len(rows) >= size:
-                        self._keep(shelf, annotator, rows, lasting=paid)
+                        self._keep(backend, annotator, rows, durable=paid)
             finally:
-                self._keep(shelf, annotator, rows, lasting=paid)
+                self._keep(backend, annotator, rows, durable=paid)
         return {key: found[key] for key in payloads}
 
-    def known(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
-        """As :meth:`recall`, but makes no file where there is none yet."""
-        return self.recall(kept, keys) if self._path(kept).exists() else {}
+    def read_existing(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
+        """Return the cached results as :meth:`read`, without creating a file."""
+        return self.read(kind, keys) if self._path(kind).exists() else {}
 
-    def recall(self, kept: Kept, keys: Sequence[str]) -> dict[str, Any]:
-        """The results that there are for ``keys``; nothing is computed. Errors as for :meth:`annotate`."""
-        decode, path = CODECS[kept.codec][1], self._path(kept)
-        with _told(path), _open_shelf(path) as shelf:
-            return {key: decode(blob) for key, blob in _sound(shelf, list(dict.fromkeys(keys)), path)}
+    def read(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
+        """Return the cached results among ``keys``; computes nothing. Raises as :meth:`annotate`."""
+        decode, path = CODECS[kind.codec][1], self._path(kind)
+        with _explain_errors(path), _open_backend(path) as backend:
+            return {key: decode(blob) for key, blob in _read_verified(backend, list(dict.fromkeys(keys)), path)}
 
-    def missing(self, kept: Kept, keys: Sequence[str]) -> list[str]:
-        """Those of ``keys`` that there is no result for, in order; no result is read. Errors as for :meth:`annotate`."""
-        path, keys = self._path(kept), list(dict.fromkeys(keys))
+    def find_missing(self, kind: ResultKind, keys: Sequence[str]) -> list[str]:
+        """Return those of ``keys`` without a result, in order; reads no result. Raises as :meth:`annotate`."""
+        path, keys = self._path(kind), list(dict.fromkeys(keys))
         if not path.exists():
             return keys
-        with _told(path), _open_shelf(path) as shelf:
-            there = set(shelf.has(keys))
-        return [key for key in keys if key not in there]
+        with _explain_errors(path), _open_backend(path) as backend:
+            cached = set(backend.has(keys))
+        return [key for key in keys if key not in cached]
 
-    def keep(self, kept: Kept, results: Mapping[str, Any]) -> None:
-        """Store results that were come by elsewhere (a service's answers) in one transaction, to last."""
-        encode, path = CODECS[kept.codec][0], self._path(kept)
+    def write(self, kind: ResultKind, results: Mapping[str, Any]) -> None:
+        """Store results from elsewhere (answers of a service) in one durable transaction."""
+        encode, path = CODECS[kind.codec][0], self._path(kind)
         blobs = {key: encode(value) for key, value in results.items()}
-        with _told(path), _open_shelf(path) as shelf:
-            shelf.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()], lasting=True)
+        with _explain_errors(path), _open_backend(path) as backend:
+            backend.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()], durable=True)
 
-    def _path(self, kept: Kept) -> Path:
-        return self.folder / f"{kept.name}-v{kept.version}-{_slug(kept.model)}.sqlite"
+    def _path(self, kind: ResultKind) -> Path:
+        return self.folder / f"{kind.name}-v{kind.version}-{_slug(kind.model)}.sqlite"
 
-    def _keep(self, shelf: CacheBackend, annotator: Annotator, rows: list[tuple[str, bytes, int]], *, lasting: bool) -> None:
-        full = rows[:]
+    def _keep(self, backend: CacheBackend, annotator: Annotator, rows: list[tuple[str, bytes, int]], *, durable: bool) -> None:
+        batch = rows[:]
         rows.clear()
-        if full:
-            shelf.write(full, lasting=lasting)
-            self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(full)
+        if batch:
+            backend.write(batch, durable=durable)
+            self.computed[annotator.name] = self.computed.get(annotator.name, 0) + len(batch)
 
 
-def _sound(shelf: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
-    """The results whose bytes match their checksum.
+def _read_verified(backend: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool = False) -> Iterator[tuple[str, bytes]]:
+    """Yield the cached results whose bytes match their checksum.
 
     Raises:
-        HearsightError: one does not, unless ``skip`` leaves such out.
+        HearsightError: a result is damaged; with ``skip`` it is left out, with a warning.
     """
-    for key, blob, crc in shelf.read(keys):
+    for key, blob, crc in backend.read(keys):
         if isinstance(blob, bytes) and zlib.crc32(blob) == crc:
             yield key, blob
         elif skip:
@@ -190,8 +191,8 @@ def _sound(shelf: CacheBackend, keys: Sequence[str], path: Path, *, skip: bool =
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What goes wrong with the file at ``path``, as one line a person can fix it by."""
+def _explain_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the file at ``path`` into HearsightError."""
     try:
         yield
     except OSError as error:
@@ -202,110 +203,110 @@ def _told(path: Path) -> Iterator[None]:
         raise HearsightError(f"the annotation cache failed ({error})", where=path, hint=hint) from error
 
 
-def _bought(
+def _request_results(
     annotator: PaidAnnotator,
     payloads: Mapping[str, Any | Callable[[], Any]],
     stored: Callable[[str], list[Any]],
     path: Path,
 ) -> Iterator[tuple[str, Any]]:
-    """The results of an annotator that is paid, none of them bought by two processes at once.
+    """Yield the results of a paid annotator; no two processes request the same key at a time.
 
-    ``stored`` looks a key up again: another process may have bought it since.
+    ``stored`` looks up a key again, since another process may have stored it meanwhile.
     """
-    late: list[str] = []
-    there: list[tuple[str, Any]] = []
-    with claiming(path.with_suffix(".claims")) as claims:
+    locked_elsewhere: list[str] = []
+    stored_meanwhile: list[tuple[str, Any]] = []
+    with open_key_locks(path.with_suffix(".claims")) as locks:
 
-        def mine() -> Iterator[tuple[str, Any]]:
+        def unlocked() -> Iterator[tuple[str, Any]]:
             for key, payload in payloads.items():
-                if not claims.take(key):
-                    late.append(key)
+                if not locks.acquire(key):
+                    locked_elsewhere.append(key)
                 elif results := stored(key):
-                    claims.release(key)
-                    there.append((key, results[0]))
+                    locks.release(key)
+                    stored_meanwhile.append((key, results[0]))
                 else:
                     yield key, _payload(payload)
 
-        for key, result in annotator.ask_many(mine()):
+        for key, result in annotator.ask_many(unlocked()):
             yield key, result
-            # Whoever iterates has stored it by now.
-            claims.release(key)
-        yield from there
-        # Nothing is claimed here any more, so two processes never wait for each other.
-        for key in late:
-            claims.take(key, wait=True)
+            # The caller has stored it by now.
+            locks.release(key)
+        yield from stored_meanwhile
+        # This process holds no lock here, so two processes never wait for each other.
+        for key in locked_elsewhere:
+            locks.acquire(key, wait=True)
             if results := stored(key):
                 yield key, results[0]
             else:
                 yield from annotator.ask_many([(key, _payload(payloads[key]))])
-            claims.release(key)
+            locks.release(key)
 
 
 def _payload(payload: Any | Callable[[], Any]) -> Any:
     return payload() if callable(payload) else payload
 
 
-def _computed(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
-    """The results in order; one payload at a time is in memory unless the annotator wants them together."""
+def _compute_results(annotator: Annotator, payloads: Mapping[str, Any | Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the results in order; loads one payload at a time unless the annotator takes batches."""
     keys = iter(payloads)
     while batch := list(islice(keys, BATCH)):
-        given = (_payload(payloads[key]) for key in batch)
+        loaded = (_payload(payloads[key]) for key in batch)
         if isinstance(annotator, BatchAnnotator):
-            yield from zip(batch, annotator.compute_many(list(given)), strict=True)
+            yield from zip(batch, annotator.compute_many(list(loaded)), strict=True)
         else:
-            yield from zip(batch, map(annotator.compute, given), strict=True)
+            yield from zip(batch, map(annotator.compute, loaded), strict=True)
 
 
 @contextmanager
 def sqlite_backend(path: Path) -> Iterator[CacheBackend]:
-    """The results in the SQLite file at ``path``, which is made if need be."""
+    """Open the SQLite file at ``path``; creates it when it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(_open(path)) as base:
-        yield _SqliteShelf(base)
+    with closing(_open(path)) as connection:
+        yield _SqliteBackend(connection)
 
 
-_open_shelf: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
+_open_backend: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
 
 
 def use_backend(opener: Callable[[Path], AbstractContextManager[CacheBackend]]) -> None:
-    """Have every store of this process reach its results through ``opener`` (given the SQLite file's path)."""
-    global _open_shelf
-    _open_shelf = opener
+    """Set how all caches of this process open their files; ``opener`` gets the path of the SQLite file."""
+    global _open_backend
+    _open_backend = opener
 
 
-class _SqliteShelf:
-    def __init__(self, base: sqlite3.Connection) -> None:
-        self.base = base
+class _SqliteBackend:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
 
     def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes, int]]:
         for chunk in _chunks(list(keys), 500):
             marks = ",".join("?" * len(chunk))
-            yield from self.base.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk)
+            yield from self.connection.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk)
 
     def has(self, keys: Sequence[str]) -> Iterator[str]:
         for chunk in _chunks(list(keys), 500):
             marks = ",".join("?" * len(chunk))
-            yield from (key for (key,) in self.base.execute(f"SELECT key FROM results WHERE key IN ({marks})", chunk))
+            yield from (key for (key,) in self.connection.execute(f"SELECT key FROM results WHERE key IN ({marks})", chunk))
 
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
-        # A killed process loses nothing either way; a machine that loses power may lose its last results, unless the disk is
-        # waited for at each, which took longer than speaking did.
-        self.base.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
-        with self.base:
-            self.base.execute("BEGIN IMMEDIATE")
-            self.base.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
+        # A killed process loses nothing either way. Without a sync at each write, a loss of power loses the last results; a sync
+        # took longer than synthesising speech.
+        self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+        with self.connection:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(path, timeout=PATIENCE)
-    # Several workers open a new file at once, and the switch to the write-ahead log does not wait for SQLite's timeout.
+    connection = sqlite3.connect(path, timeout=PATIENCE)
+    # Workers open a new file at the same time, and SQLite's timeout does not cover the switch to the write-ahead log.
     with path.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        base.execute("PRAGMA journal_mode=WAL")
-        base.execute(
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(
             "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
         )
-    return base
+    return connection
 
 
 def _chunks(items: list[str], size: int) -> Iterable[list[str]]:
@@ -317,7 +318,7 @@ def _slug(text: str) -> str:
 
 
 def _to_array(value: Any) -> bytes:
-    import numpy as np
+    import numpy as np  # here: commands that read no arrays start without it
 
     buffer = io.BytesIO()
     np.save(buffer, np.asarray(value), allow_pickle=False)
@@ -325,7 +326,7 @@ def _to_array(value: Any) -> bytes:
 
 
 def _from_array(blob: bytes) -> Any:
-    import numpy as np
+    import numpy as np  # as above
 
     return np.load(io.BytesIO(blob), allow_pickle=False)
 

@@ -1,7 +1,7 @@
-"""Seeded draws keyed by what they are for.
+"""Random generators seeded by the purpose of a draw.
 
-A draw is a function of its key, never of a position in a loop, so that adding or losing one record changes
-nothing about the others and a resumed run draws what the uninterrupted one would have drawn.
+A draw depends on its key and not on a position in a loop: adding or removing a record changes no draw of another, and a resumed
+run draws the same as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,6 @@ import random
 
 
 def seeded_rng(*parts: str | int) -> random.Random:
-    """A random source seeded by the sha256 of ``parts``, e.g. ``draw(seed, record_key, "voice")``."""
+    """Return a generator seeded by the sha256 of ``parts``, e.g. ``seeded_rng(seed, record_key, "voice")``."""
     seed = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
     return random.Random(int.from_bytes(seed[:16], "big"))

@@ -1,4 +1,4 @@
-"""Shards: parquet tables and tar files of media, written so that equal content gives equal bytes."""
+"""Shards: parquet tables and tar files of media. Equal content gives equal bytes."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ from components.core.files import publish
 def write_table(path: Path, table: pa.Table) -> None:
     """Write one parquet shard atomically.
 
-    The codec, the row-group size and the absence of writer-side statistics of time are fixed here, so the bytes
-    depend on the rows alone (and on the locked pyarrow).
+    Codec and row-group size are fixed, so the bytes depend on the rows and on the locked pyarrow only.
     """
     publish(path, lambda temporary: pq.write_table(table, temporary, compression="zstd", row_group_size=8192))
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """Read one parquet shard.
+    """Return the rows of one parquet shard, with all columns or with ``columns`` in that order.
 
     Raises:
-        HearsightError: the file is missing or is not a readable parquet file.
+        HearsightError: the file is missing or not readable as parquet.
     """
     try:
-        # Not pq.read_table, which imports Arrow's datasets and with them pandas: a third of what a small stage costs.
+        # Not pq.read_table: it imports Arrow's datasets and pandas, a third of the time of a small stage.
         with pq.ParquetFile(path) as file:
             table = file.read(columns, use_threads=False)
-        return table if columns is None else table.select(columns)  # in the order asked for, which read() does not keep
+        return table if columns is None else table.select(columns)  # read() ignores the order of columns
     except FileNotFoundError:
-        raise HearsightError("is missing", where=path, hint="run the stage before this one again") from None
+        raise HearsightError("is missing", where=path, hint="run its stage again") from None
     except (pa.ArrowInvalid, KeyError, OSError) as error:
         raise HearsightError(f"is not a whole parquet shard ({error})", where=path, hint="run its stage again") from None
 
 
 def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
-    """Write media as a WebDataset-style tar, members in name order, with no clock, owner or mode in the headers."""
+    """Write media as a WebDataset-style tar: members sorted by name, headers without time, owner and mode."""
 
     def fill(temporary: Path) -> None:
         with tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar:
@@ -54,7 +53,11 @@ def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
 
 
 class TarReader:
-    """Random access to one tar's members; the index is read once, the data on demand."""
+    """Random access to the members of one tar; the index is read once.
+
+    Raises:
+        HearsightError: the file is missing or not a complete tar.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,14 +71,14 @@ class TarReader:
         return len(self._index)
 
     def read(self, member: str) -> bytes:
-        """The bytes of ``member``; raises HearsightError when the tar has no such member."""
-        offset, size = self.place(member)
+        """Return the bytes of ``member``; raises HearsightError when there is no such member."""
+        offset, size = self.locate(member)
         with self.path.open("rb") as handle:
             handle.seek(offset)
             return handle.read(size)
 
-    def place(self, member: str) -> tuple[int, int]:
-        """Where ``member`` begins in the tar and how long it is (B); raises HearsightError when the tar has no such member."""
+    def locate(self, member: str) -> tuple[int, int]:
+        """Return offset and size of ``member`` in bytes; raises HearsightError when there is no such member."""
         try:
             return self._index[member]
         except KeyError:

@@ -1,4 +1,4 @@
-"""A finished stage output, read: its shards, ledger, media and files, each verified against the manifest."""
+"""Reading a finished stage output: shards, ledger, media and files, each verified against the manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from components.core.addresses import address, dataset_and_stage
+from components.core.addresses import parse_output_path, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.manifest import Manifest, read_manifest
@@ -18,7 +18,7 @@ from components.core.shards import TarReader, read_table
 
 @dataclass(frozen=True)
 class ShardRef:
-    """One shard on disk: its records, the digest they should have, and the files beside them."""
+    """One shard on disk: the paths of its records, ledger and media, and the expected digest of the records."""
 
     name: str
     path: Path
@@ -26,10 +26,10 @@ class ShardRef:
     ledger: Path
     media: Path | None = None
     intermediate: bool = False
-    """Not of a finished output but of an earlier map of the same stage."""
+    """Whether it comes from an earlier map of the same stage instead of a finished output."""
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
-        """The shard's records; raises HearsightError when the bytes are not those of the digest."""
+        """Return the shard's records; raises HearsightError when the file does not match its digest."""
         verify(self.path, self.sha256)
         return read_table(self.path, columns)
 
@@ -43,8 +43,8 @@ class StageOutput:
 
     @property
     def name(self) -> str:
-        """``<dataset>/<stage>``, as the chain names it."""
-        return "/".join(dataset_and_stage(self.path))
+        """The name in the chain: ``<dataset>/<stage>``."""
+        return "/".join(parse_output_path(self.path))
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -53,12 +53,12 @@ class StageOutput:
 
     @property
     def digest(self) -> str:
-        """The digest of the whole output."""
+        """The digest of the output: the sha256 of its manifest."""
         return self.manifest.digest
 
     @cached_property
     def shards(self) -> list[ShardRef]:
-        """The shards, in order."""
+        """The shards, in the order of the manifest."""
         return [
             ShardRef(
                 name=entry.name,
@@ -71,25 +71,25 @@ class StageOutput:
         ]
 
     def table(self, columns: list[str] | None = None) -> pa.Table:
-        """All records, shard after shard; ``columns`` reads only those."""
+        """Return all records in the order of the shards, with all columns or with ``columns``."""
         if not self.shards:
             schema = OUTPUT_SCHEMAS[self.manifest.stage][1]
             return schema.empty_table().select(columns or schema.names)
         return pa.concat_tables([shard.read(columns) for shard in self.shards])
 
     def ledger(self) -> pa.Table:
-        """The ledger of everything that entered this stage."""
+        """Return the ledger: one row for every record that entered the stage."""
         return pa.concat_tables([read_table(shard.ledger) for shard in self.shards]) if self.shards else LEDGER.empty_table()
 
     def read_media(self, media: str) -> bytes:
-        """The bytes of ``<tar shard>/<member>``, as records refer to them."""
+        """Return the bytes of ``<tar shard>/<member>``, the form of records' ``media`` columns."""
         shard, _, member = media.partition("/")
         if shard not in self._tars:
             self._tars[shard] = TarReader(self.path / "media" / f"{shard}.tar")
         return self._tars[shard].read(member)
 
     def file(self, relative: str) -> Path:
-        """The path of an extra file of this output, verified."""
+        """Return the path of a file of the output, verified; raises HearsightError when there is none or it is damaged."""
         for entry in self.manifest.files:
             if entry.path == relative:
                 verify(self.path / relative, entry.sha256)
@@ -98,14 +98,14 @@ class StageOutput:
 
 
 def verify(path: Path, sha256: str) -> None:
-    """Raise HearsightError unless ``path`` holds the bytes of ``sha256``."""
-    dataset, stage = dataset_and_stage(path.parent.parent)
-    hint = f"run `dvc repro --force -s {address(dataset, stage)}`"
+    """Raise HearsightError unless the file at ``path`` has the digest ``sha256``."""
+    dataset, stage = parse_output_path(path.parent.parent)
+    hint = f"run `dvc repro --force -s {stage_address(dataset, stage)}`"
     try:
-        found = sha256_file(path)
+        actual = sha256_file(path)
     except FileNotFoundError:
         raise HearsightError("is missing though the manifest lists it", where=path, hint=hint) from None
-    if found != sha256:
+    if actual != sha256:
         raise HearsightError(
-            f"is not the file the manifest lists (sha256 {found[:12]}, expected {sha256[:12]})", where=path, hint=hint
+            f"is not the file the manifest lists (sha256 {actual[:12]}, expected {sha256[:12]})", where=path, hint=hint
         )

@@ -1,4 +1,4 @@
-"""How a stage runs: what its ``run`` is given, the runner, the engines (local processes, Ray), worker processes and their locks.
+"""Execution of stages: the runner, the ``Stage`` object of a run, engines (local processes, Ray), worker processes and locks.
 
-Not here: what a stage computes (``stages``), and what lies on disk (``core``).
+What a stage computes belongs to ``stages``, the files on disk to ``core``.
 """

@@ -1,4 +1,4 @@
-"""Start a process in the background: without a terminal, in its own session, detached from its parent."""
+"""Starting background processes: no terminal, a session of their own, detached from the parent."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from pathlib import Path
 
 
 def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, environment: Mapping[str, str]) -> None:
-    """Run ``python -m module`` in ``folder``; returns once :func:`detach` has been reached there.
+    """Run ``python -m module`` in ``folder``; returns when the module calls :func:`detach`.
 
     Raises:
-        OSError: it cannot be started.
-        subprocess.SubprocessError: it ended badly before.
+        OSError: the process cannot be started.
+        subprocess.SubprocessError: it failed before it detached.
     """
     code = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [code, os.environ.get("PYTHONPATH", "")]))
-    with log.open("ab") as lines:
+    with log.open("ab") as output:
         subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=folder,
             env={**os.environ, **environment, "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
-            stdout=lines,
-            stderr=lines,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
             check=True,
         )
 
 
 def detach() -> None:
-    """Go on in a child; the process that :func:`start` waits for ends."""
+    """Continue in a child and end the process that :func:`start` waits for."""
     if os.fork():
         os._exit(0)

@@ -1,8 +1,8 @@
-"""The engine maps a function over work items in other processes; what a stage computes does not depend on it.
+"""Engines map a function over items in worker processes. The results do not depend on the engine.
 
-``LocalEngine`` is the default: forked workers that die with their parent, and whose own death costs one retry of
-the item they held. Another engine (``engine_ray``: a Ray cluster) is any class with the same methods; items and
-results are picklable and the function is a module-level one, so nothing else has to change.
+:class:`LocalEngine`, the default, forks workers that die with their parent; the death of a worker costs one retry of its item.
+:class:`components.execution.ray_engine.RayEngine` uses a Ray cluster. Functions are at module level, and items and results can be
+pickled.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from components.execution.process import die_with_parent
 
 THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ATTEMPTS = 3
-"""How often an item is tried before its worker's death counts as the item's fault."""
+"""Number of workers that may die on one item before the run fails."""
 
 
 class Engine(Protocol):
-    """Where work runs."""
+    """The interface of engines."""
 
     name: str
 
-    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
-        """Hold what :meth:`run` needs while a stage runs.
+    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+        """Hold the resources of :meth:`run` while a stage runs.
 
         Args:
-            lock: the stage's lock, held by this process.
-            folders: what the workers read and write; they must see them.
+            lock: the stage's lock file, locked by this process.
+            folders: folders that the workers read and write.
         """
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield ``(index, work(items[index]))`` as results come, in any order."""
+        """Yield ``(index, work(items[index]))`` in order of completion."""
 
 
 class LocalEngine:
     """Worker processes on this machine.
 
     Args:
-        workers: how many; 0 takes one for each core this process may use.
+        workers: number of processes; 0 takes one for each core this process may use.
     """
 
     name = "local"
@@ -54,42 +54,42 @@ class LocalEngine:
     def __init__(self, workers: int) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
 
-    def opened(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
-        """Nothing to hold: forked workers inherit the lock and see what this process sees."""
+    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+        """Return an empty context: forked workers inherit the lock and see the same files."""
         return nullcontext()
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """See :class:`Engine`. Raises what ``work`` raised; HearsightError when an item kills its workers."""
-        waiting = list(range(len(items)))[::-1]
+        """See :class:`Engine`. Raises what ``work`` raises; HearsightError when an item kills its workers."""
+        pending = list(range(len(items)))[::-1]
         attempts = [0] * len(items)
-        crew: dict[Connection, _Worker] = {}
+        workers: dict[Connection, _Worker] = {}
         try:
-            while waiting or any(worker.item is not None for worker in crew.values()):
-                while waiting and len(crew) < min(self.workers, len(items)):
+            while pending or any(worker.item is not None for worker in workers.values()):
+                while pending and len(workers) < min(self.workers, len(items)):
                     worker = _Worker(work, items)
-                    crew[worker.pipe] = worker
-                for worker in crew.values():
-                    if worker.item is None and waiting:
-                        following = waiting.pop()
-                        attempts[following] += 1
-                        worker.give(following)
-                for pipe in wait([w.pipe for w in crew.values() if w.item is not None]):
-                    worker = crew[pipe]  # type: ignore[index]
-                    index = worker.take()
+                    workers[worker.pipe] = worker
+                for worker in workers.values():
+                    if worker.item is None and pending:
+                        index = pending.pop()
+                        attempts[index] += 1
+                        worker.send(index)
+                for pipe in wait([worker.pipe for worker in workers.values() if worker.item is not None]):
+                    worker = workers[pipe]  # type: ignore[index]
+                    index = worker.release_item()
                     try:
-                        good, result = worker.pipe.recv()
+                        succeeded, result = worker.pipe.recv()
                     except (EOFError, ConnectionResetError, OSError):
-                        # Killed from outside (out of memory, say): a fresh worker takes the item again.
-                        crew.pop(worker.pipe).stop()
+                        # Killed from outside, e.g. out of memory: a new worker retries the item.
+                        workers.pop(worker.pipe).stop()
                         if attempts[index] >= ATTEMPTS:
                             raise worker_died(index, items[index], ATTEMPTS, f"exit {worker.process.exitcode}") from None
-                        waiting.append(index)
+                        pending.append(index)
                         continue
-                    if not good:
+                    if not succeeded:
                         raise result
                     yield index, result
         finally:
-            for worker in crew.values():
+            for worker in workers.values():
                 worker.stop()
 
 
@@ -98,21 +98,22 @@ class _Worker:
 
     def __init__(self, work: Callable[[Any], Any], items: Sequence[Any]) -> None:
         context = multiprocessing.get_context("fork")
-        self.pipe, far_end = context.Pipe()
+        self.pipe, child_end = context.Pipe()
         self.item: int | None = None
-        self.process: BaseProcess = context.Process(target=_serve, args=(far_end, work, items, os.getpid()), daemon=False)
+        self.process: BaseProcess = context.Process(target=_serve, args=(child_end, work, items, os.getpid()), daemon=False)
         self.process.start()
-        far_end.close()
+        child_end.close()
 
-    def give(self, index: int) -> None:
+    def send(self, index: int) -> None:
+        """Start work on an item."""
         self.item = index
         try:
             self.pipe.send(index)
         except (BrokenPipeError, OSError):
-            pass  # It died while idle: the next receive says so.
+            pass  # it died while idle; the next receive fails
 
-    def take(self) -> int:
-        """The item this worker held; it holds none from now on."""
+    def release_item(self) -> int:
+        """Return the worker's item and mark the worker as idle."""
         assert self.item is not None
         index, self.item = self.item, None
         return index
@@ -130,15 +131,15 @@ def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], p
             index = pipe.recv()
         except EOFError:
             os._exit(0)
-        answer = attempt(work, items[index])
+        outcome = call_item(work, items[index])
         try:
-            pipe.send(answer)
+            pipe.send(outcome)
         except Exception as error:
-            pipe.send((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
+            pipe.send((False, RuntimeError(f"{outcome[1]!r} cannot be sent back ({error})")))
 
 
-def attempt(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
-    """In a worker: whether ``work(item)`` came to an end, and its result or what it raised."""
+def call_item(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
+    """Run ``work(item)`` in a worker; return (True, result), or (False, exception) when it raises."""
     try:
         return True, work(item)
     except BaseException as error:
@@ -148,7 +149,7 @@ def attempt(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
 
 
 def worker_died(index: int, item: Any, times: int, how: str) -> HearsightError:
-    """What to tell a person about an item whose workers keep dying."""
+    """Return the error for an item whose workers died ``times`` times."""
     step, name = getattr(item, "step", ""), getattr(item, "shard", "") or getattr(item, "name", "")
     return HearsightError(
         f"its worker died {times} times ({how})",
@@ -158,7 +159,7 @@ def worker_died(index: int, item: Any, times: int, how: str) -> HearsightError:
 
 
 def limit_threads() -> None:
-    """One numeric thread a process: sums come out the same on every machine, and workers do not fight for cores."""
+    """Set one numeric thread for each process: sums are then equal on every machine, and workers do not compete for cores."""
     for name in THREAD_LIMITS:
         os.environ[name] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

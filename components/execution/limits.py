@@ -1,8 +1,8 @@
-"""Run a function on untrusted input with a limit on processor time and memory, enforced by the kernel.
+"""Functions on untrusted input with limits of CPU time and memory that the kernel enforces.
 
-Decoders and parsers are compiled code: an exception or a signal handler cannot stop them, and a defect in one can end the
-process. So the function runs in a forked child with resource limits (setrlimit(2)); the parent survives whatever happens
-there. The child inherits the input by copy-on-write, so nothing but the results is copied.
+Decoders and parsers are compiled code: exceptions and signal handlers cannot stop them, and a defect can end the process. The
+function therefore runs in a forked child with resource limits (setrlimit(2)), and the parent survives. The child inherits the
+input by copy-on-write; only the results are copied.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class OverLimit:
-    """Why there is no result for an item."""
+    """The outcome of an item that has no result."""
 
     reason: str
-    """``cpu`` (out of processor time), ``memory``, or ``crash`` (the process ended in another way)."""
+    """``cpu`` (over its CPU time), ``memory``, or ``crash`` (the process ended otherwise)."""
 
 
 def run_limited(
@@ -34,11 +34,11 @@ def run_limited(
 ) -> list[Result | OverLimit]:
     """Return the result of ``function`` for each item, or an :class:`OverLimit`.
 
-    One child works through many items; when one of them ends it, another child goes on behind that item.
+    One child processes many items; when an item ends it, another child continues after that item.
 
     Args:
-        function: returns something that can be pickled; what it raises is raised here. It runs in a forked process: what it
-            changes is lost.
+        function: returns a value that can be pickled; its exceptions are raised here. It runs in a forked process, so its side
+            effects in memory are lost.
         items: the inputs.
         seconds: CPU time for one item, rounded up to whole seconds.
         memory: bytes of address space that one item may add.
@@ -56,7 +56,7 @@ def run_limited(
 
 
 def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, memory: int) -> tuple[list[Any], int]:
-    """The (succeeded, value) pairs that a child sent before it ended, and its wait status."""
+    """Return the (succeeded, value) pairs that a child sent before it ended, and its wait status."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -68,9 +68,9 @@ def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: fl
         with os.fdopen(reader, "rb") as stream:
             while not received or received[-1][0]:
                 received.append(pickle.load(stream))
-    except (EOFError, pickle.UnpicklingError):  # the child has ended, perhaps within a result
+    except (EOFError, pickle.UnpicklingError):  # the child has ended, perhaps while it sent a result
         pass
-    except BaseException:  # an interrupted parent does not wait for the child's full budget
+    except BaseException:  # an interrupted parent does not wait for the child's time limit
         os.kill(child, signal.SIGKILL)
         raise
     finally:
@@ -79,9 +79,9 @@ def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: fl
 
 
 def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, memory: int, writer: int) -> None:
-    """The child's whole life; never returns."""
+    """Run the child; never returns."""
     try:
-        faulthandler.disable()  # the parent tells what happened; a test's or a server's handler would print a page of it
+        faulthandler.disable()  # the parent reports the outcome; an inherited handler would print a traceback
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -97,15 +97,15 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
                 pickle.dump(outcome, stream, pickle.HIGHEST_PROTOCOL)
                 stream.flush()
     finally:
-        os._exit(0)  # no exit handler of the parent's may run here
+        os._exit(0)  # without the parent's exit handlers
 
 
 def set_limits(seconds: float, memory: int) -> None:
-    """Let this process use so much CPU time and memory from now on; a process out of time is killed (SIGXCPU).
+    """Limit the CPU time and memory that this process may use from now on.
 
     Args:
-        seconds: CPU time, rounded up to whole seconds.
-        memory: bytes of address space; without them there is a MemoryError.
+        seconds: CPU time, rounded up to whole seconds; beyond it the kernel sends SIGXCPU.
+        memory: bytes of additional address space; beyond them allocations raise MemoryError.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu = int(used.ru_utime + used.ru_stime + seconds) + 1

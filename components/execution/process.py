@@ -1,4 +1,4 @@
-"""Processes: children that die with their parent, and locks that live as long as any writer does."""
+"""Processes that die with their parent, and the lock of an output's writer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from components.execution.writer_lock import WriterLock
 
 PR_SET_PDEATHSIG = 1
 LOCK_PATIENCE = 20.0
-"""Seconds a new writer waits for the orphans of a killed one to be gone."""
+"""Seconds a new writer waits for the workers of a killed one to end."""
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Ask the kernel to kill this process as soon as the one that started it is gone (Linux; elsewhere a no-op).
+    """Have the kernel kill this process when its parent ends (Linux; elsewhere a no-op).
 
     Args:
-        parent: the expected parent's pid; when it is gone already, this process exits at once.
+        parent: pid of the expected parent; when it has ended already, this process exits.
     """
     if sys.platform != "linux":
         return
@@ -35,18 +35,18 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 def die_with_ancestor(name: str) -> None:
-    """Die when the nearest ancestor whose command line holds ``name`` is gone, shells in between or not.
+    """Kill this process when its nearest ancestor that runs the program ``name`` ends.
 
-    The kernel's signal covers a direct parent; a shell between the two would survive, so a thread watches too.
+    The kernel's signal covers the direct parent only. A shell in between can survive, so a thread polls the ancestor.
     """
     pid = ancestor(name)
     if pid is None:
         return
     die_with_parent()
-    born = start_time(pid)
+    started = start_time(pid)
 
     def watch() -> None:
-        while start_time(pid) == born:
+        while start_time(pid) == started:
             time.sleep(0.25)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -54,7 +54,7 @@ def die_with_ancestor(name: str) -> None:
 
 
 def ancestor(name: str) -> int | None:
-    """The pid of the nearest of four ancestors whose command line holds the program ``name``, or None."""
+    """Return the pid of the nearest of four ancestors that runs the program ``name``; None when there is none."""
     pid = os.getppid()
     for _ in range(4):
         try:
@@ -68,7 +68,7 @@ def ancestor(name: str) -> int | None:
 
 
 def start_time(pid: int) -> str | None:
-    """When a process began, in the kernel's clock ticks: with the pid it names one process for ever. None when it is gone."""
+    """Return the start time of a process in clock ticks, which with the pid identifies it; None when it has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -77,12 +77,15 @@ def start_time(pid: int) -> str | None:
 
 @contextmanager
 def sole_writer(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock at ``path``; forked workers inherit it, so it is free only once every one of them is gone.
+    """Hold the lock at ``path``. Forked workers inherit it, so it is free only when all of them have ended.
 
-    Workers on a cluster keep a new writer out by the fence beside it, whatever engine the new one takes.
+    Workers on a cluster hold locks of the :class:`WriterLock` beside it; a new writer waits for these with every engine.
+
+    Args:
+        what: name of the output, for the message.
 
     Raises:
-        HearsightError: somebody else still writes ``what`` after a short wait.
+        HearsightError: another process still writes ``what`` after :data:`LOCK_PATIENCE`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+") as handle:
@@ -104,7 +107,7 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
         handle.truncate()
         handle.write(str(os.getpid()))
         handle.flush()
-        fence = WriterLock.beside(path)
-        if fence.exists():
-            WriterLock.raised(fence, what, LOCK_PATIENCE)
+        writer_lock = WriterLock.path_for(path)
+        if writer_lock.exists():
+            WriterLock.acquire(writer_lock, what, LOCK_PATIENCE)
         yield

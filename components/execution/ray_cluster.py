@@ -1,6 +1,6 @@
-"""The Ray cluster behind ``engine: ray``: connecting to it, and refusing one that would not give the same bytes.
+"""Connection to the Ray cluster of ``engine: ray``, and the checks that its nodes give the same bytes.
 
-Not in scope: starting a cluster (but for ``address: local``), and running anything on it (``engine_ray``).
+Tasks are run by :mod:`components.execution.ray_engine`. Clusters are started by the user, except for ``address: local``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.shard_cache import machine
+from components.core.shard_cache import machine_id
 from components.execution import ray_node as node
 from components.execution.engine import THREAD_LIMITS
 from components.execution.writer_lock import WriterLock
@@ -26,40 +26,40 @@ from components.execution.writer_lock import WriterLock
 PATIENCE = 60.0
 """Seconds to wait for the nodes' first answers."""
 STORE_BYTES = 100_000_000
-"""Shared memory of a node that ``address: local`` starts: only annotations and small results pass through it."""
+"""Bytes of shared memory of a node that ``address: local`` starts; only cached results and small values pass through it."""
 RECONNECT = "10"
-"""Seconds after which a cluster gives up a silent ``ray://`` client, and ends its tasks; below a new writer's patience."""
+"""Seconds after which a cluster ends the tasks of a silent ``ray://`` client; less than a new writer waits."""
 SETTING = "params.yaml: engine.address"
 
 
 def connect(address: str, workers: int) -> Any:
-    """The module ``ray``, connected.
+    """Connect to a cluster and return the module ``ray``.
 
     Args:
         address: see :class:`components.execution.ray_engine.RayEngine`.
-        workers: cores of the cluster that ``local`` starts; 0 takes those this process may use.
+        workers: cores of the cluster that ``local`` starts; 0 takes all that this process may use.
 
     Raises:
-        HearsightError: Ray is not installed, or no cluster can be used at this address.
+        HearsightError: Ray is not installed, or there is no usable cluster at this address.
     """
     runtime: dict[str, Any] = {"env_vars": _environment()}
     if (quoted := shlex.quote(sys.executable)) != sys.executable:
-        # Ray starts workers through a shell without quoting the interpreter's path, which may have a space.
+        # Ray starts workers through a shell and does not quote the interpreter's path, which may have a space.
         runtime["py_executable"] = quoted
     settings: dict[str, Any] = {"runtime_env": runtime, "log_to_driver": False}
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", RECONNECT)
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if address == "local":
-        # Bound to loopback and without a dashboard: nothing of it is seen from outside. The address alone would not do:
-        # Ray listens everywhere unless it takes this for a system where it has no clusters.
+        # On loopback and without a dashboard, so that it is not reachable from outside. The address is not enough: Ray listens on
+        # all interfaces unless this variable disables clusters.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         settings |= {"num_cpus": workers or len(os.sched_getaffinity(0)), "include_dashboard": False}
         settings |= {"object_store_memory": STORE_BYTES, "_node_ip_address": "127.0.0.1"}
     elif address != "auto":
-        _reach(address)
+        _require_reachable(address)
     try:
-        import ray
+        import ray  # here: optional and slow to import
     except ImportError:
         raise HearsightError(
             "the package ray is not installed", where="params.yaml: engine.kind", hint="pip install 'hearsight[ray]'"
@@ -68,26 +68,26 @@ def connect(address: str, workers: int) -> Any:
         ray.init(address, logging_level=logging.ERROR, **settings)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         raise HearsightError(
-            f"no Ray cluster can be used at '{address}' ({line_of(error)})",
+            f"no Ray cluster can be used at '{address}' ({first_line(error)})",
             where=SETTING,
             hint="start one (`ray start --head`), run on one of its nodes, or set the address",
         ) from None
     return ray
 
 
-def on_node(node_id: str) -> Any:
-    """The scheduling strategy that runs a task on that node and nowhere else."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+def pin_to_node(node_id: str) -> Any:
+    """Return the scheduling strategy that runs a task on that node only."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # here: optional and slow to import
 
     return NodeAffinitySchedulingStrategy(node_id, soft=False)
 
 
-def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path]) -> str:
-    """Refuse a cluster that would not give the same bytes; returns the node that keeps the annotations.
+def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequence[Path]) -> str:
+    """Verify that the cluster gives the same bytes; return the id of the node for the cache server.
 
     Raises:
-        HearsightError: no node has ``cpus`` cores, or one of them does not see the folders, runs other code or
-            packages, or does not feel the locks of this machine.
+        HearsightError: no node has ``cpus`` cores, or a node does not see the folders, runs other code or packages, or is not
+            reached by the locks of this machine.
     """
     nodes = [entry for entry in ray.nodes() if entry["Alive"]]
     working = {entry["NodeID"] for entry in nodes if entry["Resources"].get("CPU", 0) >= cpus}
@@ -102,48 +102,48 @@ def fit_nodes(ray: Any, cpus: float, fence: WriterLock, folders: Sequence[Path])
     try:
         for probe in probes:
             publish_bytes(probe, token.encode())
-        looking, sight = ray.remote(node.look), dict.fromkeys(map(str, probes), token)
-        asked = {}
+        task, contents = ray.remote(node.report_node), dict.fromkeys(map(str, probes), token)
+        requests = {}
         for entry in nodes:
-            there = looking.options(num_cpus=0, max_retries=2, scheduling_strategy=on_node(entry["NodeID"]))
-            asked[there.remote(sight, fence)] = entry
-        answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=PATIENCE)
-        looks: dict[str, node.Look] = {}
+            pinned = task.options(num_cpus=0, max_retries=2, scheduling_strategy=pin_to_node(entry["NodeID"]))
+            requests[pinned.remote(contents, writer_lock)] = entry
+        answered, silent = ray.wait(list(requests), num_returns=len(requests), timeout=PATIENCE)
+        reports: dict[str, node.NodeReport] = {}
         for reference in answered:
+            entry = requests[reference]
             try:
-                looks[asked[reference]["NodeID"]] = ray.get(reference)
+                reports[entry["NodeID"]] = ray.get(reference)
             except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
-                continue  # It left meanwhile.
+                continue  # the node left meanwhile
             except ray.exceptions.RayError as error:
-                if asked[reference]["NodeID"] in working:
-                    raise _unfit(asked[reference]["NodeManagerAddress"], f"cannot run this code ({line_of(error)})") from None
-        for entry in (asked[reference] for reference in silent):
+                if entry["NodeID"] in working:
+                    raise _unfit(entry["NodeManagerAddress"], f"cannot run this code ({first_line(error)})") from None
+        for entry in (requests[reference] for reference in silent):
             if entry["NodeID"] in working:
                 raise _unfit(entry["NodeManagerAddress"], f"has not answered within {PATIENCE:g} s")
     finally:
         for probe in probes:
             probe.unlink(missing_ok=True)
-    _same({name: seen for name, seen in looks.items() if name in working})
-    # SQLite's log holds on one machine: this one, if it is of the cluster, so that a local run may go on beside it.
-    near = [name for name, seen in looks.items() if seen.machine == machine() and not seen.unseen]
-    if not near and not working & set(looks):
-        raise HearsightError("every node left while it was looked at", where="engine: ray", hint="start nodes and run again")
-    # The driver's own first: when that is gone, so is the run. Which of the others answered first is chance.
+    _require_equal({name: report for name, report in reports.items() if name in working})
+    # SQLite's write-ahead log works on one machine: this one, if it is in the cluster, so that local runs share the cache.
+    local = [name for name, report in reports.items() if report.machine == machine_id() and not report.unseen]
+    if not local and not working & set(reports):
+        raise HearsightError("every node left while it was checked", where="engine: ray", hint="start nodes and run again")
+    # The driver's node first, because the run ends with it; otherwise the choice must not depend on the order of answers.
     own = str(ray.get_runtime_context().get_node_id())
-    return own if own in near else min(near or working & set(looks))
+    return own if own in local else min(local or working & set(reports))
 
 
 def _environment() -> Mapping[str, str]:
-    """What workers find in their environment: this code, one numeric thread, and the HEARSIGHT settings of this run."""
-
-    kept = {name: value for name, value in os.environ.items() if name.startswith("HEARSIGHT_")}
+    """Return the workers' environment: this code's path, one numeric thread, and the HEARSIGHT variables of this run."""
+    inherited = {name: value for name, value in os.environ.items() if name.startswith("HEARSIGHT_")}
     if "site-packages" not in node.PACKAGE.parts:
-        kept["PYTHONPATH"] = os.pathsep.join(filter(None, (str(node.PACKAGE.parent), os.environ.get("PYTHONPATH"))))
-    return {**dict.fromkeys(THREAD_LIMITS, "1"), "TOKENIZERS_PARALLELISM": "false", **kept}
+        inherited["PYTHONPATH"] = os.pathsep.join(filter(None, (str(node.PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    return {**dict.fromkeys(THREAD_LIMITS, "1"), "TOKENIZERS_PARALLELISM": "false", **inherited}
 
 
-def _reach(address: str) -> None:
-    """Fail within seconds where Ray would try for a minute."""
+def _require_reachable(address: str) -> None:
+    """Raise HearsightError within seconds when nothing answers; Ray would try for a minute."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port
@@ -163,33 +163,35 @@ def _reach(address: str) -> None:
         ) from None
 
 
-def _same(looks: Mapping[str, node.Look]) -> None:
-    code, packages = node.code_here(), node.packages_here()
-    for seen in looks.values():
-        if seen.unseen:
+def _require_equal(reports: Mapping[str, node.NodeReport]) -> None:
+    """Raise HearsightError when a node does not see the folders or locks, or has other code or packages than this process."""
+    code, packages = node.local_code_digest(), node.local_packages()
+    for report in reports.values():
+        if report.unseen:
             raise _unfit(
-                seen.host,
-                f"cannot see and write {' and '.join(seen.unseen)}",
+                report.host,
+                f"cannot see and write {' and '.join(report.unseen)}",
                 "mount the project's folder there, at the same path",
             )
-        if not seen.locks:
+        if not report.locks:
             raise _unfit(
-                seen.host,
-                "does not feel this machine's file locks",
+                report.host,
+                "is not reached by this machine's file locks",
                 "mount the folder with locks (NFS 4; not nolock or local_lock)",
             )
-        if seen.code != code:
-            raise _unfit(seen.host, "runs another version of Hearsight's code", "install the same one there")
-        others = [name for name in packages if seen.packages.get(name) != packages[name]]
+        if report.code != code:
+            raise _unfit(report.host, "runs another version of Hearsight's code", "install the same one there")
+        others = [name for name in packages if report.packages.get(name) != packages[name]]
         if others:
-            there, here = seen.packages.get(others[0], "none"), packages[others[0]]
-            raise _unfit(seen.host, f"has {others[0]} {there}, not {here}", "install requirements.lock there: bytes depend on it")
+            name = others[0]
+            what = f"has {name} {report.packages.get(name, 'none')}, not {packages[name]}"
+            raise _unfit(report.host, what, "install requirements.lock there: bytes depend on it")
 
 
 def _unfit(host: str, what: str, hint: str = "fix that node or take it out of the cluster") -> HearsightError:
     return HearsightError(f"node {host} {what}", where="engine: ray", hint=hint)
 
 
-def line_of(error: BaseException) -> str:
-    """The first line of what an error says."""
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its class name."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:200]

@@ -1,6 +1,6 @@
-"""What ``engine: ray`` runs on the nodes: a look at whether a node is fit, the work itself, and the annotation keeper.
+"""Code of ``engine: ray`` that runs on the nodes: the report of a node, the execution of an item, and the cache server.
 
-Nothing here imports Ray before it runs on a cluster.
+Does not import Ray.
 """
 
 from __future__ import annotations
@@ -18,58 +18,58 @@ from pathlib import Path
 from typing import Any
 
 from components.core.result_cache import BATCH, CacheBackend, sqlite_backend, use_backend
-from components.core.shard_cache import machine
-from components.execution.engine import attempt
+from components.core.shard_cache import machine_id
+from components.execution.engine import call_item
 from components.execution.writer_lock import WriterLock
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of ``components``."""
 ANSWER = 600.0
-"""Seconds a worker waits for the annotation keeper."""
+"""Seconds a worker waits for the cache server."""
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a node sees."""
+class NodeReport:
+    """The state of a node."""
 
     host: str
     machine: str
     unseen: list[str]
-    """Folders it cannot see, or not write."""
+    """Folders that it cannot read or write."""
     locks: bool
-    """Whether the driver's lock keeps it out."""
+    """Whether the driver's locks reach it."""
     code: str
     packages: dict[str, str]
 
 
-def code_here() -> str:
-    """The digest of the source of ``components`` that this process runs."""
-    total = hashlib.sha256()
+def local_code_digest() -> str:
+    """Return the digest of the source of ``components`` in this process."""
+    digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        total.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
-    return total.hexdigest()
+        digest.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
-def packages_here() -> dict[str, str]:
-    """Package → version of what Hearsight asks for, as far as it is installed here."""
+def local_packages() -> dict[str, str]:
+    """Return the installed version of each package that Hearsight requires; ``none`` when it is not installed."""
     try:
-        wanted = metadata.requires("hearsight") or []
+        requirements = metadata.requires("hearsight") or []
     except metadata.PackageNotFoundError:
         return {}
-    found = {}
-    for line in wanted:
+    versions = {}
+    for line in requirements:
         if "extra ==" in line:
             continue
         name = re.split(r"[<>=\[;!~ ]", line)[0]
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "none"
-    return found
+            versions[name] = "none"
+    return versions
 
 
-def look(probes: Mapping[str, str], fence: WriterLock) -> Look:
-    """On a node: see what it sees; ``probes`` are files the driver just wrote, with their content."""
+def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeReport:
+    """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content."""
     unseen = []
     for name, content in probes.items():
         path = Path(name)
@@ -78,80 +78,82 @@ def look(probes: Mapping[str, str], fence: WriterLock) -> Look:
                 unseen.append(str(path.parent))
         except OSError:
             unseen.append(str(path.parent))
-    return Look(os.uname().nodename, machine(), unseen, fence.excludes(), code_here(), packages_here())
+    return NodeReport(
+        os.uname().nodename, machine_id(), unseen, writer_lock.reaches_this_machine(), local_code_digest(), local_packages()
+    )
 
 
-def work_on(work: Callable[[Any], Any], item: Any, fence: WriterLock, piece: int, keeper: Any) -> bytes:
-    """On a node: ``work(item)`` inside the fence; returns a pickled (good, result) pair as :func:`attempt` gives it."""
-    use_backend(partial(served_backend, keeper))
-    answer = attempt(partial(_fenced, work, fence, piece), item)
+def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, number: int, server: Any) -> bytes:
+    """Run ``work(item)`` under the writer lock; return the pickled result of :func:`call_item`."""
+    use_backend(partial(served_backend, server))
+    outcome = call_item(partial(_run_locked, work, writer_lock, number), item)
     try:
-        return pickle.dumps(answer)
+        return pickle.dumps(outcome)
     except Exception as error:
-        return pickle.dumps((False, RuntimeError(f"{answer[1]!r} cannot be sent back ({error})")))
+        return pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent back ({error})")))
 
 
-def _fenced(work: Callable[[Any], Any], fence: WriterLock, piece: int, item: Any) -> Any:
-    with fence.hold(piece):
+def _run_locked(work: Callable[[Any], Any], writer_lock: WriterLock, number: int, item: Any) -> Any:
+    with writer_lock.hold_item(number):
         return work(item)
 
 
 class CacheServer:
-    """The one process of a run that has the annotation stores open; an actor on the driver's machine."""
+    """The process of a run that opens the result caches; an actor, on the driver's machine if possible."""
 
     def read(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """What there is of ``keys`` in the store at ``path``, as :func:`attempt` gives it."""
-        return attempt(partial(_read, path), keys)
+        """Return the cached results among ``keys`` in the file at ``path``, as an outcome of :func:`call_item`."""
+        return call_item(partial(_read, path), keys)
 
     def has(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """Those of ``keys`` that the store at ``path`` has."""
-        return attempt(partial(_has, path), keys)
+        """Return those of ``keys`` that have a result, as an outcome."""
+        return call_item(partial(_has, path), keys)
 
-    def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], lasting: bool) -> tuple[bool, Any]:
-        """Store ``rows``, see :meth:`CacheBackend.write`; again is harmless."""
-        return attempt(partial(_write, path, lasting), rows)
+    def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], durable: bool) -> tuple[bool, Any]:
+        """Store ``rows``; see :meth:`CacheBackend.write`. Repeating it is harmless."""
+        return call_item(partial(_write, path, durable), rows)
 
 
 def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
-    with sqlite_backend(path) as shelf:
-        return list(shelf.read(keys))
+    with sqlite_backend(path) as backend:
+        return list(backend.read(keys))
 
 
 def _has(path: Path, keys: Sequence[str]) -> list[str]:
-    with sqlite_backend(path) as shelf:
-        return list(shelf.has(keys))
+    with sqlite_backend(path) as backend:
+        return list(backend.has(keys))
 
 
-def _write(path: Path, lasting: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
-    with sqlite_backend(path) as shelf:
-        shelf.write(rows, lasting=lasting)
+def _write(path: Path, durable: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
+    with sqlite_backend(path) as backend:
+        backend.write(rows, durable=durable)
 
 
 @contextmanager
-def served_backend(keeper: Any, path: Path) -> Iterator[CacheBackend]:
-    """The results at ``path``, through the keeper."""
-    yield _KeptShelf(keeper, path)
+def served_backend(server: Any, path: Path) -> Iterator[CacheBackend]:
+    """Open the cache file at ``path`` through the server."""
+    yield _ServedBackend(server, path)
 
 
-class _KeptShelf:
-    def __init__(self, keeper: Any, path: Path) -> None:
-        self.keeper, self.path = keeper, path
+class _ServedBackend:
+    def __init__(self, server: Any, path: Path) -> None:
+        self.server, self.path = server, path
 
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
-        # In pieces: one answer has to fit into the shared memory of a node.
+        # In batches: an answer must fit into the shared memory of a node.
         for start in range(0, len(keys), BATCH):
-            yield from _answer(self.keeper.read.remote(self.path, list(keys[start : start + BATCH])))
+            yield from _answer(self.server.read.remote(self.path, list(keys[start : start + BATCH])))
 
     def has(self, keys: Sequence[str]) -> Iterable[str]:
-        yield from _answer(self.keeper.has.remote(self.path, list(keys)))
+        yield from _answer(self.server.has.remote(self.path, list(keys)))
 
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, lasting: bool = False) -> None:
-        _answer(self.keeper.write.remote(self.path, list(rows), lasting))
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
+        _answer(self.server.write.remote(self.path, list(rows), durable))
 
 
 def _answer(reference: Any) -> Any:
-    # Not ray.get: a task that waits in it gives its core away meanwhile, and two would then run on one.
-    good, result = reference.future().result(timeout=ANSWER)
-    if not good:
+    # Not ray.get: a task that waits in it releases its core, and another task would start on it.
+    succeeded, result = reference.future().result(timeout=ANSWER)
+    if not succeeded:
         raise result
     return result

@@ -1,7 +1,6 @@
-"""Runs one stage for one dataset: the same for ``dvc repro``, a Prefect flow and a person at a prompt.
+"""The runner of one stage for one dataset, used by ``dvc repro``, Prefect flows and the command line.
 
-The side effects live here: the lock, the cleared output, the manifest written last, the lineage beside it, and the
-experiment tracker told once all is done.
+It takes the lock, clears the output, runs the stage, writes manifest and lineage, and hands the result to the tracker.
 """
 
 from __future__ import annotations
@@ -28,28 +27,28 @@ from components.execution.stage import Stage, write_lineage
 
 
 class LocalSettings(Settings):
-    """``params.yaml:engine`` of kind local: processes on this machine. No engine ever changes what comes out."""
+    """``params.yaml:engine`` of kind local: processes on this machine. Outputs do not depend on the engine."""
 
     kind: str = "local"
     """``local`` or ``ray``. Ours."""
     workers: int = 0
-    """Worker processes; 0 takes one a core. Ours."""
+    """Worker processes; 0 takes one for each core. Ours."""
 
 
 class RaySettings(LocalSettings):
     """``params.yaml:engine`` of kind ray: tasks on a Ray cluster."""
 
     workers: int = 0
-    """Tasks at once; 0 takes what the cluster holds. Ours."""
+    """Concurrent tasks; 0 takes the cluster's capacity. Ours."""
     address: str = "auto"
     """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone. Ours."""
     cpus: float = 1.0
-    """Cores a task. Ours."""
+    """Cores of one task. Ours."""
 
 
 @dataclass(frozen=True)
 class StageResult:
-    """A finished stage, for the tracker and for the summary line."""
+    """The result of a finished stage, for the tracker and the summary line."""
 
     root: Path
     dataset: str
@@ -59,15 +58,15 @@ class StageResult:
     lineage: dict[str, Any]
     metrics: list[tuple[str, float, int | None]]
     cached: dict[str, str]
-    """step → how many of its pieces came from the cache, e.g. ``7 of 8``."""
+    """Step → share of its items that were cached, e.g. ``7 of 8``."""
     rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
-    """Lines of a table: name, parameters, figures."""
+    """Rows of a table: name, parameters, figures."""
     started: float = 0.0
-    """When the stage began, in seconds since the epoch: for the tracker alone."""
+    """Start time in seconds since the epoch, for the tracker only."""
 
 
 class Tracker(Protocol):
-    """What records finished and failed stages: ``components.tracking.recorder``, or another experiment tracker."""
+    """Records finished and failed stages: ``components.tracking.recorder``, or another experiment tracker."""
 
     def record_run(self, result: StageResult) -> object: ...
 
@@ -75,7 +74,7 @@ class Tracker(Protocol):
 
 
 def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
-    """The engine that ``params.yaml:engine`` names; raises HearsightError for one that there is not."""
+    """Return the engine of ``params.yaml:engine``; raises HearsightError for invalid settings."""
     block, where = content.get("engine", {}), f"{params_path}: engine"
     kind = block.get("kind") if isinstance(block, Mapping) else None
     settings = parse_settings(RaySettings if kind == "ray" else LocalSettings, block, where)
@@ -84,8 +83,8 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
         raise HearsightError("must not be negative", where=f"{where}.workers", hint="give 0 or more")
     if isinstance(settings, RaySettings):
         if settings.cpus <= 0:
-            raise HearsightError("must be more than 0", where=f"{where}.cpus", hint="give the cores of one task, 1 say")
-        from components.execution.ray_engine import RayEngine
+            raise HearsightError("must be more than 0", where=f"{where}.cpus", hint="give the cores of one task, e.g. 1")
+        from components.execution.ray_engine import RayEngine  # here: runs with the local engine start without it
 
         return RayEngine(settings.address, settings.workers, settings.cpus)
     if settings.kind != "local":
@@ -94,14 +93,14 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
 
 
 def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = None) -> StageResult:
-    """Run ``stage`` for ``dataset`` and publish its output.
+    """Run ``stage`` for ``dataset``, write its output and return the result.
 
     Args:
         tracker: records the run; None records nothing.
 
     Raises:
-        HearsightError: parameters do not fit, an input is missing or damaged, somebody else writes this output,
-            the disk is full; what was finished before stays in the caches.
+        HearsightError: parameters are invalid, an input is missing or damaged, another process writes this output, or the disk is
+            full. Finished items stay in the caches.
     """
     started = time.time()
     limit_threads()
@@ -118,7 +117,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
         clear(out)
         job = Stage(stage, dataset, params, root, inputs, out, engine, state)
         try:
-            with engine.opened(lock, (state, root / "data")):
+            with engine.open(lock, (state, root / "data")):
                 module.run(job)
         except HearsightError as error:
             if tracker:
@@ -126,7 +125,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
             raise
         manifest = job.finish()
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
-    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.from_cache(), job.rows, started)
+    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started)
     if tracker:
         tracker.record_run(result)
     return result
@@ -145,23 +144,23 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Settings:
 
 
 def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput]:
-    """A stage's inputs, each with a manifest that says it is finished and a gate, if any, that let it pass."""
+    """Return a stage's inputs by name; raises HearsightError unless each is finished and passed its check."""
     inputs = {name: StageOutput(path) for name, path in graph.inputs(stage, dataset).items()}
     for stage_output in inputs.values():
-        _ = stage_output.manifest
+        _ = stage_output.manifest  # raises when the output is unfinished
         require_passed(graph.root, stage_output)
     return inputs
 
 
 def clear(out: Path) -> None:
-    """Empty the output's folder, manifest first, so that a half-cleared one is not taken for finished."""
+    """Empty the output's folder, manifest first: without one, a partly cleared folder is unfinished."""
     (out / "manifest.json").unlink(missing_ok=True)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
 
 
 def summary(result: StageResult) -> dict[str, Any]:
-    """A finished stage as one flat line of facts."""
+    """Return the command's summary of a finished stage."""
     counts = result.manifest.counts
     return {
         "stage": result.stage,

@@ -1,6 +1,6 @@
-"""The work floor: what runs inside a worker process for one shard or one job.
+"""Execution of one shard or one job in a worker process, through the shard cache.
 
-Everything here is picklable, so that the same pieces run on this machine or on a cluster.
+Specs and functions can be pickled, so they run on this machine or on a cluster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from components.core.stage_output import StageOutput, verify
 
 
 class ShardOut(NamedTuple):
-    """What a step makes of one shard: the kept records, one ledger row a record, and media by member name."""
+    """A step's result for one shard: the kept records, one ledger row for each record, and media by member name."""
 
     table: pa.Table
     ledger: pa.Table
@@ -32,7 +32,7 @@ class ShardOut(NamedTuple):
 
 @dataclass
 class Task:
-    """What a mapped function may look at besides its table."""
+    """The context of a mapped function: parameters, shared values, caches and inputs."""
 
     params: Any
     shared: Any
@@ -45,6 +45,8 @@ class Task:
 
 @dataclass(frozen=True)
 class _Spec:
+    """Fields that all specs share."""
+
     step: str
     code: str
     params: Settings | Mapping[str, Any]
@@ -54,11 +56,13 @@ class _Spec:
     dataset: str
     inputs: dict[str, Path] = field(repr=False)
 
-    def key(self, **rest: Any) -> dict[str, Any]:
+    def key(self, **specific: Any) -> dict[str, Any]:
+        """Return the cache key: everything that the result depends on."""
         settings = self.params.plain() if isinstance(self.params, Settings) else dict(self.params)
-        return {"step": self.step, "code": self.code, "params": settings, "shared": self.shared, **rest}
+        return {"step": self.step, "code": self.code, "params": settings, "shared": self.shared, **specific}
 
     def task(self, shard: str) -> Task:
+        """Return the function's context."""
         return Task(
             params=self.params,
             shared=self.shared,
@@ -82,15 +86,15 @@ class ShardSpec(_Spec):
     path: Path
     sha256: str
     earlier: Path | None
-    """The ledger of the map before this one inside the same stage, whose dropped rows are carried on."""
+    """The ledger of the previous map of the same stage; its dropped rows are copied to the new ledger."""
     conserve: bool
     output: str
-    """The stage whose schema the records must have, or empty for an intermediate table."""
+    """The stage whose schema the records are cast to; empty for an intermediate table."""
 
 
 @dataclass(frozen=True)
 class JobSpec(_Spec):
-    """One job to do."""
+    """One job to run."""
 
     name: str
     spec: Any
@@ -98,20 +102,20 @@ class JobSpec(_Spec):
 
 
 @dataclass(frozen=True)
-class PieceSpec(_Spec):
-    """One piece of work that no cache keeps."""
+class UncachedSpec(_Spec):
+    """One item to run without the shard cache."""
 
     name: str
-    piece: Any = field(repr=False)
+    item: Any = field(repr=False)
 
 
-def run_piece(function: Callable[[Any, Task], Any], spec: PieceSpec) -> Any:
-    """Do one piece; its results are the function's to keep."""
-    return function(spec.piece, spec.task(spec.name))
+def run_uncached(function: Callable[[Any, Task], Any], spec: UncachedSpec) -> Any:
+    """Run one item; the function stores its own results."""
+    return function(spec.item, spec.task(spec.name))
 
 
 def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -> tuple[Path, bool]:
-    """Map one shard through the cache; returns the entry's folder and whether it was there already."""
+    """Run one shard through the cache; return the entry's folder and whether it was cached."""
 
     def fill(folder: Path) -> None:
         verify(spec.path, spec.sha256)
@@ -121,7 +125,7 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
             check_conserved(table.column("key").to_pylist(), out.table, out.ledger, f"{spec.step}, shard {spec.shard}")
         ledger = out.ledger
         if spec.earlier is not None:
-            import pyarrow.compute as pc  # a tenth of a second, which most steps do without
+            import pyarrow.compute as pc  # here: takes 0.1 s, and most steps do not need it
 
             before = read_table(spec.earlier)
             ledger = pa.concat_tables([before.filter(pc.equal(before["verdict"], DROPPED)), ledger])
@@ -136,7 +140,7 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
 
 
 def run_job(function: Callable[[Any, Task, Path], None], spec: JobSpec) -> tuple[Path, bool]:
-    """Do one job through the cache; returns the entry's folder and whether it was there already."""
+    """Run one job through the cache; return the entry's folder and whether it was cached."""
     return spec.cache.get(
         spec.step,
         spec.key(job=spec.name, spec=spec.spec, inputs=spec.inputs_digest),

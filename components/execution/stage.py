@@ -1,8 +1,7 @@
-"""What a stage's ``run`` is given: its parameters and inputs, and the only ways to write.
+"""The object that a stage's ``run`` gets: parameters, inputs, and the methods that write its output.
 
-A stage maps pure functions over shards (:meth:`Stage.map`), makes files in jobs (:meth:`Stage.jobs`), or writes a
-shard it computed from small columns (:meth:`Stage.write_shard`). Caching, workers, ledgers and the manifest are
-looked after here, so a stage holds nothing but its own idea.
+A stage maps pure functions over shards (:meth:`Stage.map`), makes files in jobs (:meth:`Stage.jobs`), or writes a shard directly
+(:meth:`Stage.write_shard`). Caching, workers, ledgers and the manifest are handled here.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import TarReader, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.execution import shard_worker as workfloor
+from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.shard_worker import ShardOut, Task
 
@@ -35,12 +34,12 @@ __all__ = ["Job", "ShardOut", "Stage", "Task"]
 
 
 class Job(NamedTuple):
-    """A piece of work that makes files: its name, and what it needs to know (JSON-able)."""
+    """A unit of work that makes files: its name and its specification (JSON values)."""
 
     name: str
     spec: Any
     content_addressed: bool = False
-    """Its spec names all it reads by content, so that it stays done whatever else its inputs hold."""
+    """Whether ``spec`` names all it reads by content. The cache key then omits the inputs' digests."""
 
 
 @dataclass
@@ -55,27 +54,27 @@ class Stage:
     out: Path
     engine: Engine
     state: Path
-    """Where caches and scratch lie: ``.hearsight`` in the root."""
+    """The folder of caches and scratch files: ``.hearsight`` in the root."""
     parents: list[dict[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
     rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
     cached: dict[str, int] = field(default_factory=dict)
-    """How many pieces of each step came from the cache."""
+    """Step → number of cached items."""
     done: dict[str, int] = field(default_factory=dict)
-    """How many pieces each step had."""
+    """Step → number of items."""
     _written: list[str] = field(default_factory=list)
     _files: list[str] = field(default_factory=list)
 
     @property
     def work(self) -> Path:
-        """Scratch of this stage that survives kills and reruns."""
+        """The stage's scratch folder, which survives kills and reruns."""
         folder = self.state / "work" / self.dataset / self.name
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     @property
     def annotations(self) -> ResultCache:
-        """The expensive results, shared by every stage and dataset."""
+        """The cache of expensive results, shared by all stages and datasets."""
         return ResultCache(self.state / "annotations")
 
     def map(
@@ -92,21 +91,21 @@ class Stage:
         """Run ``function(table, task)`` on each shard, in workers, through the shard cache.
 
         Args:
-            function: module-level and deterministic; its draws are keyed by record.
-            shards: of an input, or what an earlier map returned.
-            step: a name for the cache and the progress bar.
-            params: the settings the function reads: another value computes again.
-            shared: JSON-able, the same for every shard (counts of a reduce step, say); part of the key.
-            publish: write the result into the stage's output; otherwise it stays in the cache for a later map,
-                whose ledger then carries on the rows dropped here.
-            conserve: hold the function to one ledger row for each record that entered.
+            function: module-level and deterministic; its random draws are keyed by record.
+            shards: shards of an input, or the result of an earlier map.
+            step: name for the cache and the progress bar.
+            params: the settings that the function reads; part of the cache key.
+            shared: JSON values common to all shards, e.g. counts of a reduce step; part of the cache key.
+            publish: write the result into the stage's output. Otherwise it stays in the cache for a later map, whose ledger then
+                includes the rows dropped here.
+            conserve: verify that the ledger has one row for each record that entered.
 
         Returns:
             The resulting shards, in order.
         """
         base = self._base(function, step, params, shared)
         specs = [
-            workfloor.ShardSpec(
+            shard_worker.ShardSpec(
                 **base,
                 shard=shard.name,
                 path=shard.path,
@@ -118,7 +117,7 @@ class Stage:
             for shard in shards
         ]
         results: list[ShardRef] = []
-        for spec, folder in zip(specs, self._run(partial(workfloor.run_shard, function), specs, step), strict=True):
+        for spec, folder in zip(specs, self._run(partial(shard_worker.run_shard, function), specs, step), strict=True):
             table, media = folder / "table.parquet", folder / "media.tar"
             ref = ShardRef(
                 spec.shard, table, sha256_file(table), folder / "ledger.parquet", media if media.exists() else None, True
@@ -141,41 +140,41 @@ class Stage:
         params: Settings | Mapping[str, Any],
         shared: Any = None,
     ) -> list[Path]:
-        """Run ``function(spec, task, folder)`` for each job through the same cache; the folder holds what it made.
+        """Run ``function(spec, task, folder)`` for each job, in workers, through the shard cache; return the jobs' folders.
 
-        The inputs' digests are part of the key, since a job may read any input, unless the job says that its spec is enough.
+        A job may read any input, so the inputs' digests are part of the key unless the job is content-addressed.
         """
         base = self._base(function, step, params, shared)
         digests = {name: output.digest for name, output in self.inputs.items()}
         specs = [
-            workfloor.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
+            shard_worker.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
             for job in jobs
         ]
-        return self._run(partial(workfloor.run_job, function), specs, step)
+        return self._run(partial(shard_worker.run_job, function), specs, step)
 
-    def each(
-        self, function: Callable[[Any, Task], Any], pieces: Sequence[Any], *, step: str, shared: Any = None
+    def map_uncached(
+        self, function: Callable[[Any, Task], Any], items: Sequence[Any], *, step: str, shared: Any = None
     ) -> Iterator[Any]:
-        """Run ``function(piece, task)`` for each piece, in workers and past the cache, and yield results as they come.
+        """Run ``function(item, task)`` for each item, in workers, without the shard cache; yield results in order of completion.
 
-        For expensive work whose results lie among the annotations: pieces may be cut anew in each run, since what a piece
-        finds there is not done again. Nothing of what is yielded may decide an output's order.
+        For work that stores its results in ``task.annotations``: items may then be split differently in each run. The order of an
+        output must not depend on the order of the results.
         """
         ShardCache(self.state / "cache").sweep()
         base = self._base(function, step, {}, shared)
-        specs = [workfloor.PieceSpec(**base, name=f"{number:06d}", piece=piece) for number, piece in enumerate(pieces)]
-        done = self.engine.run(partial(workfloor.run_piece, function), specs)
+        specs = [shard_worker.UncachedSpec(**base, name=f"{number:06d}", item=item) for number, item in enumerate(items)]
+        done = self.engine.run(partial(shard_worker.run_uncached, function), specs)
         for _, result in self.progress(done, total=len(specs), desc=f"{self.name} {step}"):
             yield result
 
     def _base(self, function: Callable[..., Any], step: str, params: Settings | Mapping[str, Any], shared: Any) -> dict[str, Any]:
         return {
             "step": f"{self.name}.{step}" if step != self.name else step,
-            # What a step is run by, and the class of its settings, whose methods it may call, reach it without an import.
+            # The step reaches the worker and the methods of its settings class without an import.
             "code": code_digest(
                 self.root,
                 function.__module__,
-                workfloor.__name__,
+                shard_worker.__name__,
                 executed=[type(params).__module__] if isinstance(params, Settings) else [],
             ),
             "params": params,
@@ -196,7 +195,7 @@ class Stage:
         return [folders[index] for index in range(len(specs))]
 
     def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:
-        """Write one shard of the output directly (for reduce steps); the table must have the output's schema."""
+        """Write one shard of the output; the table is cast to the output's schema."""
         write_table(self.out / "shards" / f"{name}.parquet", table.cast(OUTPUT_SCHEMAS[self.name][1]))
         write_table(self.out / "ledger" / f"{name}.parquet", ledger)
         if media is not None:
@@ -204,7 +203,7 @@ class Stage:
         self._written.append(name)
 
     def write_file(self, relative: str, data: bytes | Path) -> None:
-        """Write an extra file of the output (or take over one that lies elsewhere); the manifest lists it."""
+        """Write a file of the output, or link an existing one; the manifest lists it."""
         if isinstance(data, Path):
             link_or_copy(data, self.out / relative)
         else:
@@ -212,31 +211,31 @@ class Stage:
         self._files.append(relative)
 
     def export(self, name: str, data: bytes) -> None:
-        """Write ``reports/<dataset>/<name>``: what DVC shows as a metric or a plot."""
+        """Write ``reports/<dataset>/<name>``, a metric or a plot of DVC."""
         publish_bytes(self.root / "reports" / self.dataset / name, data)
 
     def note_parent(self, name: str, digest: str) -> None:
-        """Name an input from outside (a snapshot of the web) for the lineage."""
+        """Add an input from outside the graph (a snapshot of the web) to the lineage."""
         self.parents.append({"name": name, "digest": digest})
 
     def metric(self, name: str, value: float, step: int | None = None) -> None:
-        """Report a figure to the experiment tracker (and nowhere else)."""
+        """Add a metric for the experiment tracker."""
         self.metrics.append((name, float(value), step))
 
     def row(self, name: str, params: Mapping[str, str], metrics: Mapping[str, float]) -> None:
-        """Report one line of a table to the experiment tracker: a run below this stage's, compared with the other lines there."""
+        """Add a row of a table for the experiment tracker: a nested run of this stage's run."""
         self.rows.append((name, dict(params), {metric: float(value) for metric, value in metrics.items()}))
 
     def progress(self, iterable: Iterable[Any], total: int | None = None, desc: str = "") -> Iterator[Any]:
-        """See :func:`components.core.progress.progress`."""
+        """Yield the items with a progress bar; see :func:`components.core.progress.progress`."""
         return progress(iterable, total, desc)
 
-    def from_cache(self) -> dict[str, str]:
-        """step → how many of its pieces came from the cache."""
+    def cache_summary(self) -> dict[str, str]:
+        """Return step → share of its items that were cached, e.g. ``7 of 8``."""
         return {step: f"{self.cached.get(step, 0)} of {total}" for step, total in sorted(self.done.items())}
 
     def finish(self) -> Manifest:
-        """List everything written in the manifest and publish it: from here on the output is finished."""
+        """Write the manifest of all written files; the output is then finished."""
         shards = [self._shard_entry(name) for name in sorted(set(self._written))]
         files = [
             FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))
@@ -272,7 +271,7 @@ def _measure(path: Path) -> dict[str, Any]:
 
 
 def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> dict[str, Any]:
-    """Write the finished output's lineage: its digest, the parents' digests, the parameters, the code, the engine."""
+    """Write and return the lineage of a finished output: digests of output and parents, parameters, code digest, engine."""
     content = {
         "stage": stage.name,
         "dataset": stage.dataset,

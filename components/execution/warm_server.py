@@ -1,9 +1,9 @@
-"""Runs commands in forks of one process that has imported their slow libraries: the server.
+"""Server that runs commands in forks of a process which has imported their slow libraries.
 
-The parent only accepts connections, forks, and kills a fork whose client has closed its connection. It never reads
-a request, so no client can hold it up. A fork dies with the parent (the kernel's signal), and with its client (the parent's).
-The parent ends after a minute without work, unless the ``dvc`` it was started for is still there, and at once when its
-folder is gone. The client's side is :mod:`components.execution.warm_client`.
+The parent accepts connections, forks, and kills a fork whose client has closed its connection. It never reads a request, so no
+client can block it. A fork dies with the parent (by the kernel) and with its client (by the parent). The parent ends after a
+minute without work, unless the ``dvc`` that started it still runs, and at once when its folder is deleted. The client is
+:mod:`components.execution.warm_client`.
 """
 
 from __future__ import annotations
@@ -29,22 +29,26 @@ from components.execution.process import die_with_parent, start_time
 IDLE = 60.0
 """Seconds without a client after which the server ends."""
 FORK_SAFE = frozenset({"jemalloc_bg_thd"})
-"""Threads of libraries that see to a fork themselves, by the kernel's names: Arrow's allocator."""
-OWN = ("components", "flows")
-"""The project's packages, which every fork imports anew: an edited file is never served from memory."""
+"""Names of threads of libraries that handle forks themselves: Arrow's allocator."""
+PROJECT_PACKAGES = ("components", "flows")
+"""Packages that every fork imports again, so that edits take effect."""
 
 
 def serve(
-    name: str, keeper: tuple[int, str], preload: Callable[[], None], command: Callable[[], int], own: Collection[str] = OWN
+    name: str,
+    owner: tuple[int, str],
+    preload: Callable[[], None],
+    command: Callable[[], int],
+    reloaded: Collection[str] = PROJECT_PACKAGES,
 ) -> None:
-    """Serve in the current folder, in the background, until idle; ends at once when another server does.
+    """Serve in the current folder, in the background, until idle; end at once when another server runs.
 
     Args:
-        name: the socket's name, in the current folder.
-        keeper: pid and start time of a process for whose life the server stays; pid 0 for none.
-        preload: imports the slow libraries; the project's modules may be among what it imports.
-        command: runs in the fork, with ``sys.argv`` as the client's, and returns the exit code.
-        own: top packages that every fork imports anew.
+        name: the socket's name in the current folder.
+        owner: pid and start time of a process during whose life the server stays; pid 0 for none.
+        preload: imports the slow libraries, and possibly modules of the project.
+        command: runs in the fork with the client's ``sys.argv`` and returns the exit code.
+        reloaded: top-level packages that every fork imports again.
     """
     background.detach()
     with Path(f"{name}.lock").open("a") as lock:
@@ -56,25 +60,25 @@ def serve(
             Path(name).unlink(missing_ok=True)
             listener.bind(name)
             try:
-                listener.listen(64)  # before the imports: clients wait in the queue, and start no other server
+                listener.listen(64)  # before the imports, so that clients wait instead of starting another server
                 preload()
                 gc.collect()
-                gc.freeze()  # what is shared with the forks stays shared
-                _accept(name, listener, keeper, command, own)
+                gc.freeze()  # keeps the memory shared with the forks
+                _accept(name, listener, owner, command, reloaded)
             finally:
                 Path(name).unlink(missing_ok=True)
     os._exit(0)
 
 
 def _accept(
-    name: str, listener: socket.socket, keeper: tuple[int, str], command: Callable[[], int], own: Collection[str]
+    name: str, listener: socket.socket, owner: tuple[int, str], command: Callable[[], int], reloaded: Collection[str]
 ) -> None:
     poller = select.poll()
     poller.register(listener, select.POLLIN)
     forks: dict[int, tuple[socket.socket, int]] = {}
     until = time.monotonic() + IDLE
     while Path(name).exists():
-        if forks or (keeper[0] and start_time(keeper[0]) == keeper[1]):
+        if forks or (owner[0] and start_time(owner[0]) == owner[1]):
             until = time.monotonic() + IDLE
         elif time.monotonic() > until:
             return
@@ -85,11 +89,11 @@ def _accept(
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
-                    _fork(connection, command, own)
+                    _run_fork(connection, command, reloaded)
                 forks[connection.fileno()] = (connection, pid)
-                poller.register(connection, 0)  # only its end is of interest
+                poller.register(connection, 0)  # reports only its end
             elif event & (select.POLLHUP | select.POLLERR):
-                # The client has its answer, or is gone: in both cases nobody waits for the fork any more.
+                # The client has its exit code or has ended: the fork is no longer needed.
                 connection, pid = forks.pop(number)
                 poller.unregister(connection)
                 connection.close()
@@ -98,14 +102,14 @@ def _accept(
 
 
 def require_forkable() -> None:
-    """Raise RuntimeError when some library has started a thread: a fork would lack it, and might wait for its locks for ever."""
+    """Raise RuntimeError when a library has started a thread: a fork lacks it and could wait for its locks for ever."""
     names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
-    if found := sorted(set(names) - FORK_SAFE):
-        raise RuntimeError(f"cannot be forked: it has the threads {', '.join(found)}")
+    if threads := sorted(set(names) - FORK_SAFE):
+        raise RuntimeError(f"cannot be forked: it has the threads {', '.join(threads)}")
 
 
-def _fork(connection: socket.socket, command: Callable[[], int], own: Collection[str]) -> None:
-    """The fork's whole life: become the client's process as far as streams, environment and folder go, run, answer."""
+def _run_fork(connection: socket.socket, command: Callable[[], int], reloaded: Collection[str]) -> None:
+    """Run the fork: take over the client's streams and environment, run the command, send the exit code; never returns."""
     server = os.getppid()
     code = 1
     try:
@@ -115,33 +119,33 @@ def _fork(connection: socket.socket, command: Callable[[], int], own: Collection
             request = json.loads(lines.readline())
         answer = streams.pop()
         os.set_inheritable(answer, False)
-        _become(request, streams, own)
+        _take_over(request, streams, reloaded)
         try:
             code = command()
-        except BaseException:  # as at any other end of a program
+        except BaseException:  # printed as by any other program
             traceback.print_exc()
             code = 1
         sys.stdout.flush()
         sys.stderr.flush()
         os.write(answer, str(code).encode())
-    except BaseException:  # no answer: the client does the work itself
+    except BaseException:  # no answer: the client runs the command itself
         traceback.print_exc()
     finally:
         os._exit(code)
 
 
-def _become(request: dict[str, Any], streams: list[int], own: Collection[str]) -> None:
+def _take_over(request: dict[str, Any], streams: list[int], reloaded: Collection[str]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     encoding = request["encoding"]
-    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115 - a descriptor, for the process's life
+    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115 - open until the process ends
     sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
     os.chdir(request["folder"])
     sys.argv[:], sys.path[:] = request["arguments"], request["path"]
-    for module in [module for module in sys.modules if module.partition(".")[0] in own]:
+    for module in [module for module in sys.modules if module.partition(".")[0] in reloaded]:
         del sys.modules[module]
     importlib.invalidate_caches()

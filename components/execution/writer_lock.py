@@ -1,11 +1,10 @@
-"""The fence: workers that are nobody's children keep a new writer out until the last of them is gone.
+"""The writer lock of runs on a cluster: a new writer of an output waits until no worker of an earlier run writes.
 
-Forked workers inherit the runner's lock. Workers on other machines cannot, so each locks one byte of a file beside
-it while it works, and a new writer first locks the whole file and leaves another token in it. An earlier run's
-piece of work that is still going keeps the new writer waiting; one that comes late reads a token that is not its
-own and does nothing. Two attempts of one piece want the same byte, so they never run at once either. The locks are
-open-file-description locks (Linux; ``fcntl(2)``): the kernel frees them with the last process that has the file open,
-killed or not, and a network file system carries them between machines (NFS 4 does). Not in scope: who runs the work.
+Forked workers inherit the runner's lock; workers on other machines cannot. Each of these locks one byte of a lock file while it
+works on an item. A new writer first locks the whole file and writes a new token, so it waits for running items of an earlier
+run. An item of an earlier run that starts later reads a foreign token and fails. Two attempts of one item need the same byte, so
+they never run at the same time. The locks are open-file-description locks (Linux, ``fcntl(2)``): the kernel releases them when
+the last process that has the file open ends, and network file systems such as NFS 4 share them between machines.
 """
 
 from __future__ import annotations
@@ -26,39 +25,38 @@ from components.core.errors import HearsightError
 from components.core.files import disk_error
 
 POLL = 0.1
-"""Seconds between two looks at a lock that another holds."""
+"""Seconds between two attempts to take a lock."""
 OVERLAP = 180.0
-"""Seconds a piece waits for an earlier attempt of itself, on a node that the cluster gave up but that still runs."""
-FIRST_PIECE = 1
-"""The byte of piece 0; byte 0 is the running driver's."""
+"""Seconds to wait for an earlier attempt of the same item, on a node that the cluster has lost but that still runs."""
+FIRST_ITEM = 1
+"""The byte of item 0; byte 0 is the driver's."""
 
 
 @dataclass(frozen=True)
 class WriterLock:
-    """One run's claim on a fence file; picklable, so that it travels with the work."""
+    """The lock file of an output and the token of one run; it is pickled with each item."""
 
     path: Path
     token: str
 
     @staticmethod
-    def beside(lock: Path) -> Path:
-        """Where the fence of the run that holds ``lock`` lies."""
+    def path_for(lock: Path) -> Path:
+        """Return the path of the writer lock that belongs to the runner's lock ``lock``."""
         return lock.with_name(lock.name + ".fence")
 
     @classmethod
-    def raised(cls, path: Path, what: str, patience: float) -> WriterLock:
-        """A new fence at ``path``, once no piece of an earlier run is being worked on.
+    def acquire(cls, path: Path, what: str, patience: float) -> WriterLock:
+        """Write a new token to ``path`` when no worker of an earlier run holds a lock; return the run's lock.
 
         Args:
-            path: on the file system that all workers share.
-            what: is written, for the message.
+            path: a file on the file system that all workers share.
+            what: name of the output, for the message.
             patience: seconds to wait.
 
         Raises:
-            HearsightError: a piece of an earlier run is still being worked on after that time, or the file system
-                has no such locks.
+            HearsightError: an item of an earlier run is still running after that time, or the file system has no such locks.
         """
-        fence = cls(path, uuid.uuid4().hex)
+        lock = cls(path, uuid.uuid4().hex)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b", buffering=0) as handle:
             if not _lock(handle, 0, 0, patience):
@@ -68,19 +66,19 @@ class WriterLock:
                     hint="wait for the cluster to end it, or end that worker",
                 )
             handle.truncate(0)
-            handle.write(fence.token.encode())
+            handle.write(lock.token.encode())
             os.fsync(handle.fileno())
-        return fence
+        return lock
 
     @contextmanager
-    def announced(self) -> Iterator[None]:
-        """Hold the driver's own byte meanwhile, which is how a worker finds out whether locks reach it."""
+    def hold_driver_byte(self) -> Iterator[None]:
+        """Lock the driver's byte, by which workers find out whether locks reach their machine."""
         with self.path.open("r+b", buffering=0) as handle:
             _lock(handle, 0, 1, 0.0)
             yield
 
-    def excludes(self) -> bool:
-        """In a worker: whether the lock of :meth:`announced` is felt here; False also when the file is not seen."""
+    def reaches_this_machine(self) -> bool:
+        """Return, in a worker, whether the lock of :meth:`hold_driver_byte` holds here; False when the file is not visible."""
         try:
             with self.path.open("r+b", buffering=0) as handle:
                 return not _lock(handle, 0, 1, 0.0) and handle.read(len(self.token)) == self.token.encode()
@@ -88,12 +86,12 @@ class WriterLock:
             return False
 
     @contextmanager
-    def hold(self, piece: int) -> Iterator[None]:
-        """In a worker: be the one that works on ``piece`` of this run.
+    def hold_item(self, item: int) -> Iterator[None]:
+        """Lock item number ``item`` of this run, in a worker.
 
         Raises:
-            HearsightError: this machine does not see the fence, a later run has taken over, or an earlier attempt
-                of the same piece does not end.
+            HearsightError: the lock file is not visible here, a later run has taken over, or an earlier attempt of the same item
+                does not end.
         """
         try:
             handle = self.path.open("r+b", buffering=0)
@@ -102,7 +100,7 @@ class WriterLock:
                 f"cannot be seen from node {os.uname().nodename}", where=self.path, hint="mount the project's folder there"
             ) from None
         with handle:
-            free = _lock(handle, FIRST_PIECE + piece, 1, OVERLAP)
+            free = _lock(handle, FIRST_ITEM + item, 1, OVERLAP)
             if handle.read(len(self.token)) != self.token.encode():
                 raise HearsightError("a later run has taken over", where=self.path)
             if not free:
@@ -113,13 +111,13 @@ class WriterLock:
 
 
 def _lock(handle: IO[bytes], start: int, length: int, patience: float) -> bool:
-    """Take the exclusive lock on ``length`` bytes (0: all) from ``start``; False when it stays another's."""
+    """Lock ``length`` bytes (0: all) from ``start`` exclusively; return False when another process holds them."""
     deadline = time.monotonic() + patience
     # struct flock: l_type, l_whence, l_start, l_len, l_pid
-    wanted = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    request = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     while True:
         try:
-            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, wanted)
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, request)
             return True
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EACCES):

@@ -109,7 +109,7 @@ class Remote:
         """What the kept answers tell; asks nothing (:meth:`ask` does)."""
         key = self.key(name, kind)
         if key not in self._memory:
-            self._memory.update(self.store.recall(self, [key]))
+            self._memory.update(self.store.read(self, [key]))
         answer = self._memory.get(key)
         return self.choose(answer, name, kind) if answer is not None else None
 
@@ -120,7 +120,7 @@ class Remote:
     def ask(self, questions: Iterable[Question]) -> dict[str, Any]:
         """Ask for what is not kept, keep what is told, and return all answers there are, by key."""
         wanted = {self.key(*each): each for each in sorted(set(questions))}
-        found = self.store.recall(self, list(wanted))
+        found = self.store.read(self, list(wanted))
         missing = {key: each for key, each in wanted.items() if key not in found}
         if missing:
             found |= asyncio.run(self._ask(list(self.batches(missing))))
@@ -144,7 +144,7 @@ class Remote:
                         continue
                     answers = await self._answered(session, request)
                     if answers:
-                        self.store.keep(self, answers)  # at once: a killed run has paid for nothing in vain
+                        self.store.write(self, answers)  # at once: a killed run has paid for nothing in vain
                         told.update(answers)
 
             await asyncio.gather(*(work() for _ in range(max(1, self.manners.connections))))

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.core.addresses import PREPARED_FILE
-from components.core.caption_normalization import normalised
+from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
 from components.training.members import Members
 
@@ -107,7 +107,7 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     picture = np.asarray(pc.index_in(utterances["image_sha256"].combine_chunks(), value_set=sha256.dictionary), dtype=np.int64)
     columns = {"picture": utterances["image_sha256"].to_pylist(), "group": utterances["group"].to_pylist()}
     # As the split by text compares captions: what it holds to be one text is no negative of itself.
-    columns["text"] = [normalised(caption) for caption in utterances["caption"].to_pylist()]
+    columns["text"] = [normalise_caption(caption) for caption in utterances["caption"].to_pylist()]
     identity = identities(*(columns[name] for name in matching)) if len(picture) else torch.zeros(0)
     of_picture = np.zeros(len(first), dtype=np.int64)
     of_picture[picture] = np.asarray(identity, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Experiments and lineage: runs, models and metrics in MLflow, the walk from a model back to its pages, the life of one record.
+"""Experiment tracking and lineage: runs, models and metrics in MLflow, the lineage of a model, and the decisions on one record.
 
-The only package that imports MLflow, besides the takedown. A stage's output never depends on it.
+Only this package and the takedown import MLflow. Outputs of stages do not depend on it.
 """

@@ -1,8 +1,8 @@
-"""Walks from a model to the pages it came from, by digests alone, and refuses when one of them does not match.
+"""Lineage: the steps from a model back to the crawl's snapshot, each verified by digest.
 
-In scope: reading MLflow and the files of the project, and holding one against the other. Nothing is written. What a
-run id or a name says is never trusted: a run is found by the digest of what it made, its name must carry that digest,
-and its own records (manifest, lineage, datasets, parents) must agree. Out of scope: single records (``explain``).
+It reads MLflow and the project's files and compares them; it writes nothing. Runs are found by the digest of their output, never
+by id or name. The run's name must contain the digest, and its records (manifest, lineage, datasets, parents) must agree. The
+history of single records is :mod:`components.tracking.explain`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.core.addresses import address, named
+from components.core.addresses import parse_output_name, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.core.params import YAML_LOADER
-from components.tracking.lineage_records import Step, nearest_first, tag, verify_records
+from components.tracking.lineage_records import Step, sort_nearest_first, tag, verify_records
 from components.tracking.record import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
@@ -34,41 +34,42 @@ if TYPE_CHECKING:
 AGAIN = "run `dvc repro -f -s {address}` to make and record it again"
 
 
-def lineage(root: Path, target: str) -> list[Step]:
-    """The steps from ``target`` back to the crawl's snapshot, nearest first.
+def trace_lineage(root: Path, target: str) -> list[Step]:
+    """Return the steps from ``target`` back to the crawl's snapshot, nearest first.
 
     Args:
-        target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or of a ``dvc.lock``
-            (then every step it locks).
+        target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or the path of a ``dvc.lock``,
+        which
+            gives every step that it locks.
 
     Raises:
-        HearsightError: the target is unknown, or a digest does not match: says which, and where.
+        HearsightError: the target is unknown, or a digest does not match; names which, and where.
     """
-    walk = Walk(root, connect(root))
+    walk = LineageWalk(root, connect(root))
     path = Path(target)
     if path.suffix == ".lock":
         return walk.from_lock(path)
     return walk.from_model(target, path)
 
 
-class Walk:
-    """One walk: the client, and what was verified on the way."""
+class LineageWalk:
+    """Reads lineages from one MLflow client."""
 
     def __init__(self, root: Path, client: MlflowClient) -> None:
         self.root, self.client = root, client
         self.experiments = [experiment.experiment_id for experiment in client.search_experiments()]
 
     def from_model(self, target: str, path: Path) -> list[Step]:
-        """From a registered version, or from a weights file."""
-        version = self._of_weights(path) if path.is_file() else self._of_name(target)
+        """Return the steps of a registered version or a weights file."""
+        version = self._find_by_weights(path) if path.is_file() else self._find_by_name(target)
         name = f"{version.name}/{version.version}"
         digest, weights = version.tags.get(f"{TAG}output_digest", ""), version.tags.get(f"{TAG}weights_sha256", "")
         if not re.fullmatch("[0-9a-f]{64}", digest):
             raise HearsightError(
-                f"the model's tag output_digest is {digest!r}, no digest", where=name, hint="restore the tag, or train again"
+                f"the model's tag output_digest is {digest!r}, not a digest", where=name, hint="restore the tag, or train again"
             )
         self._verify_weights(version, name, weights)
-        steps = self._back(digest, f"model {name}")
+        steps = self._trace(digest, f"model {name}")
         if version.run_id != steps[0].run_id and version.run_id not in {
             run.info.run_id for run in self._runs("output_digest", digest)
         }:
@@ -79,8 +80,9 @@ class Walk:
             )
         return [Step(**{**asdict(steps[0]), "model": name}), *steps[1:]]
 
-    def _of_name(self, target: str) -> Any:
-        from mlflow.exceptions import MlflowException
+    def _find_by_name(self, target: str) -> Any:
+        """Return the registered version; raises HearsightError when it is unknown."""
+        from mlflow.exceptions import MlflowException  # here: imports seconds of MLflow
 
         name, _, alias = target.partition("@")
         try:
@@ -95,20 +97,21 @@ class Walk:
         hint = f"known are: {', '.join(known)}" if known else "run `dvc repro` to train one"
         raise HearsightError("is no registered model, weights file or dvc.lock", where=target, hint=hint)
 
-    def _of_weights(self, path: Path) -> Any:
+    def _find_by_weights(self, path: Path) -> Any:
+        """Return the newest registered version with these weights; raises HearsightError when there is none."""
         weights = sha256_file(path)
-        found = self.client.search_model_versions(f"tags.`{TAG}weights_sha256` = '{weights}'")
-        if not found:
+        versions = self.client.search_model_versions(f"tags.`{TAG}weights_sha256` = '{weights}'")
+        if not versions:
             raise HearsightError(
                 f"no registered model has these weights (sha256 {weights[:12]}…)", where=path, hint="were they changed by hand?"
             )
-        return max(found, key=lambda version: int(version.version))
+        return max(versions, key=lambda version: int(version.version))
 
     def _verify_weights(self, version: Any, name: str, weights: str) -> None:
-        """The model's artifact must be the file its tag speaks of."""
-        import mlflow
+        """Raise HearsightError unless the model's weights artifact matches its tag."""
+        import mlflow  # here: takes seconds
 
-        wanted = version.tags.get(f"{TAG}weights", "")
+        file_name = version.tags.get(f"{TAG}weights", "")
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=f"models:/{name}", dst_path=scratch))
@@ -117,17 +120,17 @@ class Walk:
                 raise HearsightError(
                     f"the model's files cannot be read ({line})", where=name, hint="restore mlartifacts, or train again"
                 ) from None
-            found = [sha256_file(file) for file in sorted(folder.rglob(wanted)) if file.is_file()] if wanted else []
-        if weights not in found:
-            was = found[0][:12] if found else "missing"
+            digests = [sha256_file(file) for file in sorted(folder.rglob(file_name)) if file.is_file()] if file_name else []
+        if weights not in digests:
+            actual = digests[0][:12] if digests else "missing"
             raise HearsightError(
-                f"the weights artifact does not match: sha256 {was}…, tag weights_sha256 {weights[:12]}…",
+                f"the weights artifact does not match: sha256 {actual}…, tag weights_sha256 {weights[:12]}…",
                 where=name,
                 hint="train again",
             )
 
     def from_lock(self, path: Path) -> list[Step]:
-        """From ``dvc.lock`` to the run of each output it holds, each verified, nearest first."""
+        """Return the verified step of each output that ``dvc.lock`` locks, nearest first."""
         try:
             stages: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)["stages"]
         except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
@@ -137,8 +140,8 @@ class Walk:
         locked: dict[tuple[str, str], set[str]] = {}
         for entry in stages.values():
             for file in (*entry.get("deps", []), *entry.get("outs", [])):
-                if found := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
-                    locked.setdefault(named(found[1]), set()).add(file["md5"])
+                if match := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
+                    locked.setdefault(parse_output_name(match[1]), set()).add(file["md5"])
         steps: dict[tuple[str, str], Step] = {}
         for (dataset, stage), sums in locked.items():
             where = f"{path}: reports/gates/{dataset}/{stage}.json"
@@ -147,67 +150,68 @@ class Walk:
                     "is locked with two different md5 sums", where=where, hint="run `dvc repro` until it is clean"
                 )
             md5 = next(iter(sums))
-            runs = [r for r in self._runs("dataset", dataset) if tag(r, "stage") == stage and gate_md5(r) == md5]
+            runs = [run for run in self._runs("dataset", dataset) if tag(run, "stage") == stage and gate_md5(run) == md5]
             if not runs:
                 raise HearsightError(
-                    f"no finished run made the output that this gate (md5 {md5[:8]}) lets pass",
+                    f"no finished run made the output of this gate (md5 {md5[:8]})",
                     where=where,
-                    hint=AGAIN.format(address=address(dataset, stage)),
+                    hint=AGAIN.format(address=stage_address(dataset, stage)),
                 )
             steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
-        self._hang_together(steps, path)
-        return nearest_first(steps.values())
+        self._verify_parents(steps, path)
+        return sort_nearest_first(steps.values())
 
-    def _hang_together(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
+    def _verify_parents(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
+        """Raise HearsightError unless each step was made from the locked outputs."""
         for step in steps.values():
             for parent in step.parents:
                 name, _, digest = parent.partition(" ")
-                other = steps.get(named(name))
-                if other and other.digest != digest:
+                locked = steps.get(parse_output_name(name))
+                if locked and locked.digest != digest:
                     raise HearsightError(
-                        f"{step.run} was made from {name} {digest[:8]}, not from the locked {other.digest[:8]}",
+                        f"{step.run} was made from {name} {digest[:8]}, not from the locked {locked.digest[:8]}",
                         where=path,
                         hint="run `dvc repro`",
                     )
 
-    def _back(self, digest: str, child: str) -> list[Step]:
-        """From one output to everything it came from, nearest first."""
-        seen: dict[str, Step] = {}
-        ahead = deque([("", digest, child)])
-        while ahead:
-            name, digest, child = ahead.popleft()
-            if digest in seen:
+    def _trace(self, digest: str, child: str) -> list[Step]:
+        """Return the steps of an output and of all its ancestors, nearest first."""
+        visited: dict[str, Step] = {}
+        pending = deque([("", digest, child)])
+        while pending:
+            name, digest, child = pending.popleft()
+            if digest in visited:
                 continue
             if name and "/" not in name:
-                seen[digest] = Step("", name, digest)
+                visited[digest] = Step("", name, digest)
                 continue
             runs = self._runs("output_digest", digest)
             if not runs:
                 what = name or "its train output"
-                hint = AGAIN.format(address=address(*named(name))) if name else "train again"
+                hint = AGAIN.format(address=stage_address(*parse_output_name(name))) if name else "train again"
                 raise HearsightError(
                     f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", hint=hint
                 )
-            step = seen[digest] = self._step(runs[0], digest)
+            step = visited[digest] = self._step(runs[0], digest)
             if name and name != f"{step.dataset}/{step.stage}":
                 raise HearsightError(
                     f"{child} names {name} {digest[:8]}, but that was made as {step.dataset}/{step.stage}", where=step.run
                 )
-            ahead.extend((*parent.split(" "), step.run) for parent in step.parents)  # type: ignore[misc]
-        return nearest_first(seen.values())
+            pending.extend((*parent.split(" "), step.run) for parent in step.parents)  # type: ignore[misc]
+        return sort_nearest_first(visited.values())
 
     def _runs(self, tag: str, value: str) -> list[Run]:
-        """Finished runs by a tag, the newest first."""
+        """Return the finished runs with a tag, newest first."""
         query = f"tags.`{TAG}{tag}` = '{value}' and attributes.status = 'FINISHED'"
         return list(self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"]))
 
     def _step(self, run: Run, digest: str) -> Step:
-        """A run as a step, once everything it says of itself agrees."""
+        """Return the step of a run; raises HearsightError unless its records agree."""
         stage, dataset, name = tag(run, "stage"), tag(run, "dataset"), run.info.run_name
         where = f"run {name} ({run.info.run_id[:8]})"
         if name != run_name(dataset, stage, digest):
             raise HearsightError(
-                f"its name does not carry its output's digest: it made {run_name(dataset, stage, digest)}",
+                f"its name does not match its output: it should be {run_name(dataset, stage, digest)}",
                 where=where,
                 hint="rename it back",
             )
@@ -216,9 +220,9 @@ class Walk:
             (i.dataset.name, json.loads(i.dataset.source)["digest"]) for i in (run.inputs.dataset_inputs if run.inputs else [])
         }
         if logged != set(parents):
-            odd = sorted(f"{output} {value[:8]}" for output, value in logged ^ set(parents))
+            differing = sorted(f"{output} {value[:8]}" for output, value in logged ^ set(parents))
             raise HearsightError(
-                f"its tag parents and its datasets do not match: {', '.join(odd)}", where=where, hint="restore the tag"
+                f"its tag parents and its datasets do not match: {', '.join(differing)}", where=where, hint="restore the tag"
             )
         verify_records(run, digest, set(parents), where)
         commit = run.data.tags.get("mlflow.source.git.commit", "")
@@ -240,20 +244,20 @@ class Walk:
         path = self.root / "data" / dataset / stage / "manifest.json"
         if not path.is_file():
             return "absent"
-        found = sha256_file(path)
-        if found == digest:
+        actual = sha256_file(path)
+        if actual == digest:
             return "same"
-        # Another output may lie there by now; one that no run made was put there by hand.
-        if not self._runs("output_digest", found):
+        # A later run may have written another output; an output of no run was changed by hand.
+        if not self._runs("output_digest", actual):
             raise HearsightError(
-                f"does not match: sha256 {found[:12]}…, made by no recorded run (the walk expects {digest[:12]}…)",
+                f"does not match: sha256 {actual[:12]}…, made by no recorded run (expected {digest[:12]}…)",
                 where=path,
-                hint=AGAIN.format(address=address(dataset, stage)),
+                hint=AGAIN.format(address=stage_address(dataset, stage)),
             )
         return "newer"
 
 
 def gate_md5(run: Run) -> str:
-    """Return the MD5 that DVC has of the gate of a run's output."""
+    """Return the MD5 of the gate of a run's output, as in ``dvc.lock``."""
     gate = gate_bytes(f"{tag(run, 'dataset')}/{tag(run, 'stage')}", tag(run, "output_digest"))
     return hashlib.md5(gate, usedforsecurity=False).hexdigest()

@@ -1,4 +1,4 @@
-"""A step of a lineage, and what its run says of itself, held against the copies of the output's records that it logged."""
+"""The step of a lineage, and the comparison of a run's tags with the records that it logged."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the way: who made this output, from what, with which code and parameters."""
+    """One output of a lineage: its run, its parents, its code and its parameters."""
 
     stage: str
-    """Empty for an input from outside (a snapshot of the web): there the walk ends."""
+    """Empty for an input from outside (a snapshot of the web), which ends the lineage."""
     dataset: str
     digest: str
     run: str = ""
     run_id: str = ""
     commit: str = ""
-    """``+`` at the end: the working tree had changes that are in no commit."""
+    """With ``+`` at the end when the working tree had uncommitted changes."""
     params: str = ""
     code: str = ""
     flow_run: str = ""
     parents: tuple[str, ...] = ()
     on_disk: str = ""
-    """``same``, ``newer`` (another recorded output lies there now) or ``absent``."""
+    """``same``, ``newer`` (another recorded output is there) or ``absent``."""
     model: str = ""
 
     def plain(self) -> dict[str, Any]:
-        """As a flat JSON-able line."""
+        """Return the step as a JSON object without empty fields."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -47,29 +47,29 @@ class Step:
         }
 
 
-def nearest_first(steps: Iterable[Step]) -> list[Step]:
-    """The steps so that each comes before all that it was made from."""
-    told = list(steps)
-    by_digest = {step.digest: step for step in told}
+def sort_nearest_first(steps: Iterable[Step]) -> list[Step]:
+    """Return the steps so that each precedes its ancestors."""
+    steps = list(steps)
+    by_digest = {step.digest: step for step in steps}
     depths: dict[str, int] = {}
 
     def depth(step: Step) -> int:
         if step.digest not in depths:
-            made_from = (by_digest.get(parent.split(" ")[-1]) for parent in step.parents)
-            depths[step.digest] = 1 + max((depth(other) for other in made_from if other), default=0)
+            parents = (by_digest.get(parent.split(" ")[-1]) for parent in step.parents)
+            depths[step.digest] = 1 + max((depth(parent) for parent in parents if parent), default=0)
         return depths[step.digest]
 
-    return sorted(told, key=lambda step: -depth(step))
+    return sorted(steps, key=lambda step: -depth(step))
 
 
 def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: str) -> None:
-    """The run's own copies of manifest.json and lineage.json against its tags."""
-    import mlflow
+    """Raise HearsightError unless the run's logged manifest.json and lineage.json match its tags."""
+    import mlflow  # here: takes seconds
 
     with tempfile.TemporaryDirectory() as scratch:
         try:
             folder = Path(mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="output", dst_path=scratch))
-            manifest, told = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
+            manifest, lineage = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
         except Exception as error:  # every store raises its own
             line = " ".join(str(error).split())[:200]
             raise HearsightError(
@@ -78,20 +78,21 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
     checks = {
         "output_digest": (digest, sha256_bytes(manifest)),
         "manifest_md5": (tag(run, "manifest_md5"), hashlib.md5(manifest, usedforsecurity=False).hexdigest()),
-        "params_sha256": (tag(run, "params_sha256"), digest_value(told["params"])),
-        "code_sha256": (tag(run, "code_sha256"), told["code_sha256"]),
-        "parents": (sorted(parents), sorted(dataset_of(parent) for parent in told["parents"])),
+        "params_sha256": (tag(run, "params_sha256"), digest_value(lineage["params"])),
+        "code_sha256": (tag(run, "code_sha256"), lineage["code_sha256"]),
+        "parents": (sorted(parents), sorted(dataset_of(parent) for parent in lineage["parents"])),
     }
-    for name, (said, found) in checks.items():
-        if said != found:
+    for name, (tagged, logged) in checks.items():
+        if tagged != logged:
             raise HearsightError(
-                f"its tag {name} does not match what it logged: {_short(said)} and {_short(found)}",
+                f"its tag {name} does not match what it logged: {_short(tagged)} and {_short(logged)}",
                 where=where,
                 hint="restore it",
             )
 
 
 def tag(run: Run, name: str) -> str:
+    """Return a tag of Hearsight's; empty when the run has none."""
     return str(run.data.tags.get(f"{TAG}{name}", ""))
 
 

@@ -1,8 +1,8 @@
-"""The background process that logs what stages have left in the queue (:mod:`components.tracking.queue`).
+"""The background process that logs the queue of stage runs (:mod:`components.tracking.queue`).
 
 A stage starts it when none runs. It logs the records in order, waits for more, and ends after a minute without any, when MLflow
-cannot be reached, or when the project's folder is gone. A lock that the kernel frees says whether one runs; it is let go
-before the last look at the queue, so a record is seen by the process that ends or by a stage that starts another.
+cannot be reached, or when the project's folder is deleted. A file lock tells whether one runs. The process releases it before its
+last check of the queue, so each record is seen by that process or by a stage that starts another.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from components.tracking.queue import flush, note_failure, tracker_key, waiting
 IDLE = 60.0
 """Seconds without a record after which the process ends."""
 RETRY_AFTER = (5.0, 20.0)
-"""Seconds before another attempt when MLflow fails; after the last, the next stage starts another process."""
-LOOK = 0.5
-"""Seconds between two looks at the queue."""
+"""Seconds before each retry when MLflow fails; then the process ends, and the next stage starts another."""
+POLL = 0.5
+"""Seconds between two checks of the queue."""
 
 
 def ensure_logger(root: Path) -> None:
@@ -32,22 +32,22 @@ def ensure_logger(root: Path) -> None:
 
     Raises:
         OSError: it cannot be started.
-        subprocess.SubprocessError: it ended at once.
+        subprocess.SubprocessError: it failed at once.
     """
-    with _only_one(root) as alone:
+    with _sole_logger(root) as alone:
         if not alone:
             return
     background.start("components.tracking.logger", [str(root)], folder=root, log=log_path(root), environment={})
 
 
 def log_path(root: Path) -> Path:
-    """What the process says: one traceback a failure."""
+    """Return the path of the process's log: one traceback for each failure."""
     return root / ".hearsight" / "tracking.log"
 
 
 @contextmanager
-def _only_one(root: Path) -> Iterator[bool]:
-    """Hold the lock of this project's and tracker's process; False when another holds it."""
+def _sole_logger(root: Path) -> Iterator[bool]:
+    """Hold the lock of this project and tracker; yields False when another process holds it."""
     path = root / ".hearsight" / "locks" / f"tracking-logger-{tracker_key(root)}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as lock:
@@ -60,25 +60,25 @@ def _only_one(root: Path) -> Iterator[bool]:
 
 
 def run(root: Path) -> None:
-    """Log until idle; returns at once when another process does."""
+    """Log until idle; return at once when another process logs."""
     while (root / ".hearsight").is_dir():
-        with _only_one(root) as alone:
+        with _sole_logger(root) as alone:
             if not alone or not _log_until_idle(root):
                 return
-        if not waiting(root, tracker_key(root)):  # looked at without the lock: see above
+        if not waiting(root, tracker_key(root)):  # checked without the lock: see above
             return
 
 
 def _log_until_idle(root: Path) -> bool:
-    """Log what comes; False when MLflow fails again and again."""
+    """Log records until idle; return False when MLflow keeps failing."""
     failures, until = 0, time.monotonic() + IDLE
     while (root / ".hearsight").is_dir() and time.monotonic() < until:
         try:
             if waiting(root, tracker_key(root)):
                 flush(root, tracker_key(root))
                 failures, until = 0, time.monotonic() + IDLE
-            time.sleep(LOOK)
-        except Exception as error:  # MLflow's and its server's own kinds
+            time.sleep(POLL)
+        except Exception as error:  # MLflow and its stores raise many kinds
             if not (root / ".hearsight").is_dir():
                 return False
             traceback.print_exc()
@@ -92,5 +92,5 @@ def _log_until_idle(root: Path) -> bool:
 
 if __name__ == "__main__":
     background.detach()
-    os.nice(5)  # stages come first
+    os.nice(5)  # stages have priority
     run(Path(sys.argv[1]))

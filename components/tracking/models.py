@@ -1,8 +1,8 @@
-"""A trained model in MLflow: a LoggedModel that loads and runs, and a version in the registry.
+"""Trained models in MLflow: loadable LoggedModels and versions in the registry.
 
-A LoggedModel holds the very files of the train output (weights and configuration, byte for byte), loaded by
-:mod:`components.tracking.served`; nothing is pickled. The registry's ``<dataset>-<kind>`` has one version for each different
-weights file, and the alias ``best`` is on the seed with the best selection metric.
+A LoggedModel holds the files of the training stage's output (weights and configuration) byte for byte, loaded by
+:mod:`components.tracking.served`; nothing is pickled. The registered model ``<dataset>-<kind>`` has a version for each weights
+file, and the alias ``best`` is on the seed with the best selection metric.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BEST = "best"
 
 
 def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
-    """Log and register every model of a train output; what is there already is left as it is."""
+    """Log and register every model of a training output; existing versions are kept."""
     rows: list[dict[str, Any]] = []
     for shard in sorted((out / "shards").glob("*.parquet")):
         rows += read_table(shard, MODEL.names).to_pylist()
@@ -37,12 +37,12 @@ def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
 
 
 def registered_name(dataset: str, kind: str) -> str:
-    """The registry's name for a kind of model of a dataset."""
+    """Return the registered model's name for a dataset and a kind of model."""
     return f"{dataset.rpartition('/')[2]}-{kind}"
 
 
 def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict[str, Any]) -> str:
-    """The registry's version of these weights, made when it is not there."""
+    """Return the registry's version of these weights; creates it when it is missing."""
     tags = {
         f"{TAG}key": row["key"],
         f"{TAG}weights_sha256": row["weights_sha256"],
@@ -54,8 +54,8 @@ def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: 
 
 
 def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags: dict[str, str], log: Callable[[], str]) -> str:
-    """The registry's version of the model that these tags tell of; when it is not there, of what ``log`` logs."""
-    from mlflow.exceptions import MlflowException
+    """Return the registry's version of the model with these tags; when there is none, of the model that ``log`` logs."""
+    from mlflow.exceptions import MlflowException  # here: takes seconds
 
     name = registered_name(dataset, kind)
     try:
@@ -63,19 +63,19 @@ def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags:
     except MlflowException as error:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
-    for found in client.search_model_versions(f"name = '{name}'"):
-        same = (f"{TAG}weights_sha256", f"{TAG}output_digest", f"{TAG}key")
-        if all(found.tags.get(tag) == tags[tag] for tag in same):
-            return str(found.version)
+    for registered in client.search_model_versions(f"name = '{name}'"):
+        identity = (f"{TAG}weights_sha256", f"{TAG}output_digest", f"{TAG}key")
+        if all(registered.tags.get(tag) == tags[tag] for tag in identity):
+            return str(registered.version)
     model_id = log()
-    made = client.create_model_version(name, f"models:/{model_id}", run_id, tags=tags, model_id=model_id)
-    # The UI leads from the LoggedModel to its registered version by this tag.
-    client.set_logged_model_tags(model_id, {"mlflow.modelVersions": json.dumps([{"name": name, "version": made.version}])})
-    return str(made.version)
+    created = client.create_model_version(name, f"models:/{model_id}", run_id, tags=tags, model_id=model_id)
+    # By this tag the UI links the LoggedModel to its version.
+    client.set_logged_model_tags(model_id, {"mlflow.modelVersions": json.dumps([{"name": name, "version": created.version}])})
+    return str(created.version)
 
 
 def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict[str, Any], tags: dict[str, str]) -> str:
-    import mlflow
+    import mlflow  # here: takes seconds
 
     folder = (out / row["weights"]).parent
     with mlflow.start_run(run_id=run_id):
@@ -99,16 +99,16 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
 
 
 def leave_running(mlflow: Any) -> None:
-    """Let go of the run without ending it: it is ended once everything is logged."""
+    """Detach from the run without ending it; it ends once everything is logged."""
     mlflow.end_run("RUNNING")
 
 
 def requirements(names: Iterable[str]) -> list[str]:
-    """The packages that a model needs, at the versions it was made with."""
-    found = []
+    """Return the installed packages among ``names`` with their versions, as requirements."""
+    pinned = []
     for name in names:
         try:
-            found.append(f"{name}=={version(name).partition('+')[0]}")
+            pinned.append(f"{name}=={version(name).partition('+')[0]}")
         except PackageNotFoundError:
             continue
-    return found
+    return pinned

@@ -1,20 +1,20 @@
-"""What a dataset holds so far, stage by stage, from manifests alone: for a chain that ends before a page sums it up.
+"""Overview of a dataset: the counts of its finished stages, from their manifests.
 
-Not in scope: single records (``explain``), and scores (the stages that write a ``summary.txt``).
+The history of single records is :mod:`components.tracking.explain`; scores are in the stages' ``summary.txt``.
 """
 
 from __future__ import annotations
 
-from components.core.addresses import address
+from components.core.addresses import stage_address
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
 
 MOST_RULES = 3
-"""Rules of a stage that are listed: those that dropped most."""
+"""Number of rules listed for a stage: those that dropped most."""
 PAGES = {"neighbours": "nearest neighbours", "listen": "voices, to listen to"}
-"""What pages hold whose file name does not say it."""
+"""File name → title, for pages whose file name is not a title."""
 
 
 def finished(graph: Graph, dataset: str) -> dict[str, StageOutput]:
@@ -24,7 +24,7 @@ def finished(graph: Graph, dataset: str) -> dict[str, StageOutput]:
 
 
 def overview(graph: Graph, dataset: str) -> str:
-    """Return lines for people: what entered and left each stage, the rules that dropped most, and what is still to run.
+    """Return a text table: the counts of each stage, the rules that dropped most, and the stages that have not finished.
 
     Raises:
         HearsightError: there is no such dataset, or none of its stages has finished.
@@ -37,7 +37,7 @@ def overview(graph: Graph, dataset: str) -> str:
         raise HearsightError(
             f"no stage of '{dataset}' has finished",
             where=graph.root / "data",
-            hint=f"run `dvc repro {address(dataset, stages[0])}`",
+            hint=f"run `dvc repro {stage_address(dataset, stages[0])}`",
         )
     width = max(map(len, [*done, "stage"]))
     lines = [dataset, f"  {'stage':<{width}}   entered      left   passed  dropped most by"]
@@ -46,7 +46,7 @@ def overview(graph: Graph, dataset: str) -> str:
         for name, folder in graph.inputs(stage, dataset).items() if stage in done else ():
             if folder.parent != graph.root / "data" / dataset:
                 lines.append(f"{stage} reads {folder.relative_to(graph.root / 'data')} ({name})")
-    missing = [address(dataset, stage) for stage in stages if stage not in done]
+    missing = [stage_address(dataset, stage) for stage in stages if stage not in done]
     if missing:
         lines.append(f"not finished: run `dvc repro {' '.join(missing)}`")
     lines.append(f"records of {list(done)[-1]}, as Parquet: {list(done.values())[-1].path / 'shards'}")
@@ -55,19 +55,19 @@ def overview(graph: Graph, dataset: str) -> str:
 
 
 def pages(graph: Graph, dataset: str) -> dict[str, str]:
-    """Return the pages of the finished stages: what each holds, and its path."""
-    found: dict[str, str] = {}
+    """Return title → path of the HTML pages of the finished stages."""
+    paths: dict[str, str] = {}
     for stage_output in finished(graph, dataset).values():
         for entry in stage_output.manifest.files:
             name, _, kind = entry.path.partition(".")
             if kind == "html":
-                found[PAGES.get(name, name)] = str(stage_output.path / entry.path)
-    return found
+                paths[PAGES.get(name, name)] = str(stage_output.path / entry.path)
+    return paths
 
 
 def _counts(stage_output: StageOutput) -> str:
     counts = stage_output.manifest.counts
-    # What is not of records (models, figures) is one kind, or several that belong together (pictures and utterances).
+    # Outputs without records (models, figures) have one kind, or several that are counted together (pictures and utterances).
     kinds = [counts["record"]] if "record" in counts else list(counts.values())
     left = sum(kind["kept"] for kind in kinds)
     rules = {rule: number for kind in kinds for rule, number in kind["dropped"].items()}

@@ -1,7 +1,7 @@
 """The queue between stages and MLflow: records and the files to log, under ``.hearsight/runs``.
 
-A record is one JSON file, written durably under a name that sorts by time; ``<name>.files`` beside it keeps the output's files
-by hard links, so that a later run of the stage cannot take them away. A record goes only once MLflow has it.
+A record is one JSON file, written durably under a name that sorts by time. ``<name>.files`` beside it holds hard links to the
+output's files, so that a later run of the stage does not remove them. A record is removed once MLflow has it.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from components.tracking.record import Record, connect, tracking_uri
 from components.tracking.runs import log_record
 
 ORPHANED = 24 * 3600.0
-"""Seconds after which files that were kept for a record that was never written are removed."""
+"""Seconds after which files without a record are removed."""
 
 
 def put(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> None:
-    """Append a record, with the files to log by their paths in the output.
+    """Append a record, with the files to log as (path in the output, path).
 
     Raises:
         HearsightError: the disk is full or not writable.
     """
     path = _folder(root) / f"{record.ended:017.6f}-{record.dataset.replace('/', '-')}-{record.stage}.json"
-    record = replace(record, tracker=tracker_key(root), files=_keep(root, files, path.with_suffix(".files")))
+    record = replace(record, tracker=tracker_key(root), files=_link_files(root, files, path.with_suffix(".files")))
     publish_bytes(path, canonical_json(asdict(record)).encode())
 
 
-def _keep(root: Path, files: Sequence[tuple[str, Path]], folder: Path) -> str:
+def _link_files(root: Path, files: Sequence[tuple[str, Path]], folder: Path) -> str:
     for name, path in files:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def _keep(root: Path, files: Sequence[tuple[str, Path]], folder: Path) -> str:
 
 
 def waiting(root: Path, tracker: str = "") -> list[Path]:
-    """The records that wait to be logged, oldest first; with ``tracker`` those of that tracker alone."""
+    """Return the paths of the queued records, oldest first; with ``tracker`` only those of that tracker."""
     return [path for path in sorted(_folder(root).glob("*.json")) if not tracker or _is_of(path, tracker)]
 
 
@@ -61,23 +61,23 @@ def _is_of(path: Path, tracker: str) -> bool:
 
 
 def flush(root: Path, tracker: str = "") -> list[str]:
-    """Log everything that waits, after whoever does so now; the ids of the runs, oldest first.
+    """Log all queued records and return the ids of their runs, oldest first; waits while another process logs.
 
     Args:
         root: the project.
-        tracker: only the records of stages that named this tracker; empty for all.
+        tracker: only records of this tracker; empty for all.
 
     Raises:
-        Exception: whatever MLflow raises; what was not logged is still kept.
+        Exception: any error of MLflow; records that were not logged are kept.
     """
     if not waiting(root, tracker):
         return []
     logged: list[str] = []
     with sole_client(root):
-        kept = waiting(root, tracker)
-        if kept:
+        paths = waiting(root, tracker)
+        if paths:
             client = connect(root)
-            for path in kept:
+            for path in paths:
                 logged.append(log_record(client, root, _read(path)))
                 path.unlink(missing_ok=True)
                 shutil.rmtree(path.with_suffix(".files"), ignore_errors=True)
@@ -90,7 +90,7 @@ def flush(root: Path, tracker: str = "") -> list[str]:
 
 @contextmanager
 def sole_client(root: Path) -> Iterator[None]:
-    """One client at a time a project: SQLite takes one writer, and looking before adding must be one step."""
+    """Hold the lock of the project's MLflow client: SQLite takes one writer, and search and insert must be one step."""
     lock = root / ".hearsight" / "locks" / "mlflow.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a+") as handle:
@@ -99,17 +99,17 @@ def sole_client(root: Path) -> Iterator[None]:
 
 
 def tracker_key(root: Path) -> str:
-    """A short digest that names the tracker of this environment; its address may hold a password."""
+    """Return a short digest of the tracker's address, which may hold a password."""
     return hashlib.sha256(tracking_uri(root).encode()).hexdigest()[:12]
 
 
 def note_failure(root: Path, error: BaseException) -> None:
-    """Keep the background process's error for the next command to print."""
+    """Write the background process's error, which the next command prints."""
     publish_bytes(_failure(root), one_line(error).encode())
 
 
 def last_failure(root: Path) -> str:
-    """The background process's last error in one line; empty when it has logged something since."""
+    """Return the background process's last error in one line; empty when it has logged something since."""
     try:
         return _failure(root).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def last_failure(root: Path) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An error's kind and text in one line of at most 300 characters."""
+    """Return an error's class and message in one line of at most 300 characters."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 

@@ -1,11 +1,11 @@
-"""Records finished and failed stages for MLflow. The stage's output never depends on it, nor on its being there.
+"""Recording of finished and failed stages for MLflow. Outputs of stages do not depend on it.
 
-One run a stage, in the experiment named like the dataset, called ``<stage>@<first 8 of the output's digest>``. A stage
-only writes a record under ``.hearsight/runs``, durably, with hard links to the files that are to be logged; one background
-process (:mod:`components.tracking.logger`) logs the records in order and removes each once MLflow has it. A tracker
-that is away, or a kill at any moment, loses nothing, and logging a record twice changes nothing. Whoever reads MLflow calls
-:func:`flush` or :func:`flush_or_warn` first. The runs themselves: :mod:`components.tracking.runs`; models:
-:mod:`components.tracking.models`. Reading back: :mod:`components.tracking.lineage`.
+Each run of a stage is a run ``<stage>@<first 8 digits of the output's digest>`` in the dataset's experiment. A stage only writes
+a record under ``.hearsight/runs``, durably, with hard links to the files to log. One background process
+(:mod:`components.tracking.logger`) logs the records in order and removes each once MLflow has it. Nothing is lost when the
+tracker is unreachable or a process is killed, and logging a record twice has no effect. Commands that read MLflow call
+:func:`flush` or :func:`flush_or_warn` first. Runs are written by :mod:`components.tracking.runs`, models by
+:mod:`components.tracking.models`.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ if TYPE_CHECKING:
     from components.execution.runner import StageResult
 
 SWITCH = "HEARSIGHT_TRACKING"
-"""Environment variable; ``off``: nothing is recorded; ``queue``: the record is written and nobody is started to log it; ``now``:
-the stage logs by itself; otherwise the background process does."""
+"""Environment variable; ``off``: record nothing; ``queue``: write the record only; ``now``: log it in the stage; otherwise the
+background process logs it."""
 
 
 def record_run(result: StageResult) -> str | None:
     """Record a finished stage.
 
     Returns:
-        With ``HEARSIGHT_TRACKING=now`` the MLflow run's id, or None when MLflow cannot be reached: one line of warning, and
-        the record is kept. Otherwise None.
+        With ``HEARSIGHT_TRACKING=now`` the id of the MLflow run, or None when MLflow cannot be reached; it then warns and keeps
+        the record. Otherwise None.
     """
     if os.environ.get(SWITCH) == "off":
         return None
     manifest, lineage = result.manifest, result.lineage
     record = Record(
-        **_surroundings(result.root, result.dataset, result.stage, float(getattr(result, "started", 0) or 0)),
+        **_run_context(result.root, result.dataset, result.stage, float(getattr(result, "started", 0) or 0)),
         digest=manifest.digest,
         manifest_md5=hashlib.md5(manifest.to_bytes(), usedforsecurity=False).hexdigest(),
         params=lineage["params"],
@@ -74,7 +74,7 @@ def record_run(result: StageResult) -> str | None:
         rows=list(result.rows),
         engine=lineage["engine"],
     )
-    return _tell(
+    return _submit(
         result.root,
         record,
         [
@@ -85,14 +85,14 @@ def record_run(result: StageResult) -> str | None:
 
 
 def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, Any], message: str) -> str | None:
-    """Record a stage that failed, with its one line of error; returns as :func:`record_run`."""
+    """Record a failed stage with its error message; returns as :func:`record_run`."""
     if os.environ.get(SWITCH) == "off":
         return None
     plain = dict(params)
     record = Record(
-        **_surroundings(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
+        **_run_context(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
     )
-    return _tell(root, record)
+    return _submit(root, record)
 
 
 def record_study(
@@ -103,25 +103,25 @@ def record_study(
     metrics: Sequence[tuple[str, float, int | None]],
     files: Sequence[Path],
 ) -> str | None:
-    """Tell MLflow of a study of a dataset that is no stage: its parameters, figures (name, value, step) and files.
+    """Log a study of a dataset that is not a stage: its parameters, metrics (name, value, step) and files.
 
     Returns:
-        The run's id, of the run that holds the same files already when there is one; None when MLflow cannot be reached.
+        The id of the run, or of an existing run with the same files; None when MLflow cannot be reached.
     """
     if os.environ.get(SWITCH) == "off":
         return None
     try:
         with _client(root) as client:
             return log_study(client, root, dataset, name, params, metrics, files)
-    except Exception as error:  # the study is written: the tracker is no reason to fail
+    except Exception as error:  # the study itself is complete
         _warn(f"{dataset}/{name} is not in MLflow ({one_line(error)})")
         return None
 
 
 def open_pipeline(root: Path, datasets: list[str], flow_run: str) -> dict[str, str]:
-    """Open a parent run a dataset for a pipeline: dataset → MLflow run id; empty when MLflow cannot be reached.
+    """Open a parent run for each dataset of a pipeline and return dataset → run id; empty when MLflow cannot be reached.
 
-    Hand a stage its dataset's id in ``HEARSIGHT_PIPELINE_RUN`` and its run is nested under it.
+    A stage whose environment has the id as ``HEARSIGHT_PIPELINE_RUN`` logs a nested run.
     """
     try:
         with _client(root) as client:
@@ -133,13 +133,13 @@ def open_pipeline(root: Path, datasets: list[str], flow_run: str) -> dict[str, s
                 ).info.run_id
                 for dataset in datasets
             }
-    except Exception as error:  # the tracker is never a reason to stop
+    except Exception as error:  # the pipeline runs without the tracker
         _warn(f"the pipeline is not in MLflow ({one_line(error)})")
         return {}
 
 
 def close_pipeline(root: Path, runs: Mapping[str, str], *, finished: bool) -> None:
-    """Close what :func:`open_pipeline` opened, once the stages' own runs are logged."""
+    """Close the runs of :func:`open_pipeline` after the stages' runs are logged."""
     flush_or_warn(root)
     try:
         with _client(root) as client:
@@ -150,26 +150,27 @@ def close_pipeline(root: Path, runs: Mapping[str, str], *, finished: bool) -> No
 
 
 def flush_or_warn(root: Path) -> None:
-    """Log everything that waits, for a command that reads MLflow; a tracker that is away is one line of warning."""
+    """Log all queued records, for a command that reads MLflow; warn in one line when MLflow cannot be reached."""
     if os.environ.get(SWITCH) == "off":
         return
     try:
         flush(root)
-    except Exception as error:  # the command goes on with what MLflow has
+    except Exception as error:  # the command continues with the runs that MLflow has
         _warn(f"{len(waiting(root))} stage runs are not in MLflow ({one_line(error)}); kept in .hearsight/runs")
 
 
 def start_logger(root: Path) -> None:
-    """Start the background process when something waits for it, for stages that could not (``HEARSIGHT_TRACKING=queue``)."""
+    """Start the background process when records are queued, e.g. by stages with ``HEARSIGHT_TRACKING=queue``."""
     if os.environ.get(SWITCH) in ("off", "queue") or not waiting(root):
         return
     try:
         ensure_logger(root)
-    except Exception as error:  # as for a stage
+    except Exception as error:  # as in _submit
         _warn(f"stage runs are not in MLflow yet ({one_line(error)}); kept in .hearsight/runs")
 
 
-def _tell(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> str | None:
+def _submit(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> str | None:
+    """Queue a record and have it logged as :data:`SWITCH` says."""
     put(root, record, files)
     try:
         if os.environ.get(SWITCH) == "now":
@@ -178,8 +179,8 @@ def _tell(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) ->
             _warn(f"{len(waiting(root))} stage runs are not in MLflow yet ({line}); see .hearsight/tracking.log")
         if os.environ.get(SWITCH) != "queue":
             ensure_logger(root)
-    except Exception as error:  # the stage is finished: MLflow's troubles of any kind must not undo that
-        what = f"{record.dataset}/{record.stage} is finished but not in MLflow"
+    except Exception as error:  # an error of MLflow must not fail the stage
+        what = f"the run of {record.dataset}/{record.stage} is not in MLflow"
         _warn(f"{what} ({one_line(error)}); kept in .hearsight/runs, logged with the next stage")
     return None
 
@@ -188,7 +189,7 @@ def _warn(line: str) -> None:
     print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
 
 
-def _surroundings(root: Path, dataset: str, stage: str, started: float) -> dict[str, Any]:
+def _run_context(root: Path, dataset: str, stage: str, started: float) -> dict[str, Any]:
     now = time.time()
     lines = _git(root, "status", "--porcelain=v2", "--branch", "--untracked-files=no").splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")
@@ -206,17 +207,17 @@ def _surroundings(root: Path, dataset: str, stage: str, started: float) -> dict[
 
 
 def _upstream(root: Path, dataset: str, parents: list[dict[str, str]]) -> dict[str, Any]:
-    """The parameters of every stage this one's inputs came through, by stage (another dataset's as ``dataset/stage``)."""
-    found: dict[str, Any] = {}
-    ahead = [parent["output"] for parent in parents if "output" in parent]
-    while ahead:
-        name = ahead.pop()
+    """Return stage → parameters of all ancestors; stages of other datasets as ``dataset/stage``."""
+    params: dict[str, Any] = {}
+    pending = [parent["output"] for parent in parents if "output" in parent]
+    while pending:
+        name = pending.pop()
         path = lineage_path(root / "data" / name)
-        if name.removeprefix(f"{dataset}/") not in found and path.is_file():
+        if name.removeprefix(f"{dataset}/") not in params and path.is_file():
             lineage = json.loads(path.read_bytes())
-            found[name.removeprefix(f"{dataset}/")] = lineage["params"]
-            ahead += [parent["output"] for parent in lineage["parents"] if "output" in parent]
-    return found
+            params[name.removeprefix(f"{dataset}/")] = lineage["params"]
+            pending += [parent["output"] for parent in lineage["parents"] if "output" in parent]
+    return params
 
 
 def _git(root: Path, *arguments: str) -> str:

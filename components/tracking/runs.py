@@ -1,7 +1,4 @@
-"""One stage's run as MLflow holds it: name, tags, parameters, metrics, datasets, files.
-
-What of this is written when, and what happens when MLflow is away, is :mod:`components.tracking.recorder`'s.
-"""
+"""Writing of a stage's run to MLflow: name, tags, parameters, metrics, datasets and files."""
 
 from __future__ import annotations
 
@@ -20,16 +17,17 @@ from components.tracking.search_models import log_search
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Metric, Param
 
     from components.core.manifest import Manifest
 
 FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
-"""Files of an output that are also shown in MLflow, up to :data:`LARGEST` bytes each."""
-LARGEST = 20_000_000
+"""Suffixes of the files of an output that are logged, up to :data:`MAX_FILE_BYTES` each."""
+MAX_FILE_BYTES = 20_000_000
 
 
 def log_record(client: MlflowClient, root: Path, record: Record) -> str:
-    """Log one record, or find the run that holds it already."""
+    """Log one record and return the id of its run; an existing run of the record is reused."""
     experiment = experiment_id(client, root, record.dataset)
     identity = record.identity
     for run in client.search_runs([experiment], f"tags.`{TAG}identity` = '{identity}'"):
@@ -47,14 +45,14 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     _log_inputs(client, run_id, record)
     _log_rows(client, experiment, run_id, record)
     out = root / (record.files or f"data/{record.dataset}/{record.stage}")
-    if _still_there(out, record.digest):
+    if _is_unchanged(out, record.digest):
         _log_files(client, run_id, out)
         if record.stage in MODEL_STAGES:
             log_models(client, run_id, out, record)
         if record.stage == SEARCH_STAGE:
             log_search(client, run_id, out, record)
     else:
-        # A record without files of its own, logged late: something else lies there by now.
+        # A record without linked files: the output was written again meanwhile.
         client.set_tag(run_id, f"{TAG}files", "the output had changed before its files could be logged")
     client.set_terminated(run_id, "FINISHED", int(record.ended * 1000))
     return run_id
@@ -69,8 +67,8 @@ def log_study(
     metrics: Sequence[tuple[str, float, int | None]],
     files: Sequence[Path],
 ) -> str:
-    """Log a study that is no stage, or find the run that holds the same files already."""
-    from mlflow.entities import Metric, Param
+    """Log a study that is not a stage and return the id of its run; an existing run with the same files is reused."""
+    from mlflow.entities import Metric, Param  # here: takes seconds
 
     experiment = experiment_id(client, root, dataset)
     digest = digest_value([name, dict(params), [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]])
@@ -81,12 +79,12 @@ def log_study(
     tags = {f"{TAG}identity": digest, f"{TAG}study": name, f"{TAG}dataset": dataset}
     run = client.create_run(experiment, run_name=run_name(dataset, name, digest), tags=tags)
     run_id, now = str(run.info.run_id), int(run.info.start_time)
-    told = [Param(key[:250], value[:6000]) for key, value in flatten(params)]
-    numbers = [Metric(metric_name(key), value, now, step or 0) for key, value, step in metrics]
-    for at in range(0, len(told), 100):
-        client.log_batch(run_id, params=told[at : at + 100])
-    for at in range(0, len(numbers), 1000):
-        client.log_batch(run_id, metrics=numbers[at : at + 1000])
+    _log_batches(
+        client,
+        run_id,
+        [Param(key[:250], value[:6000]) for key, value in flatten(params)],
+        [Metric(metric_name(key), value, now, step or 0) for key, value, step in metrics],
+    )
     for path in files:
         client.log_artifact(run_id, str(path), "files")
     client.set_terminated(run_id, "FINISHED")
@@ -116,8 +114,16 @@ def _tags(record: Record) -> dict[str, str]:
     }
 
 
+def _log_batches(client: MlflowClient, run_id: str, params: Sequence[Param], metrics: Sequence[Metric]) -> None:
+    """Log parameters and metrics within MLflow's limits of 100 and 1000 for each request."""
+    for start in range(0, len(params), 100):
+        client.log_batch(run_id, params=params[start : start + 100])
+    for start in range(0, len(metrics), 1000):
+        client.log_batch(run_id, metrics=metrics[start : start + 1000])
+
+
 def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
-    from mlflow.entities import Metric, Param
+    from mlflow.entities import Metric, Param  # here: takes seconds
 
     now = int(record.ended * 1000)
     numbers = list(record.metrics)
@@ -126,15 +132,12 @@ def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
         numbers += [(f"{kind}.dropped.{rule}", float(count), None) for rule, count in bucket["dropped"].items()]
     metrics = [Metric(metric_name(name), value, now, step or 0) for name, value, step in numbers]
     params = [Param(name[:250], value[:6000]) for name, value in flatten({**record.upstream, **record.params})]
-    for at in range(0, len(params), 100):
-        client.log_batch(run_id, params=params[at : at + 100])
-    for at in range(0, len(metrics), 1000):
-        client.log_batch(run_id, metrics=metrics[at : at + 1000])
+    _log_batches(client, run_id, params, metrics)
 
 
 def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record) -> None:
-    """A finished run below ``run_id`` for each row, so that the UI compares them by columns."""
-    from mlflow.entities import Metric, Param
+    """Log each row of the record as a finished run nested under ``run_id``, so that the UI compares rows."""
+    from mlflow.entities import Metric, Param  # here: takes seconds
 
     now = int(record.ended * 1000)
     for name, params, figures in record.rows:
@@ -146,12 +149,12 @@ def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record
 
 
 def metric_name(name: str) -> str:
-    """A name MLflow accepts: letters, digits and ``_-./ :`` (``R@10`` becomes ``R_at_10``)."""
+    """Return a name that MLflow accepts: letters, digits and ``_-./ :`` (``R@10`` becomes ``R_at_10``)."""
     return "".join(c if c.isalnum() or c in "_-./ :" else "_at_" if c == "@" else "_" for c in name)[:250]
 
 
 def flatten(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested settings as ``a.b`` → text, so that the UI compares runs setting by setting."""
+    """Yield nested settings as (``a.b``, text), so that the UI compares runs by setting."""
     for name, value in params.items():
         if isinstance(value, Mapping) and value:
             yield from flatten(value, f"{prefix}{name}.")
@@ -160,7 +163,7 @@ def flatten(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def _log_inputs(client: MlflowClient, run_id: str, record: Record) -> None:
-    from mlflow.entities import Dataset, DatasetInput, InputTag
+    from mlflow.entities import Dataset, DatasetInput, InputTag  # here: takes seconds
 
     inputs = []
     for parent in record.parents:
@@ -176,18 +179,18 @@ def _log_inputs(client: MlflowClient, run_id: str, record: Record) -> None:
 
 
 def files_to_log(stage: str, manifest: Manifest) -> list[str]:
-    """The files of an output, by their paths in it, that :func:`log_record` reads."""
-    whole = stage in MODEL_STAGES or stage == SEARCH_STAGE
+    """Return the relative paths of the files of an output that :func:`log_record` reads."""
+    all_files = stage in MODEL_STAGES or stage == SEARCH_STAGE
     names = ["manifest.json", LINEAGE]
-    names += [entry.path for entry in manifest.files if whole or _is_shown(entry.path, entry.bytes)]
+    names += [entry.path for entry in manifest.files if all_files or _is_figure(entry.path, entry.bytes)]
     return names + [f"shards/{shard.name}.parquet" for shard in manifest.shards if stage in MODEL_STAGES]
 
 
-def _is_shown(path: str, size: int) -> bool:
-    return Path(path).suffix in FIGURES and size <= LARGEST
+def _is_figure(path: str, size: int) -> bool:
+    return Path(path).suffix in FIGURES and size <= MAX_FILE_BYTES
 
 
-def _still_there(out: Path, digest: str) -> bool:
+def _is_unchanged(out: Path, digest: str) -> bool:
     path = out / "manifest.json"
     return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
 
@@ -198,5 +201,5 @@ def _log_files(client: MlflowClient, run_id: str, out: Path) -> None:
     client.log_text(run_id, lineage.read_text(encoding="utf-8"), f"output/{LINEAGE}")
     for entry in json.loads((out / "manifest.json").read_bytes())["files"]:
         path = out / entry["path"]
-        if _is_shown(entry["path"], entry["bytes"]) and path.is_file():
+        if _is_figure(entry["path"], entry["bytes"]) and path.is_file():
             client.log_artifact(run_id, str(path), "/".join(["files", *Path(entry["path"]).parts[:-1]]))

@@ -1,8 +1,8 @@
-"""A searchable index in MLflow: a LoggedModel that takes a sound or a picture and answers with pictures and captions.
+"""Search indexes in MLflow: a LoggedModel that takes a sound or a picture and returns pictures and captions.
 
-It holds the folder ``search/`` of the index output (embeddings, model, small pictures), byte for byte, loaded by
-:mod:`components.tracking.served`; nothing is pickled. The registry's ``<dataset>-search`` has a version for each output,
-and the alias ``best`` is on the last one told of.
+It holds the folder ``search/`` of the index output (embeddings, model, thumbnails) byte for byte, loaded by
+:mod:`components.tracking.served`; nothing is pickled. The registered model ``<dataset>-search`` has a version for each output,
+and the alias ``best`` is on the last logged one.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ OUT = {
     "query": "long", "kind": "string", "rank": "long", "score": "double", "caption": "string", "languages": "string",
     "splits": "string", "key": "string", "image_sha256": "string", "picture": "string",
 }  # fmt: skip
-"""Columns of an answer, a row a result."""
+"""Columns of an answer, which has a row for each result: name → MLflow type."""
 PARAMS: dict[str, tuple[str, Any]] = {
     "k": ("long", 5), "kind": ("string", "both"), "language": ("string", ""), "split": ("string", ""),
     "pictures": ("boolean", False),
 }  # fmt: skip
-"""What may be asked beside the query: type and default."""
+"""Parameters of a query: name → type and default."""
 
 
 def log_search(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
-    """Log and register the folder of an index output; what is there already is left as it is."""
+    """Log and register the folder of an index output; an existing version is kept."""
     about = json.loads((out / SEARCH / ABOUT).read_text(encoding="utf-8"))
     model = about["model"]
     tags = {
@@ -51,7 +51,7 @@ def log_search(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
 
 
 def _log(run_id: str, folder: Path, tags: dict[str, str]) -> str:
-    import mlflow
+    import mlflow  # here: takes seconds
 
     with mlflow.start_run(run_id=run_id):
         try:
@@ -70,13 +70,14 @@ def _log(run_id: str, folder: Path, tags: dict[str, str]) -> str:
 
 
 def signature() -> ModelSignature:
-    """What goes in (a file's bytes, in JSON as base64, or a path), what comes out, and the parameters."""
+    """Return the signature: input (a file's bytes, in JSON as base64, or a path), output and parameters."""
+    # Here: takes seconds.
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
 
-    given: list[Any] = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False)]
+    inputs: list[Any] = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False)]
     return ModelSignature(
-        Schema(given),
+        Schema(inputs),
         Schema([ColSpec(kind, name) for name, kind in OUT.items()]),
         ParamSchema([ParamSpec(name, kind, default) for name, (kind, default) in PARAMS.items()]),
     )

@@ -1,7 +1,7 @@
-"""How MLflow loads a Hearsight model from its weights and configuration: ``mlflow.pyfunc.load_model`` ends here.
+"""Loader of Hearsight models for ``mlflow.pyfunc.load_model``, from weights and configuration.
 
-Takes frozen image features and MFCCs, as the networks do; making those from files is the providers' work. An index to search in
-takes the files (``components.retrieval.search_model``).
+Models take frozen image features and MFCCs, as the networks do. A search index takes files
+(:mod:`components.retrieval.search_model`).
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ import numpy as np
 
 BEAM = 4
 SEARCH = "search.json"
-"""The file that tells a folder to search in from a model's."""
+"""The file that distinguishes a search index's folder from a model's."""
 
 
 class ServedCaptioner:
-    """Image features, or pictures, → captions."""
+    """A captioner: image features or pictures → captions."""
 
     def __init__(self, loaded: Any) -> None:
         self.loaded = loaded
 
     def predict(self, features: np.ndarray, params: Mapping[str, Any] | None = None) -> list[str]:
-        """One caption a picture.
+        """Return one caption for each picture.
 
         Args:
-            features: pictures × (1 + cells) × F, float32, the whole picture's vector first; of a captioner that was trained
-                with its encoder the pictures themselves, × 3 × side × side, uint8.
+            features: pictures × (1 + cells) × F, float32, the vector of the full picture first. For a captioner that was trained
+                with its encoder: pictures × 3 × side × side, uint8.
         """
+        # Here: MLflow imports this module before it needs a model.
         import torch
 
         from components.models.beam import generate
@@ -38,11 +39,11 @@ class ServedCaptioner:
         beam, network = int((params or {}).get("beam", BEAM)), self.loaded.model.network
         with torch.inference_mode():
             if self.loaded.model.encoder is not None:
-                seen = self.loaded.model.see(torch.from_numpy(np.ascontiguousarray(features, dtype=np.uint8)))
+                inputs = self.loaded.model.see(torch.from_numpy(np.ascontiguousarray(features, dtype=np.uint8)))
             else:
                 vectors = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
-                seen = vectors[:, 1:] if network.config.grid else vectors[:, :1]
-        return [self.loaded.text(found[0].words) for found in generate(network, seen, beam=beam)]
+                inputs = vectors[:, 1:] if network.config.grid else vectors[:, :1]
+        return [self.loaded.text(captions[0].words) for captions in generate(network, inputs, beam=beam)]
 
 
 class ServedDualEncoder:
@@ -52,26 +53,28 @@ class ServedDualEncoder:
         self.loaded = loaded
 
     def predict(self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
-        """Embeddings of what is given, under the same names.
+        """Return embeddings under the names of the inputs.
 
         Args:
-            inputs: ``images``: pictures × image features; ``speech``: clips × coefficients × frames, with
-                ``lengths``: the frames of each clip.
+            inputs: ``images``: pictures × image features; ``speech``: clips × coefficients × frames, with ``lengths``: the
+            frames of
+                each clip.
         """
-        import torch
+        import torch  # here: as above
 
-        given = {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in inputs.items()}
+        tensors = {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in inputs.items()}
         with torch.no_grad():
-            made = {}
-            if "images" in given:
-                made["images"] = self.loaded.model.embed_images(given["images"]).numpy()
-            if "speech" in given:
-                made["speech"] = self.loaded.model.embed_speech(given["speech"], given["lengths"]).numpy()
-        return made
+            embeddings = {}
+            if "images" in tensors:
+                embeddings["images"] = self.loaded.model.embed_images(tensors["images"]).numpy()
+            if "speech" in tensors:
+                embeddings["speech"] = self.loaded.model.embed_speech(tensors["speech"], tensors["lengths"]).numpy()
+        return embeddings
 
 
 def _load_pyfunc(data_path: str) -> Any:
-    """MLflow's entry point: the folder that held the weights in the train output, or an index and its model."""
+    """Load a model's folder or a search index's folder; MLflow's entry point."""
+    # Here: torch, and for an index the encoders.
     from components.models.loading import CONFIG
     from components.retrieval import search_model
     from components.retrieval.loading import open_folder
@@ -84,6 +87,7 @@ def _load_pyfunc(data_path: str) -> Any:
 
 
 def _captioner(folder: Path) -> Any:
+    # Here: torch and the image encoders.
     from components.models.trained import load_trained
     from components.vision.image_encoders import trainable_encoder
 

@@ -38,7 +38,7 @@ class Members:
         self.paths = [output.path / "media" / f"{name}.tar" for name in names]
         number = {name: index for index, name in enumerate(names)}
         tars = [TarReader(path) for path in self.paths]
-        places = [tars[number[shard]].place(member) for shard, _, member in split]
+        places = [tars[number[shard]].locate(member) for shard, _, member in split]
         self.tar = np.array([number[shard] for shard, _, _ in split], dtype=np.int32)
         self.offset, self.size = np.array(places, dtype=np.int64).reshape(-1, 2).T
         self._maps: dict[int, mmap.mmap] = {}

@@ -97,7 +97,7 @@ def fold(
     """
     state, start = None, 0
     for depth in reversed(range(len(keys))):
-        if (folder := cache.known(step, keys[depth])) is not None:
+        if (folder := cache.find(step, keys[depth])) is not None:
             state, start = load(folder / STATE), depth + 1
             break
     for depth in range(start, len(keys)):

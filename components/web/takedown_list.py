@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from components.core.account_names import spelled_owner
+from components.core.account_names import normalise_account
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
@@ -121,7 +121,7 @@ class Takedown:
 
     def owner(self, owner: str) -> str:
         """The hash of the entry that lists ``owner``; '' when none does."""
-        value = spelled_owner(owner) if self._of["owner"] else None
+        value = normalise_account(owner) if self._of["owner"] else None
         return self._match("owner", value) if value else ""
 
     def mask(self, name: str) -> str:

@@ -1,6 +1,6 @@
-"""Which code each annotator computes with: recorded beside its version in annotators.json.
+"""The version and the code digest of each annotator, recorded in annotators.json.
 
-``python -m tests.core.annotators`` records the present state, after a version was raised (or nothing but comments moved).
+``python -m tests.core.annotators`` records the current state, after a version was raised or when results did not change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RECORD = Path(__file__).with_suffix(".json")
 
 
 def annotators(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield ``(name of the class, version, digest of the code it reaches)`` for each annotator of the project."""
+    """Yield ``(class name, version, digest of the code it reaches)`` for each annotator of the project."""
     for path in sorted((root / "components").rglob("*.py")):
         if path.parent.name == "core" or b"def compute(" not in (source := path.read_bytes()):
             continue
@@ -38,10 +38,10 @@ def _version(node: ast.ClassDef) -> int:
     raise AssertionError(f"the annotator {node.name} states no version")
 
 
-def present(root: Path = PROJECT) -> dict[str, dict[str, object]]:
-    """The annotators as they are now."""
+def current_annotators(root: Path = PROJECT) -> dict[str, dict[str, object]]:
+    """Return class name → version and code digest of each annotator."""
     return {name: {"version": version, "code": digest} for name, version, digest in annotators(root)}
 
 
 if __name__ == "__main__":
-    RECORD.write_text(json.dumps(present(), indent=1, sort_keys=True) + "\n")
+    RECORD.write_text(json.dumps(current_annotators(), indent=1, sort_keys=True) + "\n")

@@ -1,6 +1,6 @@
 """Find the steps of the project, and what they reach, without ``components.core.code_digest``.
 
-The reach is read from compiled code with the standard library's ``modulefinder``, where codeprint reads syntax trees.
+An independent implementation for comparison: it reads compiled code with ``modulefinder``, ``code_digest`` reads syntax trees.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from types import CodeType
 
-WORK = "components.execution.shard_worker"
+WORKER = "components.execution.shard_worker"
 """Runs every step."""
 FINDERS = ("__file__", "resources", "PackageLoader")
-"""What a module finds data files with."""
+"""Names with which a module locates data files."""
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -27,7 +27,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def steps(root: Path) -> dict[str, str]:
-    """``file:line`` → module of the function, for each function given to ``Stage.map``, ``jobs`` or ``each``."""
+    """``file:line`` → module of the function, for each function given to ``Stage.map``, ``jobs`` or ``map_uncached``."""
     found = {}
     for module, path in modules(root).items():
         if b"step=" not in (source := path.read_bytes()):
@@ -43,7 +43,7 @@ def steps(root: Path) -> dict[str, str]:
             if (
                 isinstance(call, ast.Call)
                 and isinstance(call.func, ast.Attribute)
-                and call.func.attr in ("map", "jobs", "each")
+                and call.func.attr in ("map", "jobs", "map_uncached")
                 and any(keyword.arg == "step" for keyword in call.keywords)
             ):
                 match call.args[0]:

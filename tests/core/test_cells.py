@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core.addresses import address, check_address, dataset_and_stage, named
+from components.core.addresses import check_stage_address, parse_output_name, parse_output_path, stage_address
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 
@@ -79,6 +79,6 @@ def test_an_input_that_is_none_is_left_out(tmp_path: Path) -> None:
     ],
 )
 def test_an_output_is_called_by_where_it_lies(folder: str, name: str, made_by: str, checked_by: str) -> None:
-    dataset, stage = dataset_and_stage(Path("/anywhere") / folder)
-    assert f"{dataset}/{stage}" == name and named(name) == (dataset, stage)
-    assert (address(dataset, stage), check_address(dataset, stage)) == (made_by, checked_by)
+    dataset, stage = parse_output_path(Path("/anywhere") / folder)
+    assert f"{dataset}/{stage}" == name and parse_output_name(name) == (dataset, stage)
+    assert (stage_address(dataset, stage), check_stage_address(dataset, stage)) == (made_by, checked_by)

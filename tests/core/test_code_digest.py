@@ -15,7 +15,7 @@ import pytest
 
 from components.core import module_facts
 from components.core.code_digest import code_digest, reached_files, syntax_tree
-from components.core.module_facts import ModuleFacts, facts_of
+from components.core.module_facts import ModuleFacts, read_facts
 from tests.support import PROJECT
 
 
@@ -111,8 +111,8 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
     source = (tree / "components" / "alpha" / "__init__.py").read_bytes()
 
     def anew() -> ModuleFacts:
-        monkeypatch.setattr(module_facts, "_KNOWN", {})
-        return facts_of(source, tree / "facts")
+        monkeypatch.setattr(module_facts, "_FACTS", {})
+        return read_facts(source, tree / "facts")
 
     made = anew()
     [entry] = (tree / "facts").rglob("*.json")
@@ -127,9 +127,9 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(tree, monkeypatch):
-    monkeypatch.setattr(module_facts, "_KNOWN", {})
+    monkeypatch.setattr(module_facts, "_FACTS", {})
     (tree / "facts").write_text("")
-    assert facts_of(b"import os\n", tree / "facts").executed == ("os",)
+    assert read_facts(b"import os\n", tree / "facts").executed == ("os",)
 
 
 def test_imports_inside_functions_are_reached():

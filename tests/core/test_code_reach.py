@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from components.core.code_digest import PLUMBING, Code, code_digest
+from components.core.code_digest import EXCLUDED, Code, code_digest
 from components.core.graph import load_graph
-from tests.core.code_reach import WORK, Compiled, modules, steps
+from tests.core.code_reach import WORKER, Compiled, modules, steps
 from tests.support import PROJECT
 
 OUTSIDE = {
@@ -65,7 +65,7 @@ class Changed(Code):
     def __init__(self, base: Code, changed: str | None = None) -> None:
         super().__init__(base.root, lambda path: path.read_bytes() + added(path.name))
         self.asked: set[str] = set()
-        for listing in ("listed", "module_file", "whole", "above", "beside", "inside"):
+        for listing in ("listing", "module_file", "module_files", "parent_inits", "adjacent_data", "nested_data"):
             setattr(self, listing, getattr(base, listing))
         for reading in ("facts", "content", "references"):
             setattr(self, reading, partial(self._noted, changed, getattr(self, reading), getattr(base, reading)))
@@ -82,8 +82,8 @@ def added(name: str) -> bytes:
 
 def roots() -> dict[str, tuple[str, ...]]:
     """What has a key → the modules it is made from: every step, and every stage (its lineage)."""
-    found = {module: (module, WORK) for module in steps(PROJECT).values()}
-    return found | {f"stage {stage}": (f"components.{stage}",) for stage in load_graph(PROJECT).stages}
+    found = {module: (module, WORKER) for module in steps(PROJECT).values()}
+    return found | {f"stage {stage}": (f"components.stages.{stage}",) for stage in load_graph(PROJECT).stages}
 
 
 def project_files() -> list[str]:
@@ -106,7 +106,7 @@ def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
     unreached = set()
     for name, changed in moved.items():
         expected = {key for key, reach in wanted.items() if name in reach}
-        if name in PLUMBING:
+        if name in EXCLUDED:
             assert not changed
             assert expected, f"{name} is plumbing that nothing reaches: remove it from the list"
         elif expected or changed:
@@ -117,7 +117,7 @@ def test_a_changed_file_changes_exactly_the_keys_that_can_reach_it():
     for name in sorted(unreached):
         assert rule_for(name), f"no step and no stage reaches {name}: say why in OUTSIDE, or remove the file"
     assert {rule_for(name) for name in unreached} == set(OUTSIDE), "an entry of OUTSIDE matches no file"
-    assert set(PLUMBING) <= set(moved)
+    assert set(EXCLUDED) <= set(moved)
 
 
 IMPORTING = """
@@ -171,12 +171,12 @@ EDITS = [
 @pytest.mark.parametrize("edited, step, other", EDITS)
 def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
     path = copy / "components" / edited
-    before = {name: code_digest(copy, name, WORK) for name in (step, other) if name}
+    before = {name: code_digest(copy, name, WORKER) for name in (step, other) if name}
     content = path.read_bytes()
     path.write_bytes(content + added(edited))
     try:
-        assert code_digest(copy, step, WORK) != before[step]
-        assert not other or code_digest(copy, other, WORK) == before[other]
+        assert code_digest(copy, step, WORKER) != before[step]
+        assert not other or code_digest(copy, other, WORKER) == before[other]
     finally:
         path.write_bytes(content)
-    assert code_digest(copy, step, WORK) == before[step]
+    assert code_digest(copy, step, WORKER) == before[step]

@@ -1,4 +1,4 @@
-"""No setting of any stage takes a number that is none."""
+"""No setting of any stage accepts NaN or infinity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NONE = (math.nan, math.inf, -math.inf)
 
 
 def settings_of(kind: Any) -> Iterator[type[Settings]]:
-    """The settings in an annotation, those inside of them included."""
+    """Yield the settings classes in an annotation, nested ones too."""
     if isinstance(kind, type) and issubclass(kind, Settings):
         yield kind
         for variant in kind.__subclasses__():
@@ -33,26 +33,26 @@ def settings_of(kind: Any) -> Iterator[type[Settings]]:
 
 
 def floats() -> list[tuple[str, type[Settings], str]]:
-    """Each setting of each stage in which a number that is none could stand."""
-    found = {}
+    """Return name, class and field of every float setting of every stage."""
+    fields = {}
     for stage in STAGES:
         for kind in settings_of(importlib.import_module(f"components.stages.{stage}").Params):
             for name, field in kind.model_fields.items():
                 if "float" in str(field.annotation):
-                    found[f"{kind.__module__}.{kind.__qualname__}.{name}"] = (kind, name)
-    return [(where, *each) for where, each in sorted(found.items())]
+                    fields[f"{kind.__module__}.{kind.__qualname__}.{name}"] = (kind, name)
+    return [(where, *field) for where, field in sorted(fields.items())]
 
 
 FLOATS = floats()
 
 
-def test_every_stage_is_looked_at() -> None:
+def test_every_stage_is_covered() -> None:
     packages = {where.removeprefix("components.").removeprefix("stages.").split(".")[0] for where, _, _ in FLOATS}
     assert packages >= {"crawl", "filter", "extract_descriptions", "dedup", "training"}
     assert any(where.startswith("components.stages.crawl.") and where.endswith(".timeout") for where, _, _ in FLOATS)
 
 
-@pytest.mark.parametrize(("kind", "name"), [each[1:] for each in FLOATS], ids=[each[0] for each in FLOATS])
+@pytest.mark.parametrize(("kind", "name"), [field[1:] for field in FLOATS], ids=[field[0] for field in FLOATS])
 def test_no_setting_of_any_stage_takes_nan_or_infinity(kind: type[Settings], name: str) -> None:
     for value in NONE:
         for block in (value, [value], {"x": value}, [[value]]):

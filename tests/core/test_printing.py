@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.printing import json_line, visible
+from components.core.printing import escape_controls, json_line
 from components.tracking.explain import Event, Life
 from tests.support import PROJECT
 
@@ -24,9 +24,9 @@ HOSTILE = "A dog \x9b31m\x1b]0;owned\x07 \x85 \u202egnp.exe\u2066 \x7f \ud83d"
 
 @given(st.text(st.characters()))
 def test_no_character_that_a_terminal_obeys_is_left_and_no_other_is_changed(text: str) -> None:
-    shown = visible(text)
+    shown = escape_controls(text)
     assert not OBEYED.search(shown) and shown.encode().decode() == shown
-    assert visible(shown) == shown and (OBEYED.search(text) is not None or shown == text)
+    assert escape_controls(shown) == shown and (OBEYED.search(text) is not None or shown == text)
 
 
 @given(st.recursive(st.none() | st.text(st.characters()), lambda c: st.lists(c) | st.dictionaries(st.text(), c), max_leaves=6))
@@ -37,7 +37,7 @@ def test_a_json_line_holds_none_either_is_one_line_and_reads_back_equal(value: o
 
 
 def test_codes_are_shown_and_tab_and_newline_stay() -> None:
-    assert visible("a\x9b\x1b[31m\u202e\tb\nc") == "a\\x9b\\x1b[31m\\u202e\tb\nc"
+    assert escape_controls("a\x9b\x1b[31m\u202e\tb\nc") == "a\\x9b\\x1b[31m\\u202e\tb\nc"
     assert json_line({"alt": "a\x9b\u202e"}) == '{"alt": "a\\u009b\\u202e"}'
 
 
@@ -54,8 +54,8 @@ LIFE = Life("k", "candidate", [Event("crawl", "dropped", "rule", HOSTILE, HOSTIL
     [
         "from components.core.printing import print_line; print_line({'alt': HOSTILE, HOSTILE: {'a': HOSTILE}})",
         "from components.core.printing import print_table; print_table([{'alt': HOSTILE, HOSTILE: 1}, {'alt': 'dog'}])",
-        "from components.core.printing import say; from tests.core.test_printing import LIFE; say(LIFE.text())",
-        "from components.core.printing import warn; warn(HOSTILE)",
+        "from components.core.printing import print_text; from tests.core.test_printing import LIFE; print_text(LIFE.text())",
+        "from components.core.printing import print_error; print_error(HOSTILE)",
         "from components.core.progress import progress; list(progress([1], desc=HOSTILE))",
         "from components.cli.main import main; import sys; sys.argv = ['hearsight', 'try', '-d', HOSTILE[:30]]; main()",
     ],

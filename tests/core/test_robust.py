@@ -223,23 +223,23 @@ def test_the_disk_is_waited_for_only_where_results_are_paid_for(tmp_path, monkey
 
     @contextmanager
     def watched(path: Path) -> Iterator[result_cache.CacheBackend]:
-        with sqlite_backend(path) as shelf:
-            yield shelf
-            waits.extend(shelf.base.execute("PRAGMA synchronous").fetchone())
-            assert shelf.base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        with sqlite_backend(path) as backend:
+            yield backend
+            waits.extend(backend.connection.execute("PRAGMA synchronous").fetchone())
+            assert backend.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
     keeper = SimpleNamespace(**{name: Here(getattr(CacheServer(), name)) for name in ("read", "has", "write")})
     monkeypatch.setattr(ray_node, "sqlite_backend", watched)
-    monkeypatch.setattr(result_cache, "_open_shelf", watched if by == "itself" else partial(served_backend, keeper))
+    monkeypatch.setattr(result_cache, "_open_backend", watched if by == "itself" else partial(served_backend, keeper))
     store, free, bought = ResultCache(tmp_path), Counting(), Bought()
     bought.model = "another"
     store.annotate(free, {"a": "x"})
     assert waits.pop() == 1
     store.annotate(bought, {"a": "x"})
     assert waits.pop() == 2
-    store.keep(free, {"b": 1})
+    store.write(free, {"b": 1})
     assert waits.pop() == 2
-    assert store.known(free, ["a", "b"]) == {"a": 1, "b": 1} and store.known(bought, ["a"]) == {"a": 1}
+    assert store.read_existing(free, ["a", "b"]) == {"a": 1, "b": 1} and store.read_existing(bought, ["a"]) == {"a": 1}
 
 
 def test_many_workers_may_open_and_write_one_annotation_store_at_once(tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core.files import system_fault
+from components.core.files import explain_os_error
 from tests.support import PROJECT
 
 
@@ -56,7 +56,7 @@ def test_a_state_folder_without_permission_is_one_line(project):
     ("number", "told"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
 )
 def test_faults_of_the_machine_are_told_from_defects(number, told):
-    found = system_fault(OSError(number, os.strerror(number), "/x/y"))
+    found = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
     assert found is None if told is None else told in str(found) and "/x/y" in str(found)
 
 

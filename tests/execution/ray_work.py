@@ -128,7 +128,7 @@ def beats(folder: Path) -> dict[str, int]:
 def drive(address: str, root: str, items: str) -> None:
     """A run of its own process: beats for each item, under the lock, on the cluster."""
     lock, engine = Path(root) / "lock", RayEngine(address)
-    with sole_writer(lock, "the beats"), engine.opened(lock, [Path(root)]):
+    with sole_writer(lock, "the beats"), engine.open(lock, [Path(root)]):
         for index, result in engine.run(partial(beat, Path(root)), list(range(int(items)))):
             print(index, result, flush=True)
 

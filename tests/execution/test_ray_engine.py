@@ -91,7 +91,7 @@ def driver(cluster: Any, root: Path, items: int, address: str = "") -> subproces
 
 def refusal(engine: RayEngine, lock: Path, folders: list[Path]) -> str:
     """The one line with which the engine refuses to open."""
-    with pytest.raises(HearsightError) as caught, engine.opened(lock, folders):
+    with pytest.raises(HearsightError) as caught, engine.open(lock, folders):
         pass
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -126,7 +126,7 @@ def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes
         if engine.name == "ray":
             killer = threading.Thread(target=kill)
             killer.start()
-        with sole_writer(lock, "it"), engine.opened(lock, (stage.state, tmp_path / "data")):
+        with sole_writer(lock, "it"), engine.open(lock, (stage.state, tmp_path / "data")):
             crawl(stage)
         stage.finish()
         manifests.append((stage.out / "manifest.json").read_bytes())
@@ -148,7 +148,7 @@ class TestOpened:
     def engine(self, cluster, tmp_path_factory) -> Iterator[RayEngine]:
         root = tmp_path_factory.mktemp("opened")
         engine = RayEngine(cluster.address)
-        with engine.opened(root / "lock", [root]):
+        with engine.open(root / "lock", [root]):
             yield engine
 
     def test_a_worker_killed_once_costs_one_retry(self, engine, tmp_path):
@@ -200,7 +200,7 @@ def test_after_kill_9_of_the_driver_no_task_of_it_writes_any_more(cluster, tmp_p
     finally:
         run.kill()
         run.communicate()
-    # The lock of a dead process is free at once; it is the fence that waits for its tasks.
+    # The lock of a dead process is free at once; the writer lock waits for its tasks.
     with sole_writer(tmp_path / "lock", "the beats"):
         assert still(tmp_path)
     assert len(ray_work.beats(tmp_path)) < 5, "a queued task of the dead driver was begun"
@@ -213,7 +213,7 @@ def test_an_interrupt_ends_every_task(cluster, tmp_path, request):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     watcher = threading.Thread(target=lambda: (until(lambda: ray_work.beats(tmp_path)), os.kill(os.getpid(), signal.SIGINT)))
-    with pytest.raises(KeyboardInterrupt), engine.opened(tmp_path / "lock", [tmp_path]):
+    with pytest.raises(KeyboardInterrupt), engine.open(tmp_path / "lock", [tmp_path]):
         watcher.start()
         list(engine.run(partial(ray_work.beat, tmp_path), [0, 1, 2]))
     watcher.join()
@@ -286,7 +286,7 @@ def test_a_cluster_of_this_machine_alone_listens_on_loopback_only(tmp_path):
         import pathlib, psutil, sys
         from components.execution.ray_engine import RayEngine
         root = pathlib.Path(sys.argv[1])
-        with RayEngine("local", 1).opened(root / "lock", [root]):
+        with RayEngine("local", 1).open(root / "lock", [root]):
             family = psutil.Process().children(recursive=True)
             heard = {c.laddr.ip for p in family for c in p.net_connections("inet") if c.status == psutil.CONN_LISTEN}
         print(*heard)

@@ -69,7 +69,7 @@ def test_a_second_map_with_the_same_parameters_computes_nothing(tmp_path, candid
         stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})
         stage.finish()
     assert calls(stage) == 3
-    assert stage.from_cache() == {"keep": "3 of 3"}
+    assert stage.cache_summary() == {"keep": "3 of 3"}
 
 
 def test_another_parameter_or_shared_value_computes_again(tmp_path, candidates):
@@ -141,4 +141,4 @@ def test_a_job_is_done_once_and_its_folder_is_given_back(tmp_path, candidates):
     for _ in range(2):
         folders = stage.jobs(write_twice, [Job("a", "ab"), Job("c", "cd")], step="twice", params={})
     assert [(folder / "made.txt").read_text() for folder in folders] == ["abab", "cdcd"]
-    assert stage.from_cache() == {"twice": "2 of 4"}
+    assert stage.cache_summary() == {"twice": "2 of 4"}

@@ -29,7 +29,7 @@ def command():
     return work()
 
 if __name__ == "__main__":
-    serve(sys.argv[1], (int(sys.argv[2]), sys.argv[3]), lambda: None, command, own=("toy", "components"))
+    serve(sys.argv[1], (int(sys.argv[2]), sys.argv[3]), lambda: None, command, reloaded=("toy", "components"))
 """
 WORK = """
 import json, os, sys, time

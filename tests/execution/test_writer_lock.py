@@ -16,7 +16,7 @@ import pytest
 
 from components.core import shard_cache
 from components.core.errors import HearsightError
-from components.core.shard_cache import ShardCache, machine
+from components.core.shard_cache import ShardCache, machine_id
 from components.execution import process, writer_lock
 from components.execution.process import sole_writer
 from components.execution.writer_lock import WriterLock
@@ -24,7 +24,7 @@ from tests.support import HANG
 
 WORKER = """
     import base64, pickle, sys, time
-    with pickle.loads(base64.b64decode(sys.argv[1])).hold(int(sys.argv[2])):
+    with pickle.loads(base64.b64decode(sys.argv[1])).hold_item(int(sys.argv[2])):
         print("working", flush=True)
         time.sleep(60)
 """
@@ -45,7 +45,7 @@ def end(running: subprocess.Popen[str]) -> None:
 
 @pytest.fixture
 def claim(tmp_path: Path) -> WriterLock:
-    return WriterLock.raised(WriterLock.beside(tmp_path / "lock"), "it", 0.0)
+    return WriterLock.acquire(WriterLock.path_for(tmp_path / "lock"), "it", 0.0)
 
 
 def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tmp_path, claim, monkeypatch):
@@ -68,7 +68,7 @@ def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tm
 def test_work_that_begins_after_another_run_took_over_is_refused(tmp_path, claim):
     with sole_writer(tmp_path / "lock", "it"):
         pass
-    with pytest.raises(HearsightError, match="a later run has taken over"), claim.hold(0):
+    with pytest.raises(HearsightError, match="a later run has taken over"), claim.hold_item(0):
         raise AssertionError
 
 
@@ -76,28 +76,28 @@ def test_two_attempts_of_one_piece_never_run_at_once_and_other_pieces_do(claim, 
     monkeypatch.setattr(writer_lock, "OVERLAP", 0.3)
     running = worker(claim, 3)
     try:
-        with claim.hold(4):
+        with claim.hold_item(4):
             pass
-        with pytest.raises(HearsightError, match="an earlier attempt of the same work does not end"), claim.hold(3):
+        with pytest.raises(HearsightError, match="an earlier attempt of the same work does not end"), claim.hold_item(3):
             raise AssertionError
     finally:
         end(running)
-    with claim.hold(3):
+    with claim.hold_item(3):
         pass
 
 
 def test_a_machine_without_the_file_says_which_it_is(tmp_path):
     with (
         pytest.raises(HearsightError, match=f"cannot be seen from node {os.uname().nodename}"),
-        WriterLock(tmp_path / "x", "t").hold(0),
+        WriterLock(tmp_path / "x", "t").hold_item(0),
     ):
         raise AssertionError
 
 
 def test_the_drivers_lock_is_felt_while_it_lives_and_only_then(claim):
-    ask = "import base64, pickle, sys; print(pickle.loads(base64.b64decode(sys.argv[1])).excludes())"
+    ask = "import base64, pickle, sys; print(pickle.loads(base64.b64decode(sys.argv[1])).reaches_this_machine())"
     command = [sys.executable, "-c", ask, base64.b64encode(pickle.dumps(claim)).decode()]
-    with claim.announced():
+    with claim.hold_driver_byte():
         assert subprocess.check_output(command, text=True) == "True\n"
     assert subprocess.check_output(command, text=True) == "False\n"
 
@@ -111,15 +111,15 @@ def test_the_sweep_takes_dead_processes_of_this_machine_and_only_old_ones_of_oth
     dead = subprocess.Popen(["true"])
     dead.wait()
     names = {
-        "mine-alive": f"a.tmp-{machine()}-{os.getpid()}",
-        "mine-dead": f"b.tmp-{machine()}-{dead.pid}",
+        "mine-alive": f"a.tmp-{machine_id()}-{os.getpid()}",
+        "mine-dead": f"b.tmp-{machine_id()}-{dead.pid}",
         # The same process number on another machine: alive there, for all we know.
         "other": f"c.tmp-0123abcd-{dead.pid}",
         "other-old": f"d.tmp-0123abcd-{dead.pid}",
     }
     for name in names.values():
         (tmp_path / "step" / name).mkdir(parents=True)
-    long_ago = time.time() - shard_cache.FORGOTTEN - 60
+    long_ago = time.time() - shard_cache.STALE_AFTER - 60
     os.utime(tmp_path / "step" / names["other-old"], (long_ago, long_ago))
     ShardCache(tmp_path).sweep()
     assert {path.name for path in (tmp_path / "step").iterdir()} == {names["mine-alive"], names["other"]}

@@ -117,7 +117,7 @@ def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
     root = make_project()
     assert read_schedules(root)["often"].target == "b"
     (root / "params.yaml").write_text("schedules:\n  often: {cron: 'each day', target: b, snapshots: []}\n")
-    with pytest.raises(HearsightError, match=r"schedules\.often\.cron: 'each day' is no cron schedule"):
+    with pytest.raises(HearsightError, match=r"schedules\.often\.cron: 'each day' is not a cron schedule"):
         read_schedules(root)
 
 

@@ -187,7 +187,7 @@ def test_what_was_on_its_way_when_a_quota_ends_is_kept_as_well(google: FakeGoogl
     )
     with pytest.raises(HearsightError, match="quota"):
         ResultCache(tmp_path).annotate(sentiment(), slow)
-    assert len(ResultCache(tmp_path).known(sentiment(), list(slow))) == 3
+    assert len(ResultCache(tmp_path).read_existing(sentiment(), list(slow))) == 3
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_what_no_item_is_at_fault_for_ends_the_run_at_once(google: FakeGoogle, t
     assert "key-of-a-test" not in str(caught.value)
     # google-auth renews its token and asks twice more after a 401.
     assert len(google.requests) <= QUICK.at_once * (3 if reply.status == 401 else 1)
-    assert ResultCache(tmp_path).known(sentiment(), texts(9)) == {}
+    assert ResultCache(tmp_path).read_existing(sentiment(), texts(9)) == {}
 
 
 def test_a_text_that_google_refuses_is_refused_and_the_others_are_answered(google: FakeGoogle) -> None:
@@ -250,7 +250,7 @@ def test_a_service_that_says_nothing_but_nonsense_is_no_items_fault(google: Fake
     google.script = lambda number, path, body: Reply(200, b"<html>Log in to the network</html>")
     with pytest.raises(HearsightError, match=r"no sound answers.*JSON"):
         ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
-    assert ResultCache(tmp_path).known(sentiment(), texts(9)) == {}
+    assert ResultCache(tmp_path).read_existing(sentiment(), texts(9)) == {}
 
 
 @pytest.mark.parametrize("at_once", [3, 16])

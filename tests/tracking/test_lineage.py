@@ -18,7 +18,7 @@ import yaml
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
-from components.tracking.lineage import Step, lineage
+from components.tracking.lineage import Step, trace_lineage
 from components.tracking.record import connect
 from components.tracking.recorder import close_pipeline, flush, open_pipeline, record_failure, record_run
 from components.tracking.runs import flatten, metric_name
@@ -37,7 +37,7 @@ def runs_of(project: Project, stage: str) -> list[Any]:
 
 def refused(project: Project, target: str = BEST) -> str:
     with pytest.raises(HearsightError) as caught:
-        lineage(project.root, target)
+        trace_lineage(project.root, target)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -97,7 +97,7 @@ def test_the_best_model_loads_back_and_runs(project: Project) -> None:
 
 
 def test_the_walk_goes_from_the_model_to_the_snapshot(project: Project) -> None:
-    steps = lineage(project.root, BEST)
+    steps = trace_lineage(project.root, BEST)
     assert [(step.stage, step.digest) for step in steps[:-1]] == [
         (s, project.digest(s)) for s in ("pretrain_retrieval", "split", "crawl")
     ]
@@ -110,7 +110,11 @@ def test_the_walk_goes_from_the_model_to_the_snapshot(project: Project) -> None:
 
 def test_a_version_and_a_weights_file_lead_to_the_same(project: Project) -> None:
     path = project.root / "data/english/pretrain_retrieval/models/captioner-1/weights.safetensors"
-    assert lineage(project.root, str(path)) == lineage(project.root, "english-captioner/2") == lineage(project.root, BEST)
+    assert (
+        trace_lineage(project.root, str(path))
+        == trace_lineage(project.root, "english-captioner/2")
+        == trace_lineage(project.root, BEST)
+    )
 
 
 def test_an_unknown_target_names_the_known_ones(project: Project) -> None:
@@ -121,7 +125,7 @@ def test_an_unknown_target_names_the_known_ones(project: Project) -> None:
 @pytest.mark.parametrize("stage", ["pretrain_retrieval", "split", "crawl"])
 def test_a_renamed_run_is_refused(project: Project, stage: str) -> None:
     with tag(project, stage, "mlflow.runName", "nice run"):
-        assert f"its name does not carry its output's digest: it made {stage}@{project.digest(stage)[:8]}" in refused(project)
+        assert f"its name does not match its output: it should be {stage}@{project.digest(stage)[:8]}" in refused(project)
 
 
 @pytest.mark.parametrize("stage", ["pretrain_retrieval", "split", "crawl"])
@@ -131,7 +135,7 @@ def test_a_broken_tag_is_refused_by_name(project: Project, stage: str, name: str
     with tag(project, stage, f"hearsight.{name}", wrong):
         message = refused(project)
     assert project.digest(stage)[:8] in message if name == "output_digest" else name in message
-    lineage(project.root, BEST)
+    trace_lineage(project.root, BEST)
 
 
 def test_a_broken_manifest_on_disk_is_refused(project: Project) -> None:
@@ -160,7 +164,7 @@ def test_broken_tags_of_a_model_are_refused(project: Project) -> None:
         client.set_model_version_tag(version.name, version.version, f"hearsight.{name}", "1" * 64)
         assert "11111111" in refused(project)
         client.set_model_version_tag(version.name, version.version, f"hearsight.{name}", version.tags[f"hearsight.{name}"])
-    lineage(project.root, BEST)
+    trace_lineage(project.root, BEST)
 
 
 def lock(project: Project, **wrong: str) -> Path:
@@ -180,10 +184,10 @@ def lock(project: Project, **wrong: str) -> Path:
 
 
 def test_dvc_lock_leads_back_to_the_runs(project: Project) -> None:
-    steps = lineage(project.root, str(lock(project)))
+    steps = trace_lineage(project.root, str(lock(project)))
     assert [step.stage for step in steps] == ["pretrain_retrieval", "split", "crawl"]
-    assert steps[0].run_id == lineage(project.root, BEST)[0].run_id
-    assert "reports/gates/english/split.json: no finished run made the output that this gate (md5 beefbeef) lets pass" in refused(
+    assert steps[0].run_id == trace_lineage(project.root, BEST)[0].run_id
+    assert "reports/gates/english/split.json: no finished run made the output of this gate (md5 beefbeef)" in refused(
         project, str(lock(project, split="beef" * 8))
     )
 
@@ -206,7 +210,7 @@ def test_a_tracker_that_is_away_loses_nothing(
         assert record_run(result) is None
     warning = capsys.readouterr().err
     assert warning.count("\n") == 1
-    assert "english/dedup is finished but not in MLflow" in warning
+    assert "the run of english/dedup is not in MLflow" in warning
     assert not runs_of(project, "dedup")
     (told,) = flush(project.root)
     assert [run.info.run_id for run in runs_of(project, "dedup")] == [told]
@@ -275,7 +279,7 @@ def test_newer_data_on_disk_is_not_taken_for_damage(project: Project) -> None:
     assert sha256_file(weights)
     newer = finish(project.root, "split", {"input": "english/crawl"}, [row("split", key="a"), row("split", key="b")])
     record_run(newer)
-    assert {step.stage: step.on_disk for step in lineage(project.root, BEST)}["split"] == "newer"
+    assert {step.stage: step.on_disk for step in trace_lineage(project.root, BEST)}["split"] == "newer"
     finish(project.root, "split", {"input": "english/crawl"}, [row("split", key="a")])
 
 

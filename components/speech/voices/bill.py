@@ -26,7 +26,7 @@ def bill(root: Path, wishes: Iterable[Wish]) -> Line:
     settings = google_params(root)
     annotator = GoogleSpeech(GoogleClient(settings.asking))
     wanted = {raw_key(wish): wish for wish in wishes if not unaskable(wish)}
-    found = ResultCache(root / ".hearsight" / "annotations").known(annotator, list(wanted))
+    found = ResultCache(root / ".hearsight" / "annotations").read_existing(annotator, list(wanted))
     missing = [wish for key, wish in wanted.items() if key not in found]
     units = sum(annotator.units(annotator.item(wish))[FEATURE] for wish in missing)
     usd = units * settings.prices.plain()[FEATURE] / 1000

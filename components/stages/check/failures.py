@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.core.addresses import address, named
+from components.core.addresses import parse_output_name, stage_address
 from components.core.check_warnings import CheckWarning
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
@@ -60,7 +60,7 @@ def as_error(failures: Sequence[Failure], root: Path, page: Path, output: StageO
     subject = f"column '{first.column}' fails" if first.column else "fails"
     why = f" [{first.why.rstrip('.')}]" if first.why else ""
     more = f"; {len(failures) - 1} more" if len(failures) > 1 else ""
-    hint = f"run `dvc repro -f -s {address(*named(output.name))}`"
+    hint = f"run `dvc repro -f -s {stage_address(*parse_output_name(output.name))}`"
     if suite is not None:
         hint = f"fix the stage, or the expectation in {_relative(suite, root)}"
     return HearsightError(

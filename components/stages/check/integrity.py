@@ -34,7 +34,7 @@ def _identity(output: StageOutput, stage: str) -> Iterator[Failure]:
 
 
 def _files(output: StageOutput) -> Iterator[Failure]:
-    expected = output.manifest.expected()
+    expected = output.manifest.expected_files()
     for name, (size, sha256) in sorted(expected.items()):
         path = output.path / name
         if not path.is_file():

@@ -67,7 +67,7 @@ def read_vectors(posts: Sequence[tuple[str, str]], annotations: ResultCache) -> 
     vectors = np.empty((len(posts), WIDTH), dtype=np.float32)
     for start in range(0, len(posts), BATCH):
         batch = posts[start : start + BATCH]
-        found = annotations.recall(ImageFeatures(), [feature_key(sha, 0) for _, sha in batch])
+        found = annotations.read(ImageFeatures(), [feature_key(sha, 0) for _, sha in batch])
         for offset, (key, sha) in enumerate(batch):
             stored = found.get(feature_key(sha, 0))
             if stored is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from components.core.ledger import dropped, kept, ledger_table, spell
+from components.core.ledger import dropped, format_value, kept, ledger_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +116,7 @@ def ledgers(
 
 
 def _both(image: float, caption: float) -> str:
-    return f"image {spell(float(image))}, caption {spell(float(caption))}"
+    return f"image {format_value(float(image))}, caption {format_value(float(caption))}"
 
 
 def _distances(outcome: Outcome, duplicates: Duplicates | None) -> dict[int, tuple[Any, Any]]:

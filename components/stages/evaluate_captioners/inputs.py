@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.addresses import PREPARED_FILE, address, named
+from components.core.addresses import PREPARED_FILE, parse_output_name, stage_address
 from components.core.errors import HearsightError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def read_set(name: str, output: StageOutput) -> EvaluationSet:
         HearsightError: it has none.
     """
     rows = rows_of(output, "test")
-    dataset, _ = named(output.name)
+    dataset, _ = parse_output_name(output.name)
     if not rows:
         raise HearsightError("has no record in its test split", where=output.path, hint="raise split.test, or import more")
     known: dict[str, dict[str, list[str]]] = {}
@@ -175,8 +175,8 @@ def read_models(name: str, output: StageOutput) -> list[Model]:
     Raises:
         HearsightError: there are none, or one is of another network than the cell.
     """
-    dataset, stage = named(output.name)
-    cell, again = dataset.rpartition("/")[2], f"run `dvc repro -f -s {address(dataset, stage)}`"
+    dataset, stage = parse_output_name(output.name)
+    cell, again = dataset.rpartition("/")[2], f"run `dvc repro -f -s {stage_address(dataset, stage)}`"
     rows = sorted(output.table(["key", "kind", "seed", "weights"]).to_pylist(), key=lambda row: (row["seed"], row["key"]))
     if not rows:
         raise HearsightError("holds no trained captioner", where=output.path, hint=again)

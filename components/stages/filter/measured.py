@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.ledger import spell
+from components.core.ledger import format_value
 from components.core.manifest import NAME
 from components.core.params import parse_settings, stage_params
 from components.core.result_cache import ResultCache
@@ -78,7 +78,7 @@ def _learn(learning: Learning, group: str, subjects: Mapping[str, Subject]) -> d
     lacking: dict[str, str] = {}
     for annotator in learning.needs(group):
         contents = learning.contents(annotator, subjects)
-        missing = set(learning.task.annotations.missing(annotator, sorted(set(contents.values()))))
+        missing = set(learning.task.annotations.find_missing(annotator, sorted(set(contents.values()))))
         lacking |= {key: f"no answer of {annotator.name} is in the cache" for key in subjects if contents[key] in missing}
     if group == "overlap":
         lacking |= {key: "it needs the parse" for key, subject in subjects.items() if subject.parse is None}
@@ -96,4 +96,4 @@ def _value(rule: Rule, subject: Subject, params: Params, lacking: str) -> RuleVa
     if lacking:
         return RuleValue(rule.name, None, "", "", meaning, lacking)
     finding = rule.test(subject, params)
-    return RuleValue(rule.name, finding.passed, spell(finding.value), spell(finding.threshold), meaning)
+    return RuleValue(rule.name, finding.passed, format_value(finding.value), format_value(finding.threshold), meaning)

@@ -95,7 +95,7 @@ def keep_shard(table: pa.Table, task: Task) -> ShardOut:
     from components.stages.import_recordings.audio import Hearing
 
     records = table.to_pylist()
-    sounds = task.annotations.recall(Hearing(task.params["trim"]), [record["recording_sha256"] for record in records])
+    sounds = task.annotations.read(Hearing(task.params["trim"]), [record["recording_sha256"] for record in records])
     rows: list[dict[str, Any]] = []
     ledger: list[dict[str, str]] = []
     media: dict[str, bytes] = {}

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.addresses import named
+from components.core.addresses import parse_output_name
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.metrics.caption_statistics import CaptionStatistics
@@ -96,7 +96,7 @@ def gather(stage: Stage) -> RunReport:
 def _line(output: StageOutput) -> Line:
     counts = output.manifest.counts.get("record", {"kept": 0, "dropped": {}})
     rules = dict(sorted(counts["dropped"].items(), key=lambda item: (-item[1], item[0])))
-    dataset, stage = named(output.name)
+    dataset, stage = parse_output_name(output.name)
     return Line(dataset, stage, counts["kept"] + sum(rules.values()), counts["kept"], rules)
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from components.core.account_names import spelled_owner
+from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
@@ -184,7 +184,7 @@ def _posts(stage: Stage) -> dict[str, Post]:
     columns = ["key", "group", "owner", "collected", "posted"]
     table = stage.inputs["input"].table(columns)
     rows = zip(*(table.column(name).to_pylist() for name in columns), strict=True)
-    return {key: Post(key, group, spelled_owner(owner) or "", *times) for key, group, owner, *times in rows}
+    return {key: Post(key, group, normalise_account(owner) or "", *times) for key, group, owner, *times in rows}
 
 
 def _measure(stage: Stage, placed: Placed, stays: list[Post], shares: dict[str, float], new: int) -> None:

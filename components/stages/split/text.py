@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from components.core.caption_normalization import normalised
+from components.core.caption_normalization import normalise_caption
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 from components.stages.split.owners import Post, place, shares_of
@@ -43,7 +43,7 @@ def components(records: Iterable[Said]) -> dict[str, str]:
     for record in records:
         keys.append(record.key)
         own = root(("key", record.key))
-        for node in (("text", normalised(record.caption)), ("picture", record.picture), ("group", record.group)):
+        for node in (("text", normalise_caption(record.caption)), ("picture", record.picture), ("group", record.group)):
             parent[root(node)] = own
     smallest: dict[tuple[str, str], str] = {}
     for key in sorted(keys):

@@ -86,7 +86,7 @@ def _clips(planned: Sequence[Mapping[str, Any]], task: Task) -> dict[str, Clip |
             by_voice[utterance["voice"]].append(utterance["digest"])
     clips: dict[str, Clip | None] = {}
     for voice, digests in sorted(by_voice.items()):
-        found = task.annotations.recall(speech_of(voice, task.params["google_shapes"]), digests)
+        found = task.annotations.read(speech_of(voice, task.params["google_shapes"]), digests)
         if any(digest not in found for digest in digests):
             raise HearsightError("an utterance that was spoken is gone", where=f"the annotations of {voice}", hint="run it again")
         clips.update((digest, unpack(blob)) for digest, blob in found.items())

@@ -49,7 +49,7 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
     failed: dict[str, str] = {}
     shared = {"google": google, "shaped_there": stage.params.google_shapes}
     pieces = [wanted.take(pa.array(range(start, end))) for start, end in cuts(wanted.num_rows, workers_of(stage))]
-    for result in stage.each(speak_piece, pieces, step="speak", shared=shared):
+    for result in stage.map_uncached(speak_piece, pieces, step="speak", shared=shared):
         failed.update(result)
     if failed:
         counts = ", ".join(f"{reason} {number}" for reason, number in sorted(Counter(failed.values()).items()))
@@ -83,7 +83,7 @@ def _missing(stage: Stage, planned: Sequence[ShardRef]) -> tuple[pa.Table, int]:
     for voice in sorted(pc.unique(every["voice"]).to_pylist()):
         its = every.filter(pc.equal(every["voice"], voice))
         lacking = pa.array(
-            stage.annotations.missing(speech_of(voice, stage.params.google_shapes), its["digest"].to_pylist()), pa.string()
+            stage.annotations.find_missing(speech_of(voice, stage.params.google_shapes), its["digest"].to_pylist()), pa.string()
         )
         parts.append(its.filter(pc.is_in(its["digest"], value_set=lacking)))
     found = pa.concat_tables(parts)

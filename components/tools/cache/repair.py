@@ -112,7 +112,7 @@ def _rebuild(path: Path, *, copy: bool) -> int:
             if len(batch) == 500:
                 shelf.write(batch)
                 batch.clear()
-        shelf.write(batch, lasting=True)
+        shelf.write(batch, durable=True)
     with closing(sqlite3.connect(fresh)) as base:
         count = int(base.execute("SELECT count(*) FROM results").fetchone()[0])
         base.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -38,7 +38,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     wanted = chosen(rules)
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
-        with job.engine.opened(engine_lock, (job.state, root / "data")):
+        with job.engine.open(engine_lock, (job.state, root / "data")):
             shards = _shards(job, alts)
             sweep = Sweep(job.params, wanted)
             for table in measured(job, shards):

@@ -101,7 +101,7 @@ def _go_through(learning: Learning, subjects: Mapping[str, Subject], params: Par
 def _look(learning: Learning, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
     """The candidates whose answer is not cached; what a paid annotator would take for them is noted."""
     contents = learning.contents(annotator, alive)
-    found = learning.task.annotations.known(annotator, sorted(set(contents.values())))
+    found = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
     missing = {key for key, content in contents.items() if content not in found}
     if not hasattr(annotator, "units"):
         return missing

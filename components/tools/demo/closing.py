@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from components.core.check_warnings import all_warnings
+from components.core.check_warnings import read_all_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.execution.runner import stage_settings
@@ -68,7 +68,7 @@ def results(root: Path, graph: Graph) -> Iterator[str]:
         if path.is_file():
             yield f"--- {dataset}"
             yield path.read_text(encoding="utf-8").rstrip() + "\n"
-    if warnings := all_warnings(root):
+    if warnings := read_all_warnings(root):
         yield "warnings of the checks (measured figures outside their usual range; nothing stops for them)"
         yield from (f"  {warning.text}" for warning in warnings)
         yield ""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from components.core.addresses import address, check_address, named
+from components.core.addresses import check_stage_address, parse_output_name, stage_address
 from components.core.graph import Graph
 from components.core.params import YAML_LOADER
 
@@ -48,10 +48,10 @@ def lanes(graph: Graph) -> list[Lane]:
 
     found: dict[frozenset[str], Lane] = {}
     for output in sorted(inputs, key=depth):
-        dataset, stage = named(output)
+        dataset, stage = parse_output_name(output)
         lane = found.setdefault(crawls(output), Lane(crawls(output)))
-        lane.targets.append(address(dataset, stage))
-        lane.targets.append(check_address(dataset, stage))
+        lane.targets.append(stage_address(dataset, stage))
+        lane.targets.append(check_stage_address(dataset, stage))
     return sorted(found.values(), key=lambda lane: (len(lane.crawls), -len(lane.targets)))
 
 

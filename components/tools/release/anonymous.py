@@ -12,7 +12,7 @@ import hmac
 import os
 from pathlib import Path
 
-from components.core.account_names import spelled_owner
+from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
 
 VARIABLE = "HEARSIGHT_RELEASE_KEY"
@@ -34,7 +34,7 @@ class Names:
 
     def user(self, owner: str) -> str:
         """What stands for an account in every release under the same key; empty for nobody."""
-        spelled = spelled_owner(owner)
+        spelled = normalise_account(owner)
         return self._of("user", spelled) if spelled else ""
 
     def file(self, key: str, suffix: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from components.core.account_names import spelled_owner
+from components.core.account_names import normalise_account
 from components.tools.release.anonymous import DIGITS, Names
 
 BARE = 4
@@ -53,7 +53,7 @@ class Mentions:
     def _known_or(self, handle: str, other: str) -> str:
         if handle in self._users:  # replaced already, as part of an address
             return handle
-        spelled = spelled_owner(handle) or ""
+        spelled = normalise_account(handle) or ""
         user = self._known.get(spelled) or self._known.get(spelled.partition("@")[0]) or other
         self.masked += user != handle
         return user
@@ -66,7 +66,7 @@ class Mentions:
 
 def forms(owner: str) -> list[str]:
     """What an account is called: in full, without its server, and the end of its address when it is told by one."""
-    spelled = spelled_owner(owner)
+    spelled = normalise_account(owner)
     if not spelled:
         return []
     last = spelled.rstrip("/").rpartition("/")[2].lstrip("@")

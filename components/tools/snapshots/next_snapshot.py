@@ -12,7 +12,7 @@ from typing import Any
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
-from components.core.params_edit import set_texts
+from components.core.params_edit import replace_values
 
 _DAY = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
@@ -42,5 +42,5 @@ def next_snapshot(root: Path, dataset: str, day: date) -> dict[str, Any]:
         return {**now, "moved": False, "why": "it is not complete yet"}
     if name == params.snapshot:
         return {**now, "moved": False, "why": "it is of this day"}
-    set_texts(path, [dataset, "crawl"], {"snapshot": name, "base": params.snapshot})
+    replace_values(path, [dataset, "crawl"], {"snapshot": name, "base": params.snapshot})
     return {"dataset": dataset, "snapshot": name, "base": params.snapshot, "moved": True}

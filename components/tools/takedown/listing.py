@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from components.core.account_names import spelled_owner
+from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.web.takedown_list import NAME, Entry, Takedown, hashed, read_takedown, spelled_host, spelled_url
 
-SPELLED = {"url": spelled_url, "host": spelled_host, "owner": spelled_owner}
+SPELLED = {"url": spelled_url, "host": spelled_host, "owner": normalise_account}
 MEND = {
     "url": "give it as http://host/path, or file:name as records have it",
     "host": "give a bare name, as in example.org",

@@ -23,7 +23,7 @@ from components.core.errors import HearsightError
 from components.core.records import MODEL_STAGES
 from components.tools.takedown.caches import clean
 from components.tools.takedown.file_search import Seeker, cells
-from components.tracking.lineage import Walk
+from components.tracking.lineage import LineageWalk
 from components.tracking.lineage_records import tag
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
 from components.tracking.search_models import KIND
@@ -222,7 +222,7 @@ class Tracker:
         try:
             return {
                 (s.stage, s.digest)
-                for s in Walk(self.root, self.client).from_model(f"{version.name}/{version.version}", Path("-"))
+                for s in LineageWalk(self.root, self.client).from_model(f"{version.name}/{version.version}", Path("-"))
             }
         except HearsightError:
             ahead, seen = [version.tags.get(f"{TAG}output_digest", "")], set[tuple[str, str]]()

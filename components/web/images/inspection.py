@@ -80,7 +80,7 @@ def look_at_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str,
     again = [sha for sha, result in results.items() if _was_too_small(result, budget)]
     if again:
         fresh = dict(zip(again, annotator.compute_many([payloads[sha] for sha in again]), strict=True))
-        annotations.keep(annotator, fresh)
+        annotations.write(annotator, fresh)
         results |= fresh
     return results
 

@@ -44,7 +44,7 @@ def instagram(data: bytes) -> None:
 def _answered(kind: str, server: str, data: bytes) -> None:
     from components.stages.crawl.posts.calls import Reply
     from components.stages.crawl.posts.post import Account
-    from components.stages.crawl.posts.provider import provider_of
+    from components.stages.crawl.posts.servers import provider_of
     from components.stages.crawl.posts.settings import InstagramSettings, MastodonSettings
 
     own = SETTINGS | {"server": server}

@@ -182,7 +182,7 @@ def test_what_no_text_is_at_fault_for_ends_the_run_with_one_line(
     with pytest.raises(HearsightError, match=told) as caught:
         ResultCache(tmp_path).annotate(speech(), wishes(9))
     assert "key-of-a-test" not in str(caught.value) and "\n" not in str(caught.value)
-    assert ResultCache(tmp_path).known(speech(), list(wishes(9))) == {}
+    assert ResultCache(tmp_path).read_existing(speech(), list(wishes(9))) == {}
 
 
 def test_a_text_that_google_refuses_is_refused_alone_and_for_good(google: FakeGoogle, tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_service_that_never_gives_audio_ends_the_run_and_nothing_is_kept(googl
     google.script = lambda number, path, body: audio(wav(SOUND, rate=24_000))
     with pytest.raises(HearsightError, match=r"Google Text-to-Speech gives no sound answers.*24000 Hz"):
         ResultCache(tmp_path).annotate(speech(), wishes(9))
-    assert ResultCache(tmp_path).known(speech(), list(wishes(9))) == {}
+    assert ResultCache(tmp_path).read_existing(speech(), list(wishes(9))) == {}
 
 
 @pytest.mark.parametrize("samples", [b"", bytes(8000), np.full(1600, 20, "<i2").tobytes()])
@@ -283,7 +283,7 @@ def test_what_was_answered_before_a_kill_is_not_bought_again(google: FakeGoogle,
     worker.start()
     until(lambda: len(google.requests) >= 14)
     # Ten are answered and stored, four on their way when the process dies.
-    until(lambda: len(ResultCache(tmp_path).known(speech(), list(wishes(24)))) >= 10)
+    until(lambda: len(ResultCache(tmp_path).read_existing(speech(), list(wishes(24)))) >= 10)
     os.kill(worker.pid or 0, signal.SIGKILL)
     worker.join(HANG)
     answered = set(google.spoken()[:10])

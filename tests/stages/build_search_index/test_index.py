@@ -83,7 +83,7 @@ def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
 ) -> None:
     first = stage.manifest.digest
     again = run(stage.root, stage.inputs)
-    assert again.manifest.digest == first and again.from_cache() == {"embed": "2 of 2"}
+    assert again.manifest.digest == first and again.cache_summary() == {"embed": "2 of 2"}
 
 
 @pytest.mark.parametrize(("wanted", "found"), [("best", "c-1"), ("a-0", "a-0")])

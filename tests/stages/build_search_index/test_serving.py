@@ -19,7 +19,7 @@ from components.execution.runner import StageResult
 from components.retrieval.search_model import DEFAULTS, load, query_of
 from components.retrieval.searcher import SEARCH
 from components.speech.audio.files import to_flac
-from components.tracking.lineage import lineage
+from components.tracking.lineage import trace_lineage
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from components.tracking.search_models import OUT, PARAMS, log_search
@@ -90,7 +90,7 @@ def test_the_model_holds_the_very_files_and_leads_back_to_its_data(told: StageRe
     for path in (told.out / SEARCH).rglob("*"):
         if path.is_file():
             assert (about.parent / path.relative_to(told.out / SEARCH)).read_bytes() == path.read_bytes()
-    assert next(step.stage for step in lineage(told.root, "stamps-search@best")) == "build_search_index"
+    assert next(step.stage for step in trace_lineage(told.root, "stamps-search@best")) == "build_search_index"
     record_run(told)
     log_search(
         client,

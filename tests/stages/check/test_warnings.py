@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
-from components.core.check_warnings import read_warnings, upstream, warnings_path
+from components.core.check_warnings import read_warnings, upstream_outputs, warnings_path
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
 from components.core.graph import load_graph
@@ -100,10 +100,10 @@ def test_a_damaged_file_of_warnings_is_named(root: Path) -> None:
 
 
 def test_show_looks_at_every_output_that_a_dataset_is_made_from(root: Path) -> None:
-    found = upstream(load_graph(root), "spoken")
+    found = upstream_outputs(load_graph(root), "spoken")
     assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(found) == {"spoken/evaluate_retrieval"}
     assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(found)
-    assert "captioners/cells/english-t2t8x8/train_captioner" in upstream(load_graph(root), "captioners")
+    assert "captioners/cells/english-t2t8x8/train_captioner" in upstream_outputs(load_graph(root), "captioners")
 
 
 MEASURED = (

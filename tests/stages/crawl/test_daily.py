@@ -105,12 +105,12 @@ def test_the_later_stages_compute_only_the_new_shards(crawl, tmp_path):
         first, _, _ = crawl(web, "day-1")
         made = make_stage(tmp_path, "filter", params={}, inputs={"input": first})
         made.map(pass_on, first.shards, step="filter", params={})
-        assert made.from_cache() == {"filter": "0 of 4"}
+        assert made.cache_summary() == {"filter": "0 of 4"}
         web.things |= site(range(21))
         second, _, _ = crawl(web, "day-2", "day-1")
     made = make_stage(tmp_path, "filter", params={}, inputs={"input": second})
     made.map(pass_on, second.shards, step="filter", params={})
-    assert made.from_cache() == {"filter": "4 of 5"}
+    assert made.cache_summary() == {"filter": "4 of 5"}
 
 
 def pass_on(table, task) -> ShardOut:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.params_edit import set_texts
+from components.core.params_edit import replace_values
 from components.tools.snapshots.next_snapshot import next_snapshot
 from tests.support import PROJECT
 
@@ -85,7 +85,7 @@ def test_the_command_says_what_it_did(root):
 def test_any_text_is_written_so_that_it_is_read_back(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("p") / "params.yaml"
     path.write_text("a:  # one\n  b: {c: old, d: 1}   # two\n  e: 'x'\n")
-    set_texts(path, ["a"], {"e": text})
+    replace_values(path, ["a"], {"e": text})
     assert yaml.safe_load(path.read_text()) == {"a": {"b": {"c": "old", "d": 1}, "e": text}}
     assert path.read_text().startswith("a:  # one\n  b: {c: old, d: 1}   # two\n  e: ")
 
@@ -100,7 +100,7 @@ def test_any_text_is_written_so_that_it_is_read_back(tmp_path_factory, text):
 def test_a_setting_that_had_its_default_is_added_and_comments_stay(tmp_path, before, after):
     path = tmp_path / "params.yaml"
     path.write_text(before)
-    set_texts(path, ["a", "b"], {"c": "z", "d": "y"})
+    replace_values(path, ["a", "b"], {"c": "z", "d": "y"})
     assert path.read_text() == after
 
 
@@ -108,5 +108,5 @@ def test_what_cannot_be_set_is_named_and_the_file_stays(tmp_path):
     path = tmp_path / "params.yaml"
     path.write_text("a: {b: [1], c: x}\n")
     with pytest.raises(HearsightError, match="b"):
-        set_texts(path, ["a"], {"b": "y"})
+        replace_values(path, ["a"], {"b": "y"})
     assert path.read_text() == "a: {b: [1], c: x}\n"

@@ -13,7 +13,7 @@ from components.core.ledger import ledger_table
 from components.stages.crawl.posts.calls import Reply
 from components.stages.crawl.posts.found import pages_of
 from components.stages.crawl.posts.mastodon import MastodonApi
-from components.stages.crawl.posts.provider import provider_of
+from components.stages.crawl.posts.servers import provider_of
 from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
 from components.stages.crawl.sources.found import write_found

@@ -124,7 +124,7 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
     added, stage = dedup(tmp_path / "added", [*old, new], settings(), tmp_path / "state")
     rebuilt, _ = dedup(tmp_path / "rebuilt", [*old, new], settings(), tmp_path / "fresh")
     assert added.manifest.digest == rebuilt.manifest.digest
-    assert stage.from_cache() == {"pictures": "2 of 3", "repeats": "2 of 3"}
+    assert stage.cache_summary() == {"pictures": "2 of 3", "repeats": "2 of 3"}
     assert stage.annotations.computed == {}
     # Names and representatives stay: what was kept is kept, in the group it had.
     groups = {r["key"]: r["group"] for r in added.table().to_pylist()}

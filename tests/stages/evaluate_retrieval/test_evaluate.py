@@ -80,9 +80,9 @@ def test_another_row_undoes_nothing_that_was_scored(
     fewer = tuned(tmp_path / "fewer", spoken, start, ["both-100"], [0])
     evaluation(tmp_path, spoken, fewer)
     stage = evaluation(tmp_path, spoken, models)
-    assert stage.from_cache() == {"models": "1 of 2"}
-    assert evaluation(tmp_path, spoken, models, resamples=60).from_cache() == {"models": "2 of 2"}
-    assert evaluation(tmp_path, spoken, models, matching=["picture"]).from_cache() == {"models": "0 of 2"}
+    assert stage.cache_summary() == {"models": "1 of 2"}
+    assert evaluation(tmp_path, spoken, models, resamples=60).cache_summary() == {"models": "2 of 2"}
+    assert evaluation(tmp_path, spoken, models, matching=["picture"]).cache_summary() == {"models": "0 of 2"}
 
 
 def test_what_cannot_be_evaluated_is_an_error_in_one_line(

@@ -50,7 +50,7 @@ def fine_tune(root: Path, one: SpokenSet, start: StageOutput, **changed: Any) ->
     stage = make_stage(root, "finetune_retrieval", "stamps", finetune_retrieval.Params.model_validate(chosen | changed), inputs)
     finetune_retrieval.run(stage)
     stage.finish()
-    return StageOutput(stage.out), stage.from_cache()
+    return StageOutput(stage.out), stage.cache_summary()
 
 
 def config_of(models: StageOutput, key: str) -> dict[str, Any]:

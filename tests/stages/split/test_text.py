@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.caption_normalization import normalised
+from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.split import ByGroup, ByOwner, ByText, run
@@ -27,7 +27,7 @@ def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(reco
     found = components(records)
 
     def touch(one: Said, other: Said) -> bool:
-        same = normalised(one.caption) == normalised(other.caption)
+        same = normalise_caption(one.caption) == normalise_caption(other.caption)
         return same or one.picture == other.picture or one.group == other.group
 
     for first in records:  # a component is what can be reached from its smallest key
@@ -58,13 +58,13 @@ def test_shares_are_close_though_components_are_unequal():
     [("Une pomme rouge.", "une  pomme ROUGE !"), ("Straße", "STRASSE"), ("É", "E\u0301"), ("ﬁn", "fin"), ("l'eau", "L’eau")],
 )
 def test_captions_that_differ_in_spelling_alone_are_one_text(one, other):
-    assert normalised(one) == normalised(other)
+    assert normalise_caption(one) == normalise_caption(other)
 
 
 def test_accents_tell_texts_apart_and_symbols_alone_stay_themselves():
-    assert normalised("el papa") != normalised("el papá")
-    assert (normalised("?"), normalised("!!"), normalised("")) == ("?", "!!", "")
-    assert normalised("हिन्दी") != normalised("हन्द")
+    assert normalise_caption("el papa") != normalise_caption("el papá")
+    assert (normalise_caption("?"), normalise_caption("!!"), normalise_caption("")) == ("?", "!!", "")
+    assert normalise_caption("हिन्दी") != normalise_caption("हन्द")
 
 
 def go(tmp_path, output, rows, params=SETTINGS):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from components.cli.cache import ASKED, is_asked
+from components.cli.cache import SERVICES, holds_answers
 from components.cli.main import app
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
@@ -133,14 +133,14 @@ def test_a_file_that_sqlite_cannot_read_keeps_every_result(root: Path, annotator
     path.write_bytes(data)
     (damage,) = find_damage(path.parent)
     assert damage.structural and damage.store == path
-    paid = ("--answers",) if is_asked(path) else ()
+    paid = ("--answers",) if holds_answers(path) else ()
     code, said = hearsight("--yes", *paid)
     assert code == 0, said
     lost = set(TRUTH) - set(stored(path))
     assert len(lost) <= 1 and all(stored(path)[key] == TRUTH[key] for key in set(TRUTH) - lost)
     assert find_damage(path.parent) == []
     copy = path.with_name(path.name + ".damaged")
-    assert copy.exists() == is_asked(path) and (not copy.exists() or copy.read_bytes() == bytes(data))
+    assert copy.exists() == holds_answers(path) and (not copy.exists() or copy.read_bytes() == bytes(data))
 
 
 def test_one_changed_byte_anywhere_costs_one_result_at_most(root: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_stores_of_all_services_are_known_as_such() -> None:
                 names += [ast.literal_eval(item.value) for item in node.body if _is_name(item)]  # type: ignore[attr-defined]
     services = [name for name in names if name]
     assert len(services) >= 7, services
-    assert all(name.startswith(ASKED) for name in services), services
+    assert all(name.startswith(SERVICES) for name in services), services
 
 
 def _asks(body: Sequence[ast.stmt], bases: Sequence[ast.expr]) -> bool:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 import yaml
 
-from components.core.addresses import address, named
+from components.core.addresses import parse_output_name, stage_address
 from components.core.graph import load_graph
 from components.tools.demo.lanes import lanes, new_lanes, next_lane
 from components.tools.demo.overlay import HEADER
@@ -59,7 +59,7 @@ def test_a_failure_is_shown_with_its_log_and_the_same_command_continues(root):
     failed = start(root, "demo")
     said = failed.communicate()[0]
     assert failed.returncode != 0
-    assert {"first@a", "first@b", "check-first@a", "check-first@b"} == set(re.findall(r"stage [1-4] of 6: (\S+)", said))  # in lanes
+    assert {"first@a", "first@b", "check-first@a", "check-first@b"} == set(re.findall(r"stage [1-4] of 6: (\S+)", said))
     assert "stage 5 of 6: second@c" in said
     assert "'second@c' failed: hearsight: the disk is full" in said
     assert str(root / LOG) in said
@@ -93,7 +93,7 @@ def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):
 def test_every_stage_and_check_is_in_one_lane_behind_what_it_reads():
     graph = load_graph(PROJECT)
     reads = {
-        address(dataset, stage): {address(*named(output)) for output in inputs.values()}
+        stage_address(dataset, stage): {stage_address(*parse_output_name(output)) for output in inputs.values()}
         for stage, takers in graph.chain.items()
         for dataset, inputs in takers.items()
     }
@@ -114,8 +114,8 @@ def test_lanes_that_run_at_the_same_time_read_nothing_of_each_other():
     lane_of = {target: lane for lane in found for target in lane.targets}
     for stage, takers in graph.chain.items():
         for dataset, inputs in takers.items():
-            mine = lane_of[address(dataset, stage)]
-            theirs = [lane_of[address(*named(output))] for output in inputs.values()]
+            mine = lane_of[stage_address(dataset, stage)]
+            theirs = [lane_of[stage_address(*parse_output_name(output))] for output in inputs.values()]
             assert all(lane is mine or mine.waits_for(lane) for lane in theirs), f"{dataset}/{stage}"
     first = [lane for lane in found if not any(lane.waits_for(other) for other in found)]
     assert len(first) == len(graph.chain["crawl"]) and found[: len(first)] == first

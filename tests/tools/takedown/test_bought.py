@@ -44,7 +44,7 @@ def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path
         name: raw_key(wish(text, "google-wavenet-a", **MANNER, shaped_there=shaped_there))
         for name, text in (("gone", "a dog"), ("kept", "a cat"))
     }
-    ResultCache(tmp_path / "annotations").keep(SPEECH, {key: name.encode() for name, key in bought.items()})
+    ResultCache(tmp_path / "annotations").write(SPEECH, {key: name.encode() for name, key in bought.items()})
     (tmp_path / "takedown.jsonl").write_text("")
     wanted = Wanted(read_takedown(tmp_path / "takedown.jsonl"))
     removed = gather([lambda: io.BytesIO(buffer.getvalue())], wanted, Content(keys={"gone", "free"}))
@@ -53,7 +53,7 @@ def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path
     ((path, keys),) = annotated(tmp_path, seeker)
     assert keys == [bought["gone"]]
     forget_annotations(path, keys)
-    assert list(ResultCache(tmp_path / "annotations").known(SPEECH, list(bought.values())).values()) == [b"kept"]
+    assert list(ResultCache(tmp_path / "annotations").read_existing(SPEECH, list(bought.values())).values()) == [b"kept"]
 
 
 def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> None:

@@ -21,7 +21,7 @@ from components.execution.runner import StageResult
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
-from components.tracking.lineage import lineage
+from components.tracking.lineage import trace_lineage
 from tests.pipeline.conftest import small_params
 from tests.pipeline.harness import ENVIRONMENT, Project, make_project
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
@@ -224,7 +224,7 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
     shutil.rmtree(root / "data" / "english" / "split")
     project.run("dvc", "checkout", "split@english")
     assert own(project, "split", STAYS) == before.rows["split"]
-    walked = [step.stage for step in lineage(root, "english-captioner/1") if step.stage]
+    walked = [step.stage for step in trace_lineage(root, "english-captioner/1") if step.stage]
     assert walked == ["pretrain_retrieval", *reversed(STAGES)]
 
 
