@@ -1,6 +1,6 @@
 """CPU time of a check after the import of Great Expectations: `python -m benchmarks.checks [--records 40000]`.
 
-Boundaries are synthetic, of every stage, and pass. A check is what a forked child of a process that has already imported does.
+Outputs are synthetic, of every stage, and pass. A check is what a forked child of a process that has already imported does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def cpu(children: bool = False) -> float:
 def main() -> None:
     """Print a row a stage: records, CPU seconds of the check in a forked child."""
     parser = argparse.ArgumentParser(description="CPU time of a check after the import of Great Expectations.")
-    parser.add_argument("--records", type=int, default=40, help="records of each boundary")
+    parser.add_argument("--records", type=int, default=40, help="records of each output")
     parser.add_argument("--stage", action="append", choices=list(OUTPUT_SCHEMAS), help="again for another; all without")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from components.execution.runner import limit_threads
+from components.execution.engine import limit_threads
+from tests.google.fake_google import FakeGoogle
 from tests.groups import group, weight
 from tests.support import THOROUGH
 
@@ -77,3 +78,14 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     client.create_bucket(Bucket="archive")
     yield client
     server.stop()
+
+
+@pytest.fixture
+def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGoogle]:
+    with FakeGoogle().running() as server:
+        monkeypatch.setenv("GOOGLE_API_KEY", "key-of-a-test")
+        monkeypatch.setenv("GOOGLE_LANGUAGE_ENDPOINT", server.url)
+        monkeypatch.setenv("GOOGLE_VISION_ENDPOINT", server.url)
+        monkeypatch.setenv("GOOGLE_TEXTTOSPEECH_ENDPOINT", server.url)
+        monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
+        yield server

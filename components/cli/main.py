@@ -27,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Turn web pages into described, spoken, de-duplicated image sets, and train and compare models on them.",
+    epilog="Commands work on the project around the current folder: the nearest folder upwards that holds dvc.yaml and "
+    "params.yaml. Set the environment variable HEARSIGHT_ROOT to that folder to run them from anywhere.",
 )
 snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web, from which the crawl makes its records.")
 app.add_typer(snapshots, name="snapshot")
@@ -154,21 +156,27 @@ def cost(
 
 @app.command()
 def explain(
-    what: Annotated[str, typer.Argument(help="A record's key (or its beginning), or a page's or picture's URL.")] = "",
+    what: Annotated[
+        str,
+        typer.Argument(help="A record's key (or its beginning), a page's or picture's address, or a picture's file or sha256."),
+    ] = "",
     rule: Annotated[str, typer.Option("--rule", help="Instead: list what this rule dropped, e.g. page_over_budget.")] = "",
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="With --rule: only this dataset. Default: all.")] = "",
 ) -> None:
-    """Print what each stage decided about a record, or all that one rule dropped, from the ledger."""
+    """Print what each stage decided about a record and what each filter rule measured, or all that one rule dropped."""
     from components.core.errors import HearsightError
     from components.core.graph import find_root, load_graph
-    from components.tracking.explain import dropped_by
+    from components.stages.filter.measured import measured_by_output
+    from components.tracking.explain import dropped_by, with_rules
     from components.tracking.explain import explain as explain_record
 
     if bool(what) == bool(rule):
         raise HearsightError("names no record and no rule, or both", where="hearsight explain", hint="give one of them")
     if rule:
         return print_table(dropped_by(load_graph(find_root()), rule, dataset))
-    lives = explain_record(load_graph(find_root()), what)
+    graph = load_graph(find_root())
+    lives = explain_record(graph, what)
+    lives = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
     if sys.stdout.isatty():
         for life in lives:
             say(life.text())
@@ -192,26 +200,18 @@ def lineage(
 
 @app.command()
 def show(dataset: Dataset = "english") -> None:
-    """Print the results of a finished run: records kept and dropped, scores, and where its pages are."""
+    """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
     from components.core.check_warnings import ABOUT, read_warnings, upstream
     from components.core.graph import find_root, load_graph
-    from components.core.stage_output import StageOutput
+    from components.tracking.overview import finished, overview, pages
     from components.tracking.recorder import flush_or_warn
 
     root = find_root()
     flush_or_warn(root)
     graph = load_graph(root)
-    taken = graph.stages_of(dataset)
-    ends = (
-        ("report", "report.html"),
-        ("posts_report", "analysis.html"),
-        ("evaluate_captioners", "compare.html"),
-        ("evaluate_retrieval", "retrieval.html"),
-    )
-    last, page = next((end for end in ends if end[0] in taken), ends[0])
-    graph.require(last, dataset)
-    report = StageOutput(graph.output(last, dataset))
-    say(report.file("summary.txt").read_text())
+    done = finished(graph, dataset)
+    last = next((stage for stage in ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval") if stage in done), "")
+    say(done[last].file("summary.txt").read_text() if last else overview(graph, dataset))
     if warnings := read_warnings(root, upstream(graph, dataset)):
         say(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:
@@ -219,18 +219,8 @@ def show(dataset: Dataset = "english") -> None:
         say("")
     say("where to look")
     for what, place in (
-        (page.partition(".")[0], report.path / page),
-        *(
-            (("nearest neighbours", graph.output("build_search_index", dataset) / "neighbours.html"),)
-            if "build_search_index" in taken
-            else ()
-        ),
-        *(
-            (("voices, to listen to", graph.output("evaluate_speech", dataset) / "listen.html"),)
-            if "evaluate_speech" in taken
-            else ()
-        ),
-        ("checks (Data Docs)", root / "reports" / "data_docs"),
+        *pages(graph, dataset).items(),
+        *((("checks (Data Docs)", docs),) if (docs := root / "reports" / "data_docs").is_dir() else ()),
         ("experiments, models, flow runs, all in a browser", "make ui"),
     ):
         say(f"  {what}: {place}")

@@ -11,7 +11,7 @@ import typer
 
 from components.cli.main import app
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 HEADER = """# The commands
 
 Written by `make docs` from the help texts; edit those. Every command prints JSON lines when its output is not a terminal. An
@@ -38,8 +38,9 @@ def commands(command: Any = None, name: str = "hearsight") -> Iterator[tuple[str
 def reference() -> str:
     """Return the Markdown text of docs/cli.md."""
     listed = list(commands())
+    epilog = " ".join((root_command().epilog or "").split())
     index = "\n".join(f"- [`{name}`](#{name.replace(' ', '-')}): {_sentence(command)}" for name, command in listed)
-    return "\n".join([HEADER, index, *(_section(name, command) for name, command in listed)])
+    return "\n".join([HEADER, epilog + "\n", index, *(_section(name, command) for name, command in listed)])
 
 
 def _sentence(command: Any) -> str:

@@ -103,7 +103,7 @@ def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     from components.core.stage_output import StageOutput
 
     try:
-        speech = StageOutput(find_root() / "data" / searcher.about["speech"]["boundary"])
+        speech = StageOutput(find_root() / "data" / searcher.about["speech"]["output"])
         there = speech.digest == searcher.about["speech"]["digest"]
     except (HearsightError, KeyError, TypeError):
         there = False

@@ -16,8 +16,9 @@ LONGEST = 10_000
 
 @app.command()
 def voices() -> None:
-    """List the voices: language, sex, engine, licence, and whether each is installed or which command does it."""
-    from components.speech.voices.catalogue import VOICES, installed
+    """List the voices: language, sex, engine, licence, and whether each is installed, or why not and what installs it."""
+    from components.speech.voices.availability import lack_of
+    from components.speech.voices.catalogue import VOICES
 
     print_table(
         [
@@ -28,7 +29,7 @@ def voices() -> None:
                 "engine": voice.model,
                 "licence": voice.licence,
                 "extra": "yes" if voice.extra else "no",
-                "installed": "yes" if installed(voice) else f"no: {voice.install}",
+                "installed": f"not available: {lack.why}; {lack.cure}" if (lack := lack_of(voice)) else "yes",
             }
             for voice in VOICES.values()
         ]

@@ -6,7 +6,6 @@ writes those that were not met to ``reports/warnings/<dataset>/<stage>.json``. T
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -54,7 +53,7 @@ def warnings_path(root: Path, dataset: str, stage: str) -> Path:
 
 def warnings_bytes(output: str, warnings: Sequence[CheckWarning]) -> bytes:
     """Return a warnings file's content; it depends on the output and on its suite alone."""
-    return (canonical_json({"boundary": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
+    return (canonical_json({"output": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
 
 
 def all_warnings(root: Path) -> list[CheckWarning]:
@@ -64,14 +63,14 @@ def all_warnings(root: Path) -> list[CheckWarning]:
     return read_warnings(root, map(str, checked))
 
 
-def read_warnings(root: Path, boundaries: Iterable[str]) -> list[CheckWarning]:
+def read_warnings(root: Path, outputs: Iterable[str]) -> list[CheckWarning]:
     """Read the warnings of outputs (``<dataset>/<stage>``), in that order; an output without a check has none.
 
     Raises:
         HearsightError: a file is not a warnings file.
     """
     found: list[CheckWarning] = []
-    for output in boundaries:
+    for output in outputs:
         dataset, stage = named(output)
         path = warnings_path(root, dataset, stage)
         try:
@@ -92,16 +91,6 @@ def input_warnings(inputs: Iterable[StageOutput]) -> list[str]:
     # An output lies in <root>/data/<its name>.
     roots = {output.name: output.path.parents[output.name.count("/") + 1] for output in inputs}
     return [warning.text for name, root in roots.items() for warning in read_warnings(root, [name])]
-
-
-def with_warnings(page: str, warnings: Sequence[str]) -> str:
-    """Return an HTML page with a section of warnings before its first ``<h2>``; the page itself when there are none."""
-    if not warnings:
-        return page
-    items = "".join(f"<li>{html.escape(warning)}</li>" for warning in warnings)
-    section = f'<h2 id="warnings">Warnings of the checks</h2><p>{ABOUT}</p><ul>{items}</ul>\n'
-    head, mark, rest = page.partition("<h2")
-    return head + section + mark + rest
 
 
 def upstream(graph: Graph, dataset: str) -> list[str]:

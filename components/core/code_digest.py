@@ -22,7 +22,7 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
-from components.core.module_facts import Facts, facts_of, syntax_tree
+from components.core.module_facts import ModuleFacts, facts_of, syntax_tree
 
 __all__ = ["PLUMBING", "Code", "code_digest", "reached_files", "syntax_tree"]
 
@@ -65,7 +65,7 @@ class Code:
 
     def __init__(self, root: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self.root = root
-        self.facts: Callable[[str], Facts] = cache(lambda file: facts_of(read(root / file), root / FACTS))
+        self.facts: Callable[[str], ModuleFacts] = cache(lambda file: facts_of(read(root / file), root / FACTS))
         self.content: Callable[[str], str] = cache(lambda file: hashlib.sha256(read(root / file)).hexdigest())
         self.listed = cache(self._listed)
         self.references = cache(self._references)

@@ -5,35 +5,48 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from components.core.errors import HearsightError
 
 
-def fsync_folder(folder: Path) -> None:
-    """Make renames inside ``folder`` durable."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Make a file's content, or the names inside a folder, durable."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def publish(path: Path, write: Callable[[Path], None]) -> None:
+def fsync_folder(folder: Path) -> None:
+    """Make renames inside ``folder`` durable."""
+    sync(folder)
+
+
+def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None = None, durable: bool = True) -> None:
     """Let ``write`` fill a temporary file beside ``path``, then sync it and rename it into place.
+
+    Args:
+        path: the file to write.
+        write: writes all of the file it is given.
+        temporary: where it is until then; by default a name that no other process or thread uses.
+        durable: sync it; without, a power failure may lose the file but a reader still never sees half of one.
 
     Raises:
         HearsightError: the disk is full or not writable; the temporary file is removed, ``path`` is as it was.
     """
+    temporary = temporary or path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         write(temporary)
-        with temporary.open("rb") as handle:
-            os.fsync(handle.fileno())
+        if durable:
+            sync(temporary)
         temporary.replace(path)
-        fsync_folder(path.parent)
+        if durable:
+            sync(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise disk_error(error, path) from error
@@ -42,13 +55,63 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
-def publish_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path`` atomically and durably; errors as for :func:`publish`."""
-    publish(path, lambda temporary: _write_all(temporary, data))
+def publish_folder(
+    folder: Path,
+    fill: Callable[[Path], None],
+    keep: Callable[[Path], bool],
+    *,
+    temporary: Path | None = None,
+    durable: bool = True,
+) -> bool:
+    """Let ``fill`` write into a temporary folder beside ``folder``, then sync all of it and rename it into place.
+
+    Args:
+        folder: the folder to write.
+        fill: writes into the empty folder it is given.
+        keep: asked with the new folder when ``folder`` is there already: True keeps the old one, False replaces it.
+        temporary: where the new folder is until then; what is there is removed.
+        durable: sync files and folders.
+
+    Returns:
+        Whether the new folder was put into place.
+
+    Raises:
+        HearsightError: the disk is full or not writable; the temporary folder is removed.
+    """
+    temporary = temporary or folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        fill(temporary)
+        if durable:
+            for path in sorted(temporary.rglob("*")):
+                sync(path)
+            sync(temporary)
+        try:
+            temporary.rename(folder)
+        except OSError:
+            if not folder.exists():
+                raise
+            if keep(temporary):
+                return False
+            shutil.rmtree(folder)
+            temporary.rename(folder)
+        if durable:
+            sync(folder.parent)
+        return True
+    except OSError as error:
+        raise disk_error(error, folder) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _write_all(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+def publish_bytes(path: Path, data: bytes | memoryview, *, temporary: Path | None = None, durable: bool = True) -> None:
+    """Write ``data`` to ``path`` atomically; arguments and errors as for :func:`publish`."""
+
+    def write(target: Path) -> None:
+        target.write_bytes(data)
+
+    publish(path, write, temporary=temporary, durable=durable)
 
 
 def link_or_copy(source: Path, target: Path) -> None:

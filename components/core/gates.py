@@ -21,7 +21,7 @@ def gate_bytes(name: str, digest: str) -> bytes:
 
     The stages after depend on it, so it holds nothing of the suite: an edited suite checks again and moves no work.
     """
-    return (canonical_json({"boundary": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
+    return (canonical_json({"output": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
 
 
 def require_passed(root: Path, output: StageOutput) -> None:

@@ -18,6 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+
 _PARSING = threading.RLock()
 # A worker forked while another thread parses would otherwise wait for that thread, which does not exist in the worker.
 os.register_at_fork(before=_PARSING.acquire, after_in_parent=_PARSING.release, after_in_child=_PARSING.release)
@@ -27,7 +30,7 @@ _LOCATING = {"__file__", "__path__", "__spec__", "resources", "get_data", "getfi
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class Facts(NamedTuple):
+class ModuleFacts(NamedTuple):
     """What the digests need of one source file.
 
     A reference is ``"package.module"`` for ``import package.module`` and for a string constant that names a module of this
@@ -71,7 +74,7 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def facts_of(source: bytes, folder: Path | None = None) -> Facts:
+def facts_of(source: bytes, folder: Path | None = None) -> ModuleFacts:
     """Return the facts of one file.
 
     Args:
@@ -93,7 +96,7 @@ def facts_of(source: bytes, folder: Path | None = None) -> Facts:
     return _KNOWN[key]
 
 
-_KNOWN: dict[str, Facts] = {}
+_KNOWN: dict[str, ModuleFacts] = {}
 
 
 @cache
@@ -102,13 +105,15 @@ def _form() -> bytes:
     return hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode()).digest()
 
 
-def _made(source: bytes) -> Facts:
+def _made(source: bytes) -> ModuleFacts:
     tree = strip_docstrings(parse(source))
     executed: set[str] = set()
     called: set[str] = set()
     _collect(tree, executed, called)
     locates = any(_LOCATING.intersection(_names(node)) for node in ast.walk(tree))
-    return Facts(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(executed)), tuple(sorted(called)), locates)
+    return ModuleFacts(
+        hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(executed)), tuple(sorted(called)), locates
+    )
 
 
 def _names(node: ast.AST) -> Iterable[str]:
@@ -149,25 +154,23 @@ def _references(node: ast.AST) -> Iterable[str]:
     return []
 
 
-def _read(entry: Path) -> Facts | None:
+def _read(entry: Path) -> ModuleFacts | None:
     try:
         kept = json.loads(entry.read_bytes())
-        facts = Facts(kept["digest"], tuple(kept["executed"]), tuple(kept["called"]), bool(kept["locates"]))
+        facts = ModuleFacts(kept["digest"], tuple(kept["executed"]), tuple(kept["called"]), bool(kept["locates"]))
         return facts if kept["sum"] == _sum(facts) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _write(entry: Path, facts: Facts) -> None:
-    # Renamed into place, so that a reader never sees half an entry; not synced, since an entry lost with the power is made again.
-    temporary = entry.with_name(f".{entry.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+def _write(entry: Path, facts: ModuleFacts) -> None:
+    content = json.dumps({**facts._asdict(), "sum": _sum(facts)}).encode()
     try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps({**facts._asdict(), "sum": _sum(facts)}))
-        temporary.replace(entry)
-    except OSError:
+        # Not synced: an entry lost in a power failure is made again.
+        publish_bytes(entry, content, durable=False)
+    except (OSError, HearsightError):
         pass  # the facts are at hand; a folder that cannot be written costs time only
 
 
-def _sum(facts: Facts) -> str:
+def _sum(facts: ModuleFacts) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -147,7 +147,7 @@ MODEL = pa.schema(
         _field("key", STR, "<row>-<seed>, of a captioner <network>-<seed>"),
         _field("kind", STR, "captioner or dual_encoder"),
         _field("seed", I32),
-        _field("weights", STR, "path inside the boundary"),
+        _field("weights", STR, "path inside the output"),
         _field("weights_sha256", STR),
         _field("parameters", I64),
         _field("steps", I32, "optimiser steps"),
@@ -205,14 +205,14 @@ INDEXED = pa.schema(
         _field("seconds", F32, "s; 0 for a picture"),
         _field("audio_sha256", STR, "empty for a picture"),
         _field("media", STR, "tar shard / member in the speech's output; empty for a picture"),
-        _field("thumbnail", STR, "path inside the boundary's search/ of a small picture; empty where none is kept"),
+        _field("thumbnail", STR, "path inside the output's search/ of a small picture; empty where none is kept"),
     ]
 )
 FIGURE = pa.schema(
     [
         _field("key", STR),
         _field("title", STR),
-        _field("path", STR, "path inside the boundary"),
+        _field("path", STR, "path inside the output"),
         _field("sha256", STR),
     ]
 )

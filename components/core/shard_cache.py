@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from components.core.digests import canonical_json, digest_value, sha256_file
-from components.core.files import disk_error, fsync_folder
+from components.core.files import publish_folder
 
 ENTRY = "entry.json"
 FORGOTTEN = 7 * 24 * 3600.0
@@ -64,30 +64,15 @@ class ShardCache:
         if (there := self.known(step, key)) is not None:
             return there, True
         final = self._place(step, key)
-        shutil.rmtree(final, ignore_errors=True)
-        temporary = final.with_name(f"{final.name}.tmp-{machine()}-{os.getpid()}")
-        shutil.rmtree(temporary, ignore_errors=True)
-        try:
-            temporary.mkdir(parents=True)
-            fill(temporary)
-            files = {}
-            for path in sorted(path for path in temporary.rglob("*") if path.is_file()):
-                with path.open("rb") as handle:
-                    os.fsync(handle.fileno())
-                files[str(path.relative_to(temporary))] = sha256_file(path)
-            (temporary / ENTRY).write_text(canonical_json(files))
-            fsync_folder(temporary)
-            try:
-                temporary.rename(final)
-            except OSError:
-                # Another run computed the same thing meanwhile; equal keys have equal bytes, so theirs serves.
-                if not self._is_whole(final):
-                    raise
-            fsync_folder(final.parent)
-        except OSError as error:
-            raise disk_error(error, final) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+
+        def fill_and_list(folder: Path) -> None:
+            fill(folder)
+            files = {str(p.relative_to(folder)): sha256_file(p) for p in sorted(folder.rglob("*")) if p.is_file()}
+            (folder / ENTRY).write_text(canonical_json(files))
+
+        # Equal keys have equal bytes, so what another run computed meanwhile serves.
+        mark = f"{final.name}.tmp-{machine()}-{os.getpid()}"
+        publish_folder(final, fill_and_list, lambda _: self._is_whole(final), temporary=final.with_name(mark))
         return final, False
 
     def known(self, step: str, key: object) -> Path | None:

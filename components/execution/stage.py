@@ -279,7 +279,7 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         "dataset": stage.dataset,
         "manifest_sha256": StageOutput(stage.out).digest,
         "parents": [
-            {"name": name, "boundary": output.name, "manifest_sha256": output.digest}
+            {"name": name, "output": output.name, "manifest_sha256": output.digest}
             for name, output in sorted(stage.inputs.items())
         ]
         + stage.parents,

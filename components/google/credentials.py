@@ -43,6 +43,10 @@ def find_credentials() -> Any:
         why = " ".join(str(error).split()).split(". ")[0][:160]
         hint = f"set {KEY}, or run `gcloud auth application-default login`, or let GOOGLE_APPLICATION_CREDENTIALS name a file"
         raise HearsightError(f"there are no credentials ({why})", where=WHERE, hint=hint) from None
+    except Exception as error:  # of a file that is a folder, or no object, google-auth raises errors of other kinds
+        why = " ".join(str(error).split())[:160]
+        hint = "correct GOOGLE_APPLICATION_CREDENTIALS"
+        raise HearsightError(f"the credentials cannot be read ({why})", where=WHERE, hint=hint) from None
 
 
 def _installed() -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,10 +42,11 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
         HearsightError: there is nothing to train on, the loss ran away, memory does not suffice, or a file is damaged.
     """
     from components.models.loading import save_dual_encoder
+    from components.training.history import DUAL_ENCODER, history_csv
 
     recipe, config = train(spec, task)
     save_dual_encoder(folder, recipe.best["weights"], config)
-    (folder / "history.csv").write_text(history_csv(recipe.history), encoding="utf-8")
+    (folder / "history.csv").write_text(history_csv(recipe.history, DUAL_ENCODER), encoding="utf-8")
 
 
 def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[str, Any]]:
@@ -115,7 +114,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         "start": spec["start"],
         "frames": clips["frames"],
         "matching": chosen["matching"],
-        "sets": {name: {"boundary": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
+        "sets": {name: {"output": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
         "best_epoch": best["epoch"],
         "validation": best["validation"],
         "steps": recipe.steps,
@@ -161,15 +160,6 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
         hint = "train and prepare with the same settings, then run again"
         raise HearsightError(str(error), where=output.name, hint=hint) from error
     return network, set(start["towers"])
-
-
-def history_csv(history: list[dict[str, Any]]) -> str:
-    """Epoch, mean training loss and validation metric, a line an epoch."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["epoch", "loss", "validation"])
-    writer.writerows([row["epoch"], f"{row['loss']:.6f}", f"{row['validation']:.6f}"] for row in history)
-    return text.getvalue()
 
 
 def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:

@@ -68,12 +68,12 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
 
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            folder = Path(mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="boundary", dst_path=scratch))
+            folder = Path(mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="output", dst_path=scratch))
             manifest, told = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
         except Exception as error:  # every store raises its own
             line = " ".join(str(error).split())[:200]
             raise HearsightError(
-                f"its copy of the boundary's records cannot be read ({line})", where=where, hint="run its stage again"
+                f"its copy of the output's records cannot be read ({line})", where=where, hint="run its stage again"
             ) from None
     checks = {
         "output_digest": (digest, sha256_bytes(manifest)),

@@ -115,4 +115,4 @@ def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
 
 def dataset_of(parent: Mapping[str, str]) -> tuple[str, str]:
     """The name and the whole digest under which a parent is an MLflow dataset."""
-    return parent.get("boundary", parent["name"]), parent.get("manifest_sha256") or parent["digest"]
+    return parent.get("output", parent["name"]), parent.get("manifest_sha256") or parent["digest"]

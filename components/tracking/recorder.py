@@ -208,14 +208,14 @@ def _surroundings(root: Path, dataset: str, stage: str, started: float) -> dict[
 def _upstream(root: Path, dataset: str, parents: list[dict[str, str]]) -> dict[str, Any]:
     """The parameters of every stage this one's inputs came through, by stage (another dataset's as ``dataset/stage``)."""
     found: dict[str, Any] = {}
-    ahead = [parent["boundary"] for parent in parents if "boundary" in parent]
+    ahead = [parent["output"] for parent in parents if "output" in parent]
     while ahead:
         name = ahead.pop()
         path = lineage_path(root / "data" / name)
         if name.removeprefix(f"{dataset}/") not in found and path.is_file():
             lineage = json.loads(path.read_bytes())
             found[name.removeprefix(f"{dataset}/")] = lineage["params"]
-            ahead += [parent["boundary"] for parent in lineage["parents"] if "boundary" in parent]
+            ahead += [parent["output"] for parent in lineage["parents"] if "output" in parent]
     return found
 
 

@@ -165,7 +165,7 @@ def _log_inputs(client: MlflowClient, run_id: str, record: Record) -> None:
     inputs = []
     for parent in record.parents:
         name, digest = dataset_of(parent)
-        source = canonical_json({"digest": digest, "uri": f"data/{name}/manifest.json" if "boundary" in parent else name})
+        source = canonical_json({"digest": digest, "uri": f"data/{name}/manifest.json" if "output" in parent else name})
         inputs.append(
             DatasetInput(
                 Dataset(name, digest[:DATASET_DIGEST], "local", source), [InputTag("mlflow.data.context", parent["name"])]
@@ -193,9 +193,9 @@ def _still_there(out: Path, digest: str) -> bool:
 
 
 def _log_files(client: MlflowClient, run_id: str, out: Path) -> None:
-    client.log_artifact(run_id, str(out / "manifest.json"), "boundary")
+    client.log_artifact(run_id, str(out / "manifest.json"), "output")
     lineage = out / LINEAGE if (out / LINEAGE).is_file() else lineage_path(out)
-    client.log_text(run_id, lineage.read_text(encoding="utf-8"), f"boundary/{LINEAGE}")
+    client.log_text(run_id, lineage.read_text(encoding="utf-8"), f"output/{LINEAGE}")
     for entry in json.loads((out / "manifest.json").read_bytes())["files"]:
         path = out / entry["path"]
         if _is_shown(entry["path"], entry["bytes"]) and path.is_file():

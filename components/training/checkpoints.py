@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from pytorch_lightning.callbacks import Checkpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from components.core.errors import HearsightError
-from components.core.files import disk_error, fsync_folder
+from components.core.files import publish_bytes
 
 CHECKPOINT = "last.ckpt"
 
@@ -25,20 +24,9 @@ class AtomicCheckpoints(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         """Write beside, sync, rename; raises HearsightError when the disk is full."""
         target = Path(path)
-        temporary = half_of(target)
         buffer = io.BytesIO()
         torch.save(checkpoint, buffer)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as handle:
-                handle.write(buffer.getbuffer())
-                handle.flush()
-                os.fsync(handle.fileno())
-            temporary.replace(target)
-            fsync_folder(target.parent)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise disk_error(error, target) from error
+        publish_bytes(target, buffer.getbuffer(), temporary=half_of(target))
 
 
 class Saving(Checkpoint):

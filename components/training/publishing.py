@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import statistics
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from components.execution.stage import Stage
+    from components.execution.stage import Job, Stage
 
 FILES = ("weights.safetensors", "config.json", "history.csv")
 """What a job that trains leaves in its folder."""
 
 
-def publish(stage: Stage, folders: Mapping[str, Path], *, rows: bool = False) -> None:
-    """List the models of ``folders`` (key → what its job left) in the output; curves go to ``curves.csv``.
+def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows: bool = False) -> None:
+    """List the models in the output, export ``curves.csv``, and remove the checkpoints.
 
     Args:
+        jobs: one a model; its name is the model's key.
+        folders: what each job left.
         rows: the models are of several rows of a table, ``<row>-<seed>``: the tracker has a run below this one for each row.
     """
     import pyarrow as pa
@@ -30,7 +33,7 @@ def publish(stage: Stage, folders: Mapping[str, Path], *, rows: bool = False) ->
 
     models: list[dict[str, Any]] = []
     curves = ["model,kind,seed,epoch,phase,loss,validation,reward"]
-    for key, folder in sorted(folders.items()):
+    for key, folder in sorted((job.name, folder) for job, folder in zip(jobs, folders, strict=True)):
         for name in FILES:
             stage.write_file(f"models/{key}/{name}", folder / name)
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -59,6 +62,8 @@ def publish(stage: Stage, folders: Mapping[str, Path], *, rows: bool = False) ->
     ledger = (kept(row["key"], kind="model", detail=f"epoch {row['best_epoch']} of {row['steps']} steps") for row in models)
     stage.write_shard("00000", pa.Table.from_pylist(models, schema=MODEL), ledger_table(ledger))
     stage.export("curves.csv", ("\n".join(curves) + "\n").encode())
+    # Every model is in the cache now, so the checkpoints are not needed.
+    shutil.rmtree(stage.work, ignore_errors=True)
 
 
 def _spread(best: list[float]) -> dict[str, float]:

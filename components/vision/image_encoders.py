@@ -1,7 +1,7 @@
 """Pictures as an encoder chosen by name sees them, kept for training: the whole picture's vector, and its full grid's.
 
 EfficientNet-lite0 has its weights in a package; Inception-ResNet-v2 takes them from a file that the user names
-(docs/captioners.md). Which views there are is a :class:`ViewSpec`: captioners' are those of ``providers/features``, whose coarse one
+(docs/captioners.md). Which views there are is a :class:`ViewSpec`: captioners' are those of ``features``, whose coarse one
 stays beside this, retrieval's those of ``picture_crops``. One picture at a time, so a result depends on nothing but picture,
 view and weights. Not in scope: training an encoder.
 """

@@ -15,7 +15,7 @@ import pytest
 
 from components.core import module_facts
 from components.core.code_digest import code_digest, reached_files, syntax_tree
-from components.core.module_facts import Facts, facts_of
+from components.core.module_facts import ModuleFacts, facts_of
 from tests.support import PROJECT
 
 
@@ -110,7 +110,7 @@ def test_a_method_counts_as_executed_with_its_module_and_a_function_does_not(tre
 def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_again(tree, monkeypatch):
     source = (tree / "components" / "alpha" / "__init__.py").read_bytes()
 
-    def anew() -> Facts:
+    def anew() -> ModuleFacts:
         monkeypatch.setattr(module_facts, "_KNOWN", {})
         return facts_of(source, tree / "facts")
 

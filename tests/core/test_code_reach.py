@@ -42,6 +42,7 @@ OUTSIDE = {
     "components/tracking/explain.py": "a command that reads ledgers",
     "components/core/gates.py": "says whether a stage may run",
     "components/tracking/lineage*.py": "a command that reads lineages",
+    "components/tracking/overview.py": "a command that reads manifests",
     "components/tools/cache/repair.py": "a command that removes damaged results",
     "components/tools/cache/salvage.py": "a command that removes damaged results",
     "components/execution/runner.py": "starts a stage; what it hands over is in the key",
@@ -49,6 +50,7 @@ OUTSIDE = {
     "components/tracking/recorder*.py": "tells MLflow what has finished",
     "components/sample/packages.py": "fetches the sample's packages, which are checked by digest",
     "components/metrics/coco.py": "a command that scores files",
+    "components/speech/voices/availability.py": "lists of a command",
     "components/knowledge/wikidata/build.py": "builds the dictionary, a file known by its digest",
     "components/knowledge/wikidata/dump.py": "builds the dictionary, a file known by its digest",
     "components/tools/release/*": "a command that writes a release anew each time",
@@ -164,12 +166,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 EDITS = [
-    ("synthesize/speakable/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
-    ("providers/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
-    ("core/texts.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
-    ("core/texts.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
+    ("speech/text_normalization/spanish.py", "components.stages.synthesize.planning", "components.stages.hypernymize"),
+    ("knowledge/data/brands.tsv", "components.stages.hypernymize", "components.retrieval.jobs"),
+    ("core/caption_normalization.py", "components.retrieval.jobs", "components.stages.synthesize.planning"),
+    ("core/caption_normalization.py", "components.stages.evaluate_retrieval.scoring", "components.stages.synthesize.planning"),
     ("models/captioners/aoanet.py", "components.stages.train_captioner.jobs", "components.stages.synthesize.planning"),
-    ("core/work.py", "components.stages.dedup.pictures", ""),
+    ("execution/shard_worker.py", "components.stages.dedup.pictures", ""),
 ]
 
 

@@ -19,7 +19,7 @@ def output(root: Path, alt: str) -> StageOutput:
 def let_pass(root: Path, passed: StageOutput) -> Path:
     path = gate_path(root, "english", "crawl")
     path.parent.mkdir(parents=True)
-    path.write_bytes(gate_bytes(passed))
+    path.write_bytes(gate_bytes(passed.name, passed.digest))
     return path
 
 

@@ -89,7 +89,7 @@ def on_a_terminal(words: list[str], stdin: bytes = b"") -> bytes:
     environment = {
         **os.environ,
         "PYTHONPATH": str(PROJECT),
-        "HEARSIGHT_WORDNET": str(PROJECT / "tests" / "providers" / "wordnet"),
+        "HEARSIGHT_WORDNET": str(PROJECT / "tests" / "knowledge" / "wordnet"),
     }
     with subprocess.Popen(
         [sys.executable, *words], cwd=PROJECT, env=environment, stdin=subprocess.PIPE, stdout=follower, stderr=follower

@@ -52,6 +52,11 @@ def of(program: str) -> list[Any]:
     return [pytest.param(command, id=named(command)) for command in COMMANDS if command.words[0] == program]
 
 
+def test_the_help_and_the_list_of_commands_tell_of_hearsight_root() -> None:
+    helped = CliRunner().invoke(app, ["--help"])
+    assert helped.exit_code == 0 and "HEARSIGHT_ROOT" in helped.stdout and "HEARSIGHT_ROOT" in reference()
+
+
 def test_the_pages_hold_commands() -> None:
     assert len(COMMANDS) > 80
 
@@ -142,7 +147,7 @@ def test_the_readme_fits_its_screen() -> None:
 
 @pytest.mark.slow
 def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
     (transcript,) = re.findall(r"\$ hearsight try < alts.txt\n(.*?)```", README, re.DOTALL)
     alts = re.findall(r"^alt +(.*)$", transcript, re.MULTILINE)
     said = "\n".join(text_of(result) for result in Trial(PROJECT, "paper").of(alts))
@@ -150,7 +155,7 @@ def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.Mon
 
 
 def test_knowledge_ask_answers_the_documented_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
     (command,) = (each for each in COMMANDS if each.text.startswith("hearsight knowledge ask"))
     done = CliRunner().invoke(app, command.words[1:])
     assert done.exit_code == 0 and json.loads(done.output)["word"] == "sports team", done.output

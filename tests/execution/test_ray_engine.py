@@ -273,7 +273,9 @@ def test_archives_in_s3_read_on_a_cluster_of_this_machine_alone_give_the_local_e
             capture_output=True,
             check=True,
         )
-        digests[json.loads(done.stdout)["digest"]] = json.loads((root / "data/english/crawl/lineage.json").read_text())["engine"]
+        digests[json.loads(done.stdout)["digest"]] = json.loads((root / "reports/lineage/english/crawl.json").read_text())[
+            "engine"
+        ]
     shutil.rmtree(home)
     assert list(digests.values()) == ["ray"], "two digests"
 

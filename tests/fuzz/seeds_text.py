@@ -106,4 +106,5 @@ TABLES: list[bytes] = [
     b"An apple.\nfr.utf8=Une pomme.\npt_BR.utf8 = Uma.\nca@valencia.utf8=x\ndeu.utf8=y\nno\n",
     b"\xef\xbb\xbfcaption\thttp://a.sample/a.jpg\ncaf\xe9\thttp://a.sample/b.jpg\n",
     b"\x00\t\x00\n\xed\xa0\x80\t\n",
+    b"caption\tpath\r\nA cat .\tcats/a.jpg\r\na.jpg\tA cat .\r\n\tb.jpg\r\n",
 ]

@@ -37,10 +37,10 @@ def faults(caption: str) -> list[str]:
 
 def main() -> None:
     """Print each faulty caption of the sample and their share."""
-    from components.core.stage_output import Boundary
+    from components.core.stage_output import StageOutput
     from tests.support import PROJECT
 
-    captions = Boundary(PROJECT / "data" / "english" / "hypernymize").table(["caption"]).column("caption").to_pylist()
+    captions = StageOutput(PROJECT / "data" / "english" / "hypernymize").table(["caption"]).column("caption").to_pylist()
     wrong = [(caption, faults(caption)) for caption in captions if faults(caption)]
     for caption, why in wrong:
         print(f"{caption}: {'; '.join(why)}")

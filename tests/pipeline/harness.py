@@ -28,7 +28,7 @@ ENVIRONMENT = {
     **os.environ,
     "DVC_NO_ANALYTICS": "1",
     "HEARSIGHT_TRACKING": "off",
-    "HEARSIGHT_WORDNET": str(PROJECT / "tests" / "providers" / "wordnet"),
+    "HEARSIGHT_WORDNET": str(PROJECT / "tests" / "knowledge" / "wordnet"),
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
 }
 
@@ -68,7 +68,7 @@ class Project:
         """Stand in for the check's gate: checks have tests of their own, and cost seconds each."""
         gate = gate_path(self.root, "english", stage)
         gate.parent.mkdir(parents=True, exist_ok=True)
-        gate.write_bytes(gate_bytes(StageOutput(self.root / "data" / "english" / stage)))
+        gate.write_bytes(gate_bytes(f"english/{stage}", StageOutput(self.root / "data" / "english" / stage).digest))
         warnings = warnings_path(self.root, "english", stage)
         warnings.parent.mkdir(parents=True, exist_ok=True)
         warnings.write_bytes(warnings_bytes(f"english/{stage}", []))

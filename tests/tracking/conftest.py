@@ -46,8 +46,8 @@ def finish(root: Path, stage: str, inputs: dict[str, str], rows: list[dict[str, 
     if snapshot := more.get("snapshot"):
         job.note_parent("snapshot", snapshot)
     params = more.get("params", {"seed": 1, "nested": {"rate": 0.5, "names": ["a"]}})
-    lineage = write_lineage(job, params, digest_value(params))
     manifest = job.finish()
+    lineage = write_lineage(job, params, digest_value(params))
     metrics = more.get("metrics", [])
     return StageResult(
         root=root, dataset="english", stage=stage, out=job.out, manifest=manifest, lineage=lineage, metrics=metrics, cached={}

@@ -38,7 +38,7 @@ def graph(tmp_path: Path) -> Any:
 
 
 def test_all_that_a_rule_dropped_is_listed_with_its_place_and_reason(graph):
-    assert [(each["boundary"], each["key"], each["value"]) for each in dropped_by(graph, "page_over_budget")] == [
+    assert [(each["output"], each["key"], each["value"]) for each in dropped_by(graph, "page_over_budget")] == [
         ("english/crawl", "http://english.example/p", "out of CPU time"),
         ("other/crawl", "http://other.example/p", "out of CPU time"),
     ]

@@ -226,7 +226,7 @@ def test_a_run_logged_late_has_the_files_of_its_own_output(project: Project, mon
     client = connect(project.root)
     for run_id, result in zip(logged, (first, second), strict=True):
         assert client.get_run(run_id).data.tags["hearsight.output_digest"] == result.manifest.digest
-        path = client.download_artifacts(run_id, "boundary/manifest.json")
+        path = client.download_artifacts(run_id, "output/manifest.json")
         assert sha256_file(Path(path)) == result.manifest.digest
     assert not any((project.root / ".hearsight" / "runs").iterdir())
 

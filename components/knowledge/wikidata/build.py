@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from typing import Any
 
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
-from components.core.files import disk_error, fsync_folder, publish_bytes
+from components.core.files import disk_error, publish_bytes, sync
 from components.knowledge.wikidata.dump import Broken, Dump, Item
 from components.knowledge.wikidata.index import FORMAT, pack_class, pack_item
 from components.knowledge.wikidata.table import TableWriter, name_key, number_key
@@ -115,15 +114,14 @@ def _add_class(classes: TableWriter, item: Item) -> int:
 
 def _publish(work: Path, out: Path, digest: str, about: dict[str, Any]) -> None:
     for path in work.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(path)
     target = out / digest
     shutil.rmtree(target, ignore_errors=True) if not (out / "index.json").is_file() else None
     if target.exists():
         shutil.rmtree(work)  # the very same index
     else:
         work.rename(target)
-    fsync_folder(out)
+    sync(out)
     publish_bytes(out / "index.json", (json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
     for path in out.iterdir():
         if path.is_dir() and path != target:

@@ -142,7 +142,7 @@ def _about(stage: Stage, model: dict[str, Any], config: dict[str, Any]) -> str:
         "scale": config["network"]["scale"],
         "crop": stage.params.crop,
         "splits": stage.params.splits,
-        "speech": {"boundary": speech.name, "digest": speech.digest},
+        "speech": {"output": speech.name, "digest": speech.digest},
     }
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 

@@ -7,12 +7,13 @@ so that it can be sent to somebody.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.reporting.numbers import decimal
+from components.reporting.pages import data_uri, render
 from components.retrieval.search_items import IMAGE, SPEECH
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
             [
                 (
                     kind,
-                    [card(n.found.item, rank=n.found.rank, score=score(n.found.score), match=n.match) for n in each.near[kind]],
+                    [
+                        card(n.found.item, rank=n.found.rank, score=decimal(n.found.score, 2), match=n.match)
+                        for n in each.near[kind]
+                    ],
                 )
                 for kind in (IMAGE, SPEECH)
             ],
@@ -84,13 +88,11 @@ def found_html(
 
     def card(each: Found) -> Card:
         record, path = each.item, searcher.folder / each.item["thumbnail"]
+        picture = data_uri(path.read_bytes()) if record["thumbnail"] and path.is_file() else ""
         played = sound(record) if record["kind"] == SPEECH else None
-        return _card(
-            record, inline(path.read_bytes()) if record["thumbnail"] and path.is_file() else "", inline(played) if played else "",
-            rank=each.rank, score=score(each.score),
-        )  # fmt: skip
+        return _card(record, picture, data_uri(played) if played else "", rank=each.rank, score=decimal(each.score, 2))
 
-    played = inline(query.data)
+    played = data_uri(query.data)
     asked = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
     shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
     return _render("found.html", name=name, query=asked, about=searcher.about, shown=shown, notes=query.notes)
@@ -99,26 +101,6 @@ def found_html(
 def sound_path(record: dict[str, Any]) -> str:
     """Where an utterance of the page lies beside it."""
     return f"audio/{record['key']}.flac"
-
-
-def score(value: float) -> str:
-    """A score with three significant decimals, and a minus sign that is one."""
-    return f"{value + 0.0:.2f}".replace("-", "−")
-
-
-def inline(data: bytes) -> str:
-    """A file's content as an address."""
-    starts = {
-        b"fLaC": "audio/flac",
-        b"OggS": "audio/ogg",
-        b"\xff\xd8\xff": "image/jpeg",
-        b"\x89PNG": "image/png",
-        b"GIF8": "image/gif",
-    }
-    kind = next((kind for start, kind in starts.items() if data.startswith(start)), "application/octet-stream")
-    if data[:4] in (b"RIFF", b"RIFX", b"RF64"):
-        kind = "image/webp" if data[8:12] == b"WEBP" else "audio/wav"
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def language_name(code: str) -> str:
@@ -139,10 +121,4 @@ def _count(searcher: Searcher, kind: str, split: str) -> int:
 
 
 def _render(template: str, **values: Any) -> str:
-    from jinja2 import Environment, FileSystemLoader
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"language": language_name, "number": lambda n: f"{n:,}"}
-    return environment.get_template(template).render(kinds=KINDS, **values)
+    return render(Path(__file__).parent / "data", template, kinds=KINDS, language=language_name, **values)

@@ -7,14 +7,13 @@ and copies a megabyte of fonts and pictures beside each site.
 from __future__ import annotations
 
 import html
-import os
 import re
-import shutil
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from components.core.files import publish_folder
 from components.stages.check.suites import Judged, TableResult, arguments_of, columns_of
 
 STYLE = (
@@ -25,18 +24,14 @@ STYLE = (
 
 
 def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
-    """Write ``index.html`` and ``<table>.html`` beside the old site, and put them in its place."""
-    fresh = docs.parent / f".{docs.name}.{os.getpid()}.tmp"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    try:
+    """Write ``index.html`` and ``<table>.html``, and put them in the place of the old site."""
+
+    def fill(folder: Path) -> None:
         for result in results:
-            (fresh / f"{result.table}.html").write_text(table_page(result), encoding="utf-8")
-        (fresh / "index.html").write_text(_index(name, results), encoding="utf-8")
-        shutil.rmtree(docs, ignore_errors=True)
-        fresh.replace(docs)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+            (folder / f"{result.table}.html").write_text(table_page(result), encoding="utf-8")
+        (folder / "index.html").write_text(_index(name, results), encoding="utf-8")
+
+    publish_folder(docs, fill, lambda _: False, durable=False)
 
 
 @cache

@@ -35,8 +35,8 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
     """
     try:
         suite = json.loads(path.read_text(encoding="utf-8"))
-        if suite["boundary"] != stage:
-            raise HearsightError(f"is of boundary '{suite['output']}', not '{stage}'", where=path, hint="restore it with git")
+        if suite["stage"] != stage:
+            raise HearsightError(f"is the suite of '{suite['stage']}', not of '{stage}'", where=path, hint="restore it with git")
         for table, entries in suite["tables"].items():
             for number, entry in enumerate(entries):
                 if missing := [name for name in ("type", "why") if not entry.get(name)]:
@@ -51,7 +51,7 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
                     )
     except FileNotFoundError:
         raise HearsightError(
-            "is missing", where=path, hint="every boundary has a suite: write one, or restore it with git"
+            "is missing", where=path, hint="every stage has a suite: write one, or restore it with git"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HearsightError(f"is not a suite ({error!r})", where=path, hint="restore it with git") from None
@@ -100,7 +100,7 @@ def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataF
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False, "metric_calculations": False}  # type: ignore[assignment]
-    asset = context.data_sources.add_pandas("boundary").add_dataframe_asset("table")
+    asset = context.data_sources.add_pandas("output").add_dataframe_asset("table")
     batch = asset.add_batch_definition_whole_dataframe("whole")
     return [_validate_table(table, entries, path, batch, tables[table]) for table, entries in suite["tables"].items()]
 

@@ -38,10 +38,10 @@ class Params(FetchSettings):
     sample_seed: int
     """The seed of that draw."""
     layout: str
-    """For tables: cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover, pracegover_raw,
-    stamps; else empty."""
+    """For tables: a name of ``components.stages.crawl.sources.layouts.LAYOUTS``, e.g. tsv (docs/sources.md); else empty."""
     image_folder: str
-    """For tables whose images lie in a folder: that folder, relative to the project; else empty."""
+    """For tables whose images lie in a folder: that folder, relative to the project; else empty. For layout tsv, empty means
+    the table's own folder."""
     language: str
     """For tables: the language of the captions, ISO 639-1; else empty, since pages tell theirs."""
     web: Literal["sample", "folder", "open"]

@@ -39,11 +39,17 @@ def sound(params: Params) -> Params:
     if params.base and params.source not in ("site", "posts"):
         raise wrong("base", "is set, but only source: site and source: posts are crawled again", "empty it")
     _sound_source(params, wrong)
-    if params.web == "open" and not params.contact and not params.image_folder:
+    if params.web == "open" and not params.contact and not _images_are_local(params):
         raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
     if params.web == "folder" and not params.web_root:
         raise wrong("web_root", "is empty", "name the folder of <host>/ folders")
     return params
+
+
+def _images_are_local(params: Params) -> bool:
+    from components.stages.crawl.sources.layouts import layout_named
+
+    return bool(params.image_folder) or (params.source == "table" and layout_named(params.layout).folder_optional)
 
 
 def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightError]) -> None:
@@ -88,7 +94,7 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
         raise wrong("language", f"'{params.language}' is no language", "give the captions' language as ISO 639-1, e.g. en")
     if params.image_folder and not layout.has_files:
         raise wrong("image_folder", f"is set, but layout: {params.layout} names images by address", "empty it")
-    if not params.image_folder and not layout.has_urls:
+    if not params.image_folder and not layout.has_urls and not layout.folder_optional:
         raise wrong(
             "image_folder", f"is empty, and layout: {params.layout} names images by file", "name the folder of the images"
         )

@@ -1,7 +1,7 @@
 """dedup: posts said twice are kept once, and pictures that show the same thing share a group.
 
 Duplicate posts are those of PCV, definitions 1 to 3: pictures and captions both close, connected components, one
-representative each (``docs/pages-to-captions.md``). A picture of a group with another caption stays, as another reference; the same
+representative each. A picture of a group with another caption stays, as another reference; the same
 words said again in one group are dropped. A split never parts a group.
 In: ``input`` the CAPTION records, ``media`` the pictures. Out: GROUPED records, and as ``duplicates.csv`` what other thresholds
 would do.

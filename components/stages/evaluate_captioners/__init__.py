@@ -44,9 +44,9 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Write captions in a job each, score them in another, sum up."""
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings
     from components.stages.evaluate_captioners import page, tables
-    from components.stages.evaluate_captioners.facts import gather
+    from components.stages.evaluate_captioners.gathering import gather
     from components.stages.evaluate_captioners.inputs import open_inputs
     from components.stages.evaluate_captioners.jobs import score_all, write_all
     from components.stages.evaluate_captioners.training_captions import read_learnt
@@ -55,19 +55,19 @@ def run(stage: Stage) -> None:
     sets, models = open_inputs(stage)
     captions = write_all(stage, sets, models)
     scored, constants = score_all(stage, sets, models, captions)
-    facts = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
+    results = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
     tables.write_records(stage, sets, models, scored)
-    whole = with_warnings(page.html(facts, page.thumbnails(stage, sets, facts)), input_warnings(stage.inputs.values()))
-    stage.write_file(PAGE, whole.encode())
-    stage.write_file(MARKDOWN, tables.markdown(facts).encode())
-    stage.write_file(SUMMARY, tables.summary(facts).encode())
-    stage.write_file("scores.json", tables.scores_json(facts).encode())
-    stage.write_file("cross.csv", tables.cross_csv(facts).encode())
-    stage.export("scores.json", tables.scores_json(facts).encode())
-    stage.export("table.csv", tables.own_csv(facts).encode())
-    for name, value in tables.figures(facts):
+    html = page.html(results, page.thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
+    stage.write_file(PAGE, html.encode())
+    stage.write_file(MARKDOWN, tables.markdown(results).encode())
+    stage.write_file(SUMMARY, tables.summary(results).encode())
+    stage.write_file("scores.json", tables.scores_json(results).encode())
+    stage.write_file("cross.csv", tables.cross_csv(results).encode())
+    stage.export("scores.json", tables.scores_json(results).encode())
+    stage.export("table.csv", tables.own_csv(results).encode())
+    for name, value in tables.figures(results):
         stage.metric(name, value)
-    for line in tables.lines(facts):
+    for line in tables.lines(results):
         stage.row(*line)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from components.reporting.numbers import ABSENT, count, decimal, percent
+
 Figures = Mapping[str, float]
-NOTHING = "–"
-"""Stands where a figure could not be told."""
 NAMED = 5
 """Things that are not there and named most often, shown of each network."""
 
@@ -30,7 +30,7 @@ class Column(NamedTuple):
 
     def of(self, figures: Figures) -> Cell:
         """The cell of one row."""
-        return self.cell(figures) if self.figure in figures else Cell(NOTHING)
+        return self.cell(figures) if self.figure in figures else Cell(ABSENT)
 
 
 class Group(NamedTuple):
@@ -41,11 +41,7 @@ class Group(NamedTuple):
 
 
 def _share(title: str, figure: str) -> Column:
-    return Column(title, figure, lambda figures: Cell(_percent(figures[figure])))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return Column(title, figure, lambda figures: Cell(percent(figures[figure])))
 
 
 def _words(figures: Figures) -> Cell:
@@ -53,17 +49,16 @@ def _words(figures: Figures) -> Cell:
 
 
 def _difference(figures: Figures) -> Cell:
-    text = f"{figures['words_difference']:+.1f}"
-    return Cell("0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−"))
+    return Cell(decimal(figures["words_difference"], 1, plus=True))
 
 
 def _things(figures: Figures) -> Cell:
-    return Cell(_percent(figures["objects_unseen"]), f"{figures['things_unseen']:,.0f} of {figures['things']:,.0f}")
+    return Cell(percent(figures["objects_unseen"]), f"{count(figures['things_unseen'])} of {count(figures['things'])}")
 
 
 def _vocabulary(figures: Figures) -> Cell:
     share = figures.get("vocabulary_share")
-    return Cell(f"{figures['vocabulary']:,.0f}", "" if share is None else f"{_percent(share)} of its own")
+    return Cell(count(figures["vocabulary"]), "" if share is None else f"{percent(share)} of its own")
 
 
 THINGS = Group(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
-from xml.sax.saxutils import quoteattr
 
 from components.metrics.caption_lengths import LengthComparison
-from components.stages.evaluate_captioners.facts import Row, Table
+from components.reporting import svg
+from components.stages.evaluate_captioners.results import Row, Table
 
 WIDTH, HEIGHT = 260, 150
 LEFT, RIGHT, TOP, BOTTOM = 38, 8, 10, 34
@@ -76,45 +75,18 @@ def shares(row: Row, table: Table, shared: Axes) -> tuple[list[float], list[floa
 def histogram(row: Row, table: Table, shared: Axes) -> str:
     """Bars for what a network writes, a stepped line for the references."""
     written, known = shares(row, table, shared)
-    return "".join(
-        [
-            f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label={quoteattr(told(row, table))}>',
-            *_grid(shared),
-            *(_bar(n, share, shared) for n, share in enumerate(written) if share),
-            _line(known, shared),
-            *_labels(shared),
-            f'<text class="mid" x="{LEFT + ACROSS / 2:.1f}" y="{HEIGHT - 5}">words</text></svg>',
-        ]
-    )
-
-
-def _grid(shared: Axes) -> list[str]:
-    step = next((step for step in (0.05, 0.1, 0.2) if shared.most / step <= 4), 0.5)
-    parts = []
-    for tick in range(int(shared.most / step) + 1):
-        at = shared.y(tick * step)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text class="end" x="{LEFT - 5}" y="{at + 4:.1f}">{100 * tick * step:.0f} %</text>')
-    return parts
-
-
-def _bar(n: int, share: float, shared: Axes) -> str:
-    across, top = ACROSS / shared.bars - 1, shared.y(share)
-    place = f'x="{shared.x(n) + 0.5:.1f}" y="{top:.1f}"'
-    return f'<rect class="bar" {place} width="{across:.1f}" height="{shared.y(0) - top:.1f}"/>'
-
-
-def _line(known: Sequence[float], shared: Axes) -> str:
-    corners = [f"{shared.x(n + side):.1f} {shared.y(share):.1f}" for n, share in enumerate(known) for side in (0, 1)]
-    return f'<path class="line" d="M{"L".join(corners)}"/>'
-
-
-def _labels(shared: Axes) -> list[str]:
+    edges = [shared.x(n) for n in range(shared.bars + 1)]
+    ticks = svg.ticks(shared.most, (0.05, 0.1, 0.2), 4, 0.5)
     every, down = max(1, round(shared.bars / 5)), HEIGHT - BOTTOM + 14
-    return [
-        f'<text class="mid" x="{shared.x(n + 0.5):.1f}" y="{down}">{_label(n, shared)}</text>'
-        for n in range(shared.bars - 1, -1, -every)  # the last bar's always, which may hold all that is longer
+    parts = [
+        *svg.percent_axis([(share, shared.y(share)) for share in ticks], LEFT, WIDTH - RIGHT, 5),
+        *(svg.bar(edges[n], shared.y(share), ACROSS / shared.bars, shared.y(0)) for n, share in enumerate(written) if share),
+        svg.path(svg.steps(edges, [shared.y(share) for share in known])),
+        # The last bar's label always, since that bar may hold all that is longer.
+        *(svg.text(shared.x(n + 0.5), down, _label(n, shared)) for n in range(shared.bars - 1, -1, -every)),
+        svg.text(LEFT + ACROSS / 2, HEIGHT - 5, "words"),
     ]
+    return svg.plot(WIDTH, HEIGHT, told(row, table), parts)
 
 
 def _label(n: int, shared: Axes) -> str:

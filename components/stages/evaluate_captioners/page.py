@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from components.reporting.pages import data_uri, render
 from components.stages.evaluate_captioners import columns, drawing
-from components.stages.evaluate_captioners.facts import Example, Facts, Said
 from components.stages.evaluate_captioners.inputs import EvaluationSet
+from components.stages.evaluate_captioners.results import CaptionerResults, Example, Said
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS
-from components.stages.evaluate_captioners.tables import interval, number, signed
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -21,7 +20,7 @@ PAPER_AOANET = (
     ("#PraCegoVer-63K", "1.6 ± 0.2", "14.5 ± 0.4", "7.1 ± 0.1", "4.7 ± 0.7"),
     ("#PraCegoVer-173K", "0.9 ± 0.0", "12.9 ± 0.2", "5.3 ± 0.1", "3.0 ± 0.2"),
 )
-"""Seed 002, table 2: trained on, then BLEU-4, ROUGE-L, METEOR and CIDEr-D, times 100."""
+"""PCV table 2: trained on, then BLEU-4, ROUGE-L, METEOR and CIDEr-D, times 100."""
 WORDINGS = {"caption": "captions, with hypernyms in the place of names", "text": "alt-texts as they were"}
 """What ``prepare.wording`` is to a reader; of sets that have such captions."""
 
@@ -34,30 +33,23 @@ class Piece(NamedTuple):
     """Whether it names what neither references nor labels know."""
 
 
-def html(facts: Facts, thumbnails: Mapping[str, str]) -> str:
-    """The page; ``thumbnails``: picture → data URI."""
-    from jinja2 import Environment, FileSystemLoader
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    filters: dict[str, Any] = {
-        "count": lambda n: f"{n:,}", "number": number, "interval": interval,
-        "signed": signed, "pieces": pieces,
-    }  # fmt: skip
-    environment.filters |= filters
-    languages = {table.name: table.language for table in facts.tables}
-    return environment.get_template("compare.html").render(
-        facts=facts,
+def html(results: CaptionerResults, thumbnails: Mapping[str, str], warnings: Sequence[str] = ()) -> str:
+    """Return the page; ``thumbnails``: picture → data URI."""
+    return render(
+        Path(__file__).parent / "data",
+        "compare.html",
+        warnings=warnings,
+        results=results,
         metrics=METRICS,
         main=MAIN,
-        languages=languages,
+        languages={table.name: table.language for table in results.tables},
         wordings=WORDINGS,
-        paired={name for pair in facts.pairs for name in (pair.first, pair.second)},
+        paired={name for pair in results.pairs for name in (pair.first, pair.second)},
         thumbnails=thumbnails,
         alt=alt,
-        plots={table.name: drawing.drawn(table) for table in facts.tables},
-        marked=facts.marked,
+        pieces=pieces,
+        drawings={table.name: drawing.drawn(table) for table in results.tables},
+        marked=results.marked,
         columns=columns,
         paper=PAPER_AOANET,
     )
@@ -78,13 +70,12 @@ def alt(example: Example) -> str:
     return f"The picture; a reference says: {example.item.references[0]}"
 
 
-def thumbnails(stage: Stage, sets: Sequence[EvaluationSet], facts: Facts) -> dict[str, str]:
+def thumbnails(stage: Stage, sets: Sequence[EvaluationSet], results: CaptionerResults) -> dict[str, str]:
     """Picture → data URI, of the pictures shown of which a small one is kept."""
     by_name = {found.name: stage.inputs[found.input] for found in sets}
-    shown = [*facts.examples, *(example for pair in facts.pairs for example in pair.examples)]
+    shown = [*results.examples, *(example for pair in results.pairs for example in pair.examples)]
     found = {}
     for example in shown:
         if example.item.thumbnail:
-            data = by_name[example.test].read_media(example.item.thumbnail)
-            found[example.item.picture] = f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+            found[example.item.picture] = data_uri(by_name[example.test].read_media(example.item.thumbnail))
     return found

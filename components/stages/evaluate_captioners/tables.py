@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from components.reporting.numbers import decimal, interval, number, rounded, six_digits
+from components.reporting.tables import csv_text
+from components.reporting.values import Value
 from components.stages.evaluate_captioners import columns
 from components.stages.evaluate_captioners.analyses import Writing
-from components.stages.evaluate_captioners.facts import Facts, Row, Table, Value, plain
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
+from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ def write_records(
     from components.core.ledger import kept, ledger_table
     from components.core.records import COMPARED
 
-    for number, found in enumerate(sets):
+    for shard, found in enumerate(sets):
         rows = []
         for model in models:
-            results = scored[found.name, model.name]
+            judgement = scored[found.name, model.name]
             about = {
                 "test": found.name,
                 "model": model.name,
@@ -39,20 +40,20 @@ def write_records(
                 "seed": model.seed,
             }
             for at, item in enumerate(found.items):
-                judged = {name: results.scores.items[name][at] for name in ("cider_d", "rouge_l")}
-                things = {"things": results.things[at].named, "unseen": results.things[at].unseen}
-                said = {"output": results.captions[at], "references": list(item.references)}
+                judged = {name: judgement.scores.items[name][at] for name in ("cider_d", "rouge_l")}
+                things = {"things": judgement.things[at].named, "unseen": judgement.things[at].unseen}
+                said = {"output": judgement.captions[at], "references": list(item.references)}
                 rows.append({"key": item.key, **about, **said, **judged, **things})
         ledger = ledger_table(kept(model.name, kind="model", detail=f"tried on {found.name}") for model in models)
-        stage.write_shard(f"{number:05d}", pa.Table.from_pylist(rows, schema=COMPARED), ledger)
+        stage.write_shard(f"{shard:05d}", pa.Table.from_pylist(rows, schema=COMPARED), ledger)
 
 
-def scores_json(facts: Facts) -> str:
+def scores_json(results: CaptionerResults) -> str:
     """Everything that was measured, six digits each."""
-    content = {table.name: _scores_of(table) for table in facts.tables}
-    for pair in facts.pairs:
+    content = {table.name: _scores_of(table) for table in results.tables}
+    for pair in results.pairs:
         content[f"{pair.first} less {pair.second}"] = {
-            test: {each.network: plain(each.difference) for each in pair.contrasts if each.test == test}
+            test: {each.title: each.difference.plain("mean") for each in pair.contrasts if each.on == test}
             for test in (pair.first, pair.second)
         }
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -62,11 +63,11 @@ def _scores_of(table: Table) -> dict[str, Any]:
     content: dict[str, Any] = {
         "items": table.items,
         "references": table.references,
-        "words": round(table.references_writing.lengths.mean, 6),
+        "words": rounded(table.references_writing.lengths.mean),
     }
-    content["cells"] = {row.name: {name: plain(value) for name, value in row.values.items()} for row in table.rows}
+    content["cells"] = {row.name: {name: value.plain("mean") for name, value in row.values.items()} for row in table.rows}
     content["models"] = {
-        model: {name: round(value, 6) + 0.0 for name, value in values.items() if name in METRICS}
+        model: {name: rounded(value) for name, value in values.items() if name in METRICS}
         for row in table.rows
         for model, values in row.seeds.items()
     }
@@ -74,17 +75,17 @@ def _scores_of(table: Table) -> dict[str, Any]:
     content["writing"]["references"] = dict(_writing(table.references_writing))
     if table.constant:
         caption, values = table.constant
-        content["constant"] = {"caption": caption} | {name: plain(value) for name, value in values.items()}
+        content["constant"] = {"caption": caption} | {name: value.plain("mean") for name, value in values.items()}
     return content
 
 
 def _writing(writing: Writing) -> Iterator[tuple[str, float]]:
-    yield from ((name, round(value, 6) + 0.0) for name, value in writing.figures.items())
+    yield from ((name, rounded(value)) for name, value in writing.figures.items())
 
 
-def figures(facts: Facts) -> Iterator[tuple[str, float]]:
+def figures(results: CaptionerResults) -> Iterator[tuple[str, float]]:
     """The tracker's figures: ``<test>/<training>-<network>/<metric>``, ``_sd`` of several seeds, ``<test>/constant/…``."""
-    for table in facts.tables:
+    for table in results.tables:
         for row in table.rows:
             for name, value in row.values.items():
                 yield f"{table.name}/{row.name}/{name}", value.mean
@@ -95,85 +96,72 @@ def figures(facts: Facts) -> Iterator[tuple[str, float]]:
             yield f"{table.name}/constant/{name}", value.mean
 
 
-def lines(facts: Facts) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
+def lines(results: CaptionerResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
     """The tracker's table, a line a cell: its name, what it is, and ``<test>/<metric>`` for every test set (tables 5 to 7)."""
-    for training, network in facts.shown:
+    for training, network in results.shown:
         found: dict[str, float] = {}
-        for table in facts.tables:
+        for table in results.tables:
             row = table.row(training, network)
             if row is not None:
                 found |= {f"{table.name}/{name}": value.mean for name, value in row.values.items()}
-        told = {"training": training, "network": network, "seeds": str(len(facts.shown[training, network]))}
+        told = {"training": training, "network": network, "seeds": str(len(results.shown[training, network]))}
         yield f"{training}-{network}", told, found
 
 
-def cross_csv(facts: Facts) -> str:
+def cross_csv(results: CaptionerResults) -> str:
     """Every cell on every test set, a line each."""
-    return _csv(facts, [(table, row) for table in facts.tables for row in table.rows])
+    return _csv(results, [(table, row) for table in results.tables for row in table.rows])
 
 
-def own_csv(facts: Facts) -> str:
+def own_csv(results: CaptionerResults) -> str:
     """Every cell on the test split of the set it learned from: for DVC's plot."""
-    return _csv(facts, [(table, row) for table in facts.tables for row in table.rows if row.training == table.name])
+    return _csv(results, [(table, row) for table in results.tables for row in table.rows if row.training == table.name])
 
 
-def _csv(facts: Facts, lines: Sequence[tuple[Table, Row]]) -> str:
-    metrics = [name for name in METRICS if any(name in table.metrics for table in facts.tables)]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["test", "model", "training", "network", "seeds", *(f"{m}{end}" for m in metrics for end in ("", "_sd"))])
-    for table, row in lines:
-        numbers = [number for metric in metrics for number in _both(row.values.get(metric))]
-        writer.writerow([table.name, row.name, row.training, row.network, len(row.seeds), *numbers])
-    return buffer.getvalue()
+def _csv(results: CaptionerResults, lines: Sequence[tuple[Table, Row]]) -> str:
+    metrics = [name for name in METRICS if any(name in table.metrics for table in results.tables)]
+    header = ["test", "model", "training", "network", "seeds", *(f"{m}{end}" for m in metrics for end in ("", "_sd"))]
+    rows = [
+        [table.name, row.name, row.training, row.network, len(row.seeds)]
+        + [number for metric in metrics for number in _both(row.values.get(metric))]
+        for table, row in lines
+    ]
+    return csv_text(header, rows)
 
 
 def _both(value: Value | None) -> tuple[str, str]:
-    if value is None:
-        return "", ""
-    return f"{value.mean:.6f}", "" if value.deviation is None else f"{value.deviation:.6f}"
+    return (six_digits(value.mean), six_digits(value.deviation)) if value else ("", "")
 
 
-def number(value: Value) -> str:
-    """A value as tables print it: 0.345 ± 0.012, or 0.345 of one seed."""
-    return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
-
-
-def interval(value: Value) -> str:
-    """The interval as tables print it; empty where there is none."""
-    return "" if value.low is None or value.high is None else f"{signed(value.low)} to {signed(value.high)}"
-
-
-def signed(value: float) -> str:
-    """Three digits, and a minus sign that is one."""
-    return f"{value:.3f}".replace("-0.000", "0.000").replace("-", "−")
-
-
-def markdown(facts: Facts) -> str:
+def markdown(results: CaptionerResults) -> str:
     """The tables without pictures."""
-    lines = [f"# Captioners compared: {facts.dataset}"]
-    for table in facts.tables:
+    lines = [f"# Captioners compared: {results.dataset}"]
+    for table in results.tables:
         lines += ["", f"## On {table.name}: {table.items:,} pictures, {table.references:,} references", ""]
         lines.append("| network | trained on | " + " | ".join(METRICS[name] for name in table.metrics) + " |")
         lines.append("|---|---|" + "--:|" * len(table.metrics))
         for row in table.rows:
-            cells = [f"**{number(v)}**" if v.best else number(v) for v in (row.values[name] for name in table.metrics)]
+            cells = [
+                f"**{number(row.values[name])}**" if (row.name, name) in table.best else number(row.values[name])
+                for name in table.metrics
+            ]
             lines.append(f"| {row.network} | {row.training} | " + " | ".join(cells) + " |")
         if table.constant:
             said, values = table.constant
             lines.append("| best constant caption | | " + " | ".join(number(values[name]) for name in table.metrics) + " |")
             lines += ["", f"The best constant caption, chosen on the training split: “{said}”."]
-    for table in facts.tables:
-        lines += ["", f"## How they write on {table.name}", "", *_written(table, columns.first(facts.marked))]
+    for table in results.tables:
+        lines += ["", f"## How they write on {table.name}", "", *_written(table, columns.first(results.marked))]
         lines += ["", *_written(table, columns.RARER)]
-        lines += ["", *_named(table)] if facts.marked else []
-    for pair in facts.pairs:
+        lines += ["", *_named(table)] if results.marked else []
+    for pair in results.pairs:
         lines += ["", f"## The same pictures in other words: {pair.first} and {pair.second}", ""]
         lines += [f"{METRICS[MAIN]}, and the 95 % interval of the difference.", ""]
         lines += [f"| network | judged by | learned {pair.first} | learned {pair.second} | difference |", "|---|---|--:|--:|--:|"]
         for each in pair.contrasts:
-            told = f"{signed(each.difference.mean)} ({interval(each.difference)})"
-            lines.append(f"| {each.network} | {each.test} | {number(each.first)} | {number(each.second)} | {told} |")
+            told = f"{decimal(each.difference.mean)} ({interval(each.difference)})"
+            first, second = (number(value) for value in (each.first, each.second) if value)
+            lines.append(f"| {each.title} | {each.on} | {first} | {second} | {told} |")
     return "\n".join(lines) + "\n"
 
 
@@ -196,10 +184,10 @@ def _named(table: Table) -> list[str]:
     return [f"- {name} names most often what is not there: {words}" for name, words in told if words]
 
 
-def summary(facts: Facts) -> str:
+def summary(results: CaptionerResults) -> str:
     """What a run tells: for each test set the main metric of each cell, the best first, and the bar."""
     lines = []
-    for table in facts.tables:
+    for table in results.tables:
         width = max(len("constant caption"), *(len(row.name) for row in table.rows))
         lines.append(f"{METRICS[MAIN]} on {table.name} ({table.items:,} pictures, {table.references:,} references)")
         for row in sorted(table.rows, key=lambda row: (-row.values[MAIN].mean, row.name)):
@@ -210,4 +198,4 @@ def summary(facts: Facts) -> str:
             value = table.constant[1][MAIN]
             lines.append(f"  {'constant caption':<{width}}  {number(value):<13}  ({interval(value)}): “{table.constant[0]}”")
         lines.append("")
-    return "\n".join([*lines, f"± is over seeds, the interval over pictures ({facts.resamples:,} resamples)."]) + "\n"
+    return "\n".join([*lines, f"± is over seeds, the interval over pictures ({results.resamples:,} resamples)."]) + "\n"

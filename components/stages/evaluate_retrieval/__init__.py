@@ -40,7 +40,7 @@ def run(stage: Stage) -> None:
     """Score each model in a job of its own, sum up, judge the claims."""
     import pyarrow.parquet as pq
 
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings
     from components.core.ledger import kept, ledger_table
     from components.stages.evaluate_retrieval import page, tables
     from components.stages.evaluate_retrieval.facts import gather
@@ -50,21 +50,21 @@ def run(stage: Stage) -> None:
     check(params, f"params.yaml: {stage.dataset}.evaluate")
     folders = score_all(stage)
     scored = {key: pq.read_table(folder / SCORES) for key, folder in folders.items()}
-    facts = gather(stage.dataset, scored, {key: about_of(folder) for key, folder in folders.items()}, params)
+    results = gather(stage.dataset, scored, {key: about_of(folder) for key, folder in folders.items()}, params)
     for number, (key, table) in enumerate(sorted(scored.items())):
         note = f"tried on the {params.split} side of {stage.inputs['speech'].name}"
         stage.write_shard(f"{number:05d}", table, ledger_table([kept(key, kind="model", detail=note)]))
-    scores = tables.scores_json(facts).encode()
+    scores = tables.scores_json(results).encode()
     stage.write_file("scores.json", scores)  # for the stages after
-    stage.export("scores.json", tables.metrics_json(facts).encode())  # for dvc metrics
-    stage.write_file("claims.json", tables.claims_json(facts).encode())
-    stage.write_file("table.csv", tables.table_csv(facts).encode())
-    stage.write_file("summary.txt", tables.summary(facts).encode())
-    stage.export("recall.csv", tables.recall_csv(facts).encode())
-    stage.write_file(PAGE, with_warnings(page.html(facts), input_warnings(stage.inputs.values())).encode())
-    for name, value in tables.figures(facts):
+    stage.export("scores.json", tables.metrics_json(results).encode())  # for dvc metrics
+    stage.write_file("claims.json", tables.claims_json(results).encode())
+    stage.write_file("table.csv", tables.table_csv(results).encode())
+    stage.write_file("summary.txt", tables.summary(results).encode())
+    stage.export("recall.csv", tables.recall_csv(results).encode())
+    stage.write_file(PAGE, page.html(results, input_warnings(stage.inputs.values())).encode())
+    for name, value in tables.figures(results):
         stage.metric(name, value)
-    for line in tables.lines(facts):
+    for line in tables.lines(results):
         stage.row(*line)
 
 

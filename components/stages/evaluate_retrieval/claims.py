@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from components.reporting.values import Value
 from components.stages.evaluate_retrieval.columns import Term
 from components.stages.evaluate_retrieval.paper import reported
 from components.stages.evaluate_retrieval.scoring import TO_IMAGE, TO_SPEECH
@@ -23,8 +24,8 @@ ALMOST = 0.9
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """A sum of recalls that a claim says is above 0."""
+class WeightedSum:
+    """A weighted sum of rows' recalls, which a claim says is above 0."""
 
     title: str
     terms: tuple[Term, ...]
@@ -38,7 +39,7 @@ class Claim:
     source: str
     depth: int
     """k of the R@k that it is judged by."""
-    contrasts: tuple[Contrast, ...] = ()
+    sums: tuple[WeightedSum, ...] = ()
     needs: tuple[str, ...] = ()
     """Rows that were not measured, and without which it cannot be judged."""
 
@@ -102,34 +103,34 @@ def _cropping(rows: Collection[str], crops: Collection[str]) -> Claim:
     terms = [Term(row, crop, sign * weight) for row in rows for crop, sign in ((WHOLE, 1.0), (CENTRE, -1.0))]
     says = "Cropping limits the models: they find more when they see whole pictures."
     source = "section 4.4, table 3 (there by raters: 62.5 % of cropped pictures match their caption to all five, 89.1 % of whole)"
-    claim = Claim(says, source, 10, (Contrast("whole less centre, the mean of all rows", tuple(terms)),))
+    claim = Claim(says, source, 10, (WeightedSum("whole less centre, the mean of all rows", tuple(terms)),))
     missing = tuple(f"crop {crop}" for crop in (CENTRE, WHOLE) if crop not in crops)
-    return replace(claim, contrasts=(), needs=missing) if missing else claim
+    return replace(claim, sums=(), needs=missing) if missing else claim
 
 
-def _of(rows: Collection[str], says: str, source: str, depth: int, contrasts: list[Contrast]) -> Claim:
-    needed = dict.fromkeys(term.row for contrast in contrasts for term in contrast.terms)
+def _of(rows: Collection[str], says: str, source: str, depth: int, sums: list[WeightedSum]) -> Claim:
+    needed = dict.fromkeys(term.row for each in sums for term in each.terms)
     missing = tuple(row for row in needed if row not in rows)
-    told = "; ".join(filter(None, (_paper(contrast, depth) for contrast in contrasts)))
-    return Claim(says, f"{source}{f': {told}' if told else ''}", depth, () if missing else tuple(contrasts), missing)
+    told = "; ".join(filter(None, (_paper(each, depth) for each in sums)))
+    return Claim(says, f"{source}{f': {told}' if told else ''}", depth, () if missing else tuple(sums), missing)
 
 
-def _more(row: str, than: str, crop: str) -> Contrast:
-    return Contrast(f"{row} less {than}", (Term(row, crop, 1.0), Term(than, crop, -1.0)))
+def _more(row: str, than: str, crop: str) -> WeightedSum:
+    return WeightedSum(f"{row} less {than}", (Term(row, crop, 1.0), Term(than, crop, -1.0)))
 
 
-def _double(row: str, than: str, crop: str) -> Contrast:
-    return Contrast(f"{row} less twice {than}", (Term(row, crop, 1.0), Term(than, crop, -2.0)))
+def _double(row: str, than: str, crop: str) -> WeightedSum:
+    return WeightedSum(f"{row} less twice {than}", (Term(row, crop, 1.0), Term(than, crop, -2.0)))
 
 
-def _almost(row: str, other: str, crop: str) -> Contrast:
-    return Contrast(f"{row} less {ALMOST} times {other}", (Term(row, crop, 1.0), Term(other, crop, -ALMOST)))
+def _almost(row: str, other: str, crop: str) -> WeightedSum:
+    return WeightedSum(f"{row} less {ALMOST} times {other}", (Term(row, crop, 1.0), Term(other, crop, -ALMOST)))
 
 
-def _paper(contrast: Contrast, depth: int) -> str:
+def _paper(each: WeightedSum, depth: int) -> str:
     """What the paper has for the rows of a contrast."""
     found = []
-    for term in contrast.terms:
+    for term in each.terms:
         there, back = (reported(term.row, way, depth) for way in (TO_IMAGE, TO_SPEECH))
         if there is None or back is None:
             return ""
@@ -137,11 +138,11 @@ def _paper(contrast: Contrast, depth: int) -> str:
     return f"R@{depth} of {', '.join(found)}"
 
 
-def verdict(low: float, high: float, seeds: Collection[float]) -> str:
-    """Whether a contrast is above 0: its interval over queries, and its value for each seed."""
-    if low > 0 and all(value > 0 for value in seeds):
+def verdict(value: Value) -> str:
+    """Return whether a weighted sum is above 0: its interval over queries, and its value for each seed."""
+    if (value.low or 0.0) > 0 and all(seed > 0 for seed in value.seeds):
         return HOLDS
-    if high < 0 and all(value < 0 for value in seeds):
+    if (value.high or 0.0) < 0 and all(seed < 0 for seed in value.seeds):
         return FAILS
     return UNTOLD
 

@@ -8,15 +8,14 @@ alike, so a difference of rows is a column of differences.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from components.metrics.intervals import intervals
+from components.reporting.values import Value
 from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import Cell, Measured
 
@@ -30,24 +29,6 @@ class Term(NamedTuple):
     row: str
     crop: str
     weight: float
-
-
-@dataclass(frozen=True)
-class Value:
-    """A recall, or a weighted sum of recalls."""
-
-    mean: float
-    """Over the seeds, and the queries."""
-    low: float
-    high: float
-    """The ends of the 95 % interval over queries."""
-    seeds: tuple[float, ...]
-    """Each seed's."""
-
-    @property
-    def deviation(self) -> float | None:
-        """The seeds' sample standard deviation; None of one seed."""
-        return statistics.stdev(self.seeds) if len(self.seeds) > 1 else None
 
 
 class Columns:

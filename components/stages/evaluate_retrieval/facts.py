@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from components.reporting.values import Contrast, Value, best_of
 from components.stages.evaluate_retrieval.claims import CENTRE, WHOLE, Claim, claims_of, verdict, verdict_of_all
-from components.stages.evaluate_retrieval.columns import Columns, Term, Value
+from components.stages.evaluate_retrieval.columns import Columns, Term
 from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import HIT, Cell, measure
 
@@ -49,36 +50,22 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A contrast in one direction."""
-
-    title: str
-    way: str
-    value: Value
-    verdict: str
-
-    @property
-    def agreeing(self) -> int:
-        """The seeds whose value has the mean's sign."""
-        return sum(value * self.value.mean > 0 for value in self.value.seeds)
-
-
-@dataclass(frozen=True)
 class Finding:
     """A claim, and what was measured of it."""
 
     claim: Claim
-    judged: tuple[Judged, ...]
+    judged: tuple[Contrast, ...]
+    """One each direction and weighted sum of the claim."""
 
     @property
     def verdict(self) -> str:
         """One of the four of :mod:`components.stages.evaluate_retrieval.claims`."""
-        return verdict_of_all([each.verdict for each in self.judged])
+        return verdict_of_all([verdict(each.difference) for each in self.judged])
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Everything."""
+class RetrievalResults:
+    """Every row of the table, and what they say of the paper's claims."""
 
     dataset: str
     params: Params
@@ -100,12 +87,18 @@ class Facts:
         return self.rows[-1]
 
     @property
+    def best(self) -> set[tuple[str, Cell]]:
+        """Row and cell of each column's best values."""
+        columns = {cell: {row.name: row.values[cell] for row in self.rows} for cell in self.main.values}
+        return {(row, cell) for cell, column in columns.items() for row in best_of(column)}
+
+    @property
     def crop(self) -> str:
         """The crop that tables tell."""
         return self.params.crops[0]
 
 
-def gather(dataset: str, scored: Mapping[str, pa.Table], about: Mapping[str, dict[str, Any]], params: Params) -> Facts:
+def gather(dataset: str, scored: Mapping[str, pa.Table], about: Mapping[str, dict[str, Any]], params: Params) -> RetrievalResults:
     """Sum up: model → its SCORED records, and what its job said of it."""
     measured, models = measure(scored, params.crops, params.depths), by_row(about)
     columns = Columns(measured, models, params.seed, params.resamples)
@@ -118,7 +111,7 @@ def gather(dataset: str, scored: Mapping[str, pa.Table], about: Mapping[str, dic
     asked = {name: next(iter(about.values()))[name] for name in ("pictures", "utterances", "records", "rounds")}
     findings = tuple(_judge(claim, columns, params) for claim in claims_of(list(models), params.crops, params.crops[0]))
     cropping = _cropping(columns, params)
-    return Facts(dataset, params, tuple(rows), queries, measured.items, asked, measured.chance, findings, cropping)
+    return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, asked, measured.chance, findings, cropping)
 
 
 def parts(row: str) -> tuple[str, int]:
@@ -142,12 +135,12 @@ def by_row(about: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
 
 def _judge(claim: Claim, columns: Columns, params: Params) -> Finding:
     if claim.depth not in params.depths:
-        claim = replace(claim, contrasts=(), needs=(*claim.needs, f"R@{claim.depth}"))
+        claim = replace(claim, sums=(), needs=(*claim.needs, f"R@{claim.depth}"))
     judged = []
-    for contrast in claim.contrasts:
+    for each in claim.sums:
         cells = [Cell("", way, HIT, claim.depth) for way in WAYS]
-        for way, value in zip(WAYS, columns.values([contrast.terms] * len(WAYS), cells), strict=True):
-            judged.append(Judged(contrast.title, way, value, verdict(value.low, value.high, value.seeds)))
+        for way, value in zip(WAYS, columns.values([each.terms] * len(WAYS), cells), strict=True):
+            judged.append(Contrast(each.title, way, value))
     return Finding(claim, tuple(judged))
 
 

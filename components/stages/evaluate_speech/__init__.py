@@ -56,18 +56,18 @@ def run(stage: Stage) -> None:
     missing = _hear(stage, drawn)
     if missing:
         tell(f"{stage.dataset}/listen: {missing}")
-    facts = gathered.gather(stage.dataset, table, drawn, params, missing)
-    examples = [each for voice in facts.voices for each in voice.heard[: params.examples]]
+    results = gathered.gather(stage.dataset, table, drawn, params, missing)
+    examples = [each for voice in results.voices for each in voice.heard[: params.examples]]
     _draw(stage, examples)
     for each in examples:
         if each.sound:
             stage.write_file(each.sound, source.read_media(each.media))
-    stage.write_file(PAGE, page.html(facts, examples).encode())
-    stage.write_file(VOICES, page.voices_json(facts).encode())
-    stage.write_file(SUMMARY, page.summary(facts).encode())
-    stage.export("voices.csv", page.voices_csv(facts).encode())
+    stage.write_file(PAGE, page.html(results, examples).encode())
+    stage.write_file(VOICES, page.voices_json(results).encode())
+    stage.write_file(SUMMARY, page.summary(results).encode())
+    stage.export("voices.csv", page.voices_csv(results).encode())
     _write_records(stage, drawn)
-    for name, value in gathered.metrics(facts).items():
+    for name, value in gathered.metrics(results).items():
         stage.metric(name, value)
 
 

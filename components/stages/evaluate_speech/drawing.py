@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.reporting import svg
 from components.stages.evaluate_speech.facts import Draws
 
 WIDTH, HEIGHT = 320, 190
@@ -31,26 +32,13 @@ def histogram(draws: Draws) -> str:
     def y(share: float) -> float:
         return TOP + down * (1 - share / most)
 
-    parts = [f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{told(draws)}">']
-    step = _step(most)
-    for tick in range(int(most / step) + 1):
-        share = tick * step
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(share):.1f}" y2="{y(share):.1f}"/>')
-        parts.append(f'<text class="end" x="{LEFT - 6}" y="{y(share) + 4:.1f}">{100 * share:.0f} %</text>')
-    for n, share in enumerate(draws.shares):
-        left, right = x(draws.edges[n]), x(draws.edges[n + 1])
-        parts.append(
-            f'<rect class="bar" x="{left + 0.5:.1f}" y="{y(share):.1f}" '
-            f'width="{right - left - 1:.1f}" height="{y(0) - y(share):.1f}"/>'
-        )
-    corners = [f"{x(draws.edges[n + side]):.1f} {y(share):.1f}" for n, share in enumerate(draws.expected) for side in (0, 1)]
-    parts.append(f'<path class="line" d="M{"L".join(corners)}"/>')
-    for n in range(TICKS):
-        value = low + (high - low) * n / (TICKS - 1)
-        parts.append(f'<text class="mid" x="{x(value):.1f}" y="{HEIGHT - BOTTOM + 16}">{value:.4g}</text>')
-    parts.append(f'<text class="mid" x="{LEFT + across / 2:.1f}" y="{HEIGHT - 6}">{LABELS[draws.name][1]}</text></svg>')
-    return "".join(parts)
-
-
-def _step(most: float) -> float:
-    return next((step for step in (0.02, 0.05, 0.1, 0.2) if most / step <= 5), 0.25)
+    edges = [x(edge) for edge in draws.edges]
+    parts = svg.percent_axis(
+        [(share, y(share)) for share in svg.ticks(most, (0.02, 0.05, 0.1, 0.2), 5, 0.25)], LEFT, WIDTH - RIGHT, 6
+    )
+    parts += [svg.bar(edges[n], y(share), edges[n + 1] - edges[n], y(0)) for n, share in enumerate(draws.shares)]
+    parts.append(svg.path(svg.steps(edges, [y(share) for share in draws.expected])))
+    for value in (low + (high - low) * n / (TICKS - 1) for n in range(TICKS)):
+        parts.append(svg.text(x(value), HEIGHT - BOTTOM + 16, f"{value:.4g}"))
+    parts.append(svg.text(LEFT + across / 2, HEIGHT - 6, LABELS[draws.name][1]))
+    return svg.plot(WIDTH, HEIGHT, told(draws), parts)

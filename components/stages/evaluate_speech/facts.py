@@ -21,7 +21,7 @@ BINS_A_DEVIATION = 4
 
 
 @dataclass
-class VoiceFacts:
+class VoiceResults:
     """One voice, or one speaker."""
 
     voice: str
@@ -70,13 +70,13 @@ class Draws:
 
 
 @dataclass
-class Facts:
-    """All the page tells."""
+class SpeechResults:
+    """All voices of a set, and how their speech was drawn."""
 
     dataset: str
     missing: str
     """What to say of recognisers that are not installed; empty for nothing."""
-    voices: list[VoiceFacts] = field(default_factory=list)
+    voices: list[VoiceResults] = field(default_factory=list)
     draws: list[Draws] = field(default_factory=list)
     words: ErrorRate | None = None
     """Over the whole sample."""
@@ -94,9 +94,9 @@ class Facts:
         return math.fsum(voice.hours for voice in self.voices)
 
 
-def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, missing: str) -> Facts:
+def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, missing: str) -> SpeechResults:
     """The figures of ``table`` (every utterance) and of the judged sample."""
-    facts = Facts(dataset, missing, per_voice=params.per_voice)
+    results = SpeechResults(dataset, missing, per_voice=params.per_voice)
     frame = table.drop_columns(["key", "record", "spoken", "audio_sha256", "media", "split"]).to_pandas()
     numbers = frame.select_dtypes("number").columns
     frame[numbers] = frame[numbers].astype("float64")
@@ -105,7 +105,7 @@ def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, m
         samples.setdefault((each.origin, each.voice), []).append(each)
     for (origin, voice), rows in frame.groupby(["origin", "voice"], sort=True):
         sample = samples[origin, voice]
-        found = VoiceFacts(
+        found = VoiceResults(
             voice=voice, origin=origin, languages=sorted(set(rows["language"])), about=_about(origin, voice),
             utterances=len(rows), hours=math.fsum(rows["seconds"]) / 3600,
             seconds_per_character=_mean(rows["seconds_per_character"]), level=_mean(rows["level"]),
@@ -115,15 +115,15 @@ def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, m
         judged = [each.row() for each in sample if each.judged]
         found.judged, found.said = len(judged), sum(row["words"] for row in judged)
         found.words, found.characters = (_rate(judged, unit, params) for unit in ("word", "character"))
-        facts.voices.append(found)
+        results.voices.append(found)
     # Synthetic voices first: they are what a run made.
-    facts.voices.sort(key=lambda voice: (voice.origin != SYNTHETIC, voice.origin, voice.voice))
-    facts.words = _rate([each.row() for each in drawn if each.judged], "word", params)
-    facts.recognisers = sorted({each.recogniser for each in drawn if each.recogniser})
+    results.voices.sort(key=lambda voice: (voice.origin != SYNTHETIC, voice.origin, voice.voice))
+    results.words = _rate([each.row() for each in drawn if each.judged], "word", params)
+    results.recognisers = sorted({each.recogniser for each in drawn if each.recogniser})
     spoken = frame[frame["origin"] == SYNTHETIC]
     if len(spoken):
-        facts.draws = [_draws(name, spoken[name].to_numpy()) for name in PAPER]
-    return facts
+        results.draws = [_draws(name, spoken[name].to_numpy()) for name in PAPER]
+    return results
 
 
 def _rate(rows: Sequence[dict[str, Any]], unit: str, params: Any) -> ErrorRate | None:
@@ -176,12 +176,12 @@ def clipped_deviation() -> float:
     return math.sqrt((1.0 - 2 * beyond) - 2 * CLIP * density + 2 * CLIP * CLIP * beyond)
 
 
-def metrics(facts: Facts) -> dict[str, float]:
+def metrics(results: SpeechResults) -> dict[str, float]:
     """What the tracker is told."""
-    told: dict[str, float] = {"utterances": facts.utterances, "hours": facts.hours, "voices": len(facts.voices)}
-    if facts.words:
-        told["wer"] = facts.words.value
-    for voice in facts.voices:
+    told: dict[str, float] = {"utterances": results.utterances, "hours": results.hours, "voices": len(results.voices)}
+    if results.words:
+        told["wer"] = results.words.value
+    for voice in results.voices:
         if voice.words:
             told[f"wer_{metric_name(voice.voice)}"] = voice.words.value
         if voice.characters:

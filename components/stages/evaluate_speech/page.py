@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from components.metrics.word_errors import ErrorRate
+from components.reporting.numbers import percent, percent_interval
+from components.reporting.pages import render
+from components.reporting.tables import csv_text
 from components.stages.evaluate_speech import drawing
-from components.stages.evaluate_speech.facts import Facts, VoiceFacts
+from components.stages.evaluate_speech.facts import SpeechResults, VoiceResults
 from components.stages.evaluate_speech.pictures import CEILING_DB, FLOOR_DB
 from components.stages.evaluate_speech.sample import Drawn
 
@@ -23,44 +24,22 @@ VERDICTS = {
 }
 
 
-def html(facts: Facts, examples: Sequence[Drawn]) -> str:
-    """The page; sound and pictures are files beside it, in ``audio/`` and ``pictures/``."""
-    from jinja2 import Environment, FileSystemLoader
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    filters: dict[str, Any] = {
-        "number": lambda n: f"{n:,}", "percent": percent, "interval": interval, "signed": lambda v: f"{v:+.2f}".replace("-", "−"),
-        "db": db, "duration": duration,
-    }  # fmt: skip
-    environment.filters |= filters
+def html(results: SpeechResults, examples: Sequence[Drawn]) -> str:
+    """Return the page; sound and pictures are files beside it, in ``audio/`` and ``pictures/``."""
     played = {each.key for each in examples}
-    widest = max([1.0, *(voice.words.high for voice in facts.voices if voice.words)])
-    return environment.get_template("listen.html").render(
-        facts=facts,
-        shown=[(voice, [each for each in voice.heard if each.key in played]) for voice in facts.voices],
-        histograms=[(drawing.told(draws), drawing.histogram(draws)) for draws in facts.draws],
+    return render(
+        Path(__file__).parent / "data",
+        "listen.html",
+        results=results,
+        shown=[(voice, [each for each in voice.heard if each.key in played]) for voice in results.voices],
+        histograms=[(drawing.told(draws), drawing.histogram(draws)) for draws in results.draws],
         ticks=ticks,
         verdicts=VERDICTS,
-        widest=widest,
+        widest=max([1.0, *(voice.words.high for voice in results.voices if voice.words)]),
         decibels=(FLOOR_DB, CEILING_DB),
+        duration=duration,
+        percent_interval=percent_interval,
     )
-
-
-def percent(share: float) -> str:
-    """A share in per cent, with one decimal."""
-    return f"{100 * share:.1f} %"
-
-
-def db(value: float) -> str:
-    """dB of full scale with one decimal, and a minus sign that is one."""
-    return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
-
-
-def interval(rate: ErrorRate) -> str:
-    """The bootstrap interval of a rate."""
-    return f"{100 * rate.low:.0f}–{100 * rate.high:.0f} %"
 
 
 def duration(hours: float) -> str:
@@ -76,45 +55,45 @@ def ticks(seconds: float) -> list[tuple[float, str]]:
     return [(place, label) for place, label in found if place <= 96]
 
 
-def voices_json(facts: Facts) -> str:
+def voices_json(results: SpeechResults) -> str:
     """The figures of every voice, for the report."""
     content = {
-        "missing": facts.missing,
-        "recognisers": facts.recognisers,
-        "word_error_rate": _plain(facts.words),
-        "voices": [_row(voice) for voice in facts.voices],
+        "missing": results.missing,
+        "recognisers": results.recognisers,
+        "word_error_rate": _plain(results.words),
+        "voices": [_row(voice) for voice in results.voices],
     }
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def voices_csv(facts: Facts) -> str:
+def voices_csv(results: SpeechResults) -> str:
     """A line a voice, for DVC's plots; rates are empty where nothing was recognised."""
-    buffer = io.StringIO()
     rows = []
-    for voice in facts.voices:
+    for voice in results.voices:
         row = _row(voice)
         for unit in ("word", "character"):
             rate = row.pop(f"{unit}_error_rate") or {"value": "", "low": "", "high": ""}
             row |= {f"{unit}_error_rate": rate["value"], f"{unit}_error_low": rate["low"], f"{unit}_error_high": rate["high"]}
         rows.append(row | {"languages": " ".join(row["languages"])})
-    writer = csv.DictWriter(buffer, fieldnames=list(rows[0]) if rows else ["voice", "word_error_rate"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
+    return csv_text(list(rows[0]) if rows else ["voice", "word_error_rate"], [list(row.values()) for row in rows])
 
 
-def summary(facts: Facts) -> str:
+def summary(results: SpeechResults) -> str:
     """What a run tells of its voices."""
-    width = max([5, *(len(voice.voice) for voice in facts.voices)])
-    lines = [f"{facts.dataset}: {facts.utterances:,} utterances, {duration(facts.hours)} of speech", ""]
+    width = max([5, *(len(voice.voice) for voice in results.voices)])
+    lines = [f"{results.dataset}: {results.utterances:,} utterances, {duration(results.hours)} of speech", ""]
     lines.append(f"  {'voice':<{width}}  utterances  words judged  word error rate")
-    for voice in facts.voices:
-        rate = f"{percent(voice.words.value):>7}  ({interval(voice.words)})" if voice.words else "not measured"
+    for voice in results.voices:
+        rate = (
+            f"{percent(voice.words.value):>7}  ({percent_interval(voice.words.low, voice.words.high)})"
+            if voice.words
+            else "not measured"
+        )
         lines.append(f"  {voice.voice:<{width}}  {voice.utterances:10,}  {voice.said:12,}  {rate}")
-    return "\n".join([*lines, *(["", f"  {facts.missing}"] if facts.missing else [])]) + "\n"
+    return "\n".join([*lines, *(["", f"  {results.missing}"] if results.missing else [])]) + "\n"
 
 
-def _row(voice: VoiceFacts) -> dict[str, Any]:
+def _row(voice: VoiceResults) -> dict[str, Any]:
     return {
         "voice": voice.voice, "origin": voice.origin, "languages": voice.languages, "about": voice.about,
         "utterances": voice.utterances, "hours": round(voice.hours, 6),

@@ -38,8 +38,6 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Train every row and seed, list the models."""
-    import shutil
-
     from components.core.errors import HearsightError
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
@@ -68,6 +66,4 @@ def run(stage: Stage) -> None:
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
     shared = {"code": code_of(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
-    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)
-    # Every model is in the cache now: the checkpoints have served.
-    shutil.rmtree(stage.work, ignore_errors=True)
+    publish(stage, jobs, folders, rows=True)

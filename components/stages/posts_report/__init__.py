@@ -7,10 +7,15 @@ Not in scope: the scores of models (``report``), the datasheet (``release``).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from components.core.ledger import kept, ledger_table
 from components.core.params import Settings
 from components.core.records import FIGURE
 from components.execution.stage import Stage
+
+if TYPE_CHECKING:
+    from components.stages.posts_report.facts import PostsReport
 
 PAGE = "analysis.html"
 
@@ -44,7 +49,7 @@ def run(stage: Stage) -> None:
     """Write the page, the figures, the summary, and every figure as a table."""
     import pyarrow as pa
 
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings
     from components.core.digests import sha256_bytes
     from components.core.errors import HearsightError
     from components.stages.posts_report import page
@@ -52,7 +57,7 @@ def run(stage: Stage) -> None:
     from components.stages.posts_report.figures import draw_all
     from components.stages.posts_report.tables import all_tables
 
-    facts = gather(stage)
+    report = gather(stage)
     crawl = stage.inputs["crawl"]
     references = dict(zip(*(crawl.table(["key", "media"])[name].to_pylist() for name in ("key", "media")), strict=True))
 
@@ -62,39 +67,37 @@ def run(stage: Stage) -> None:
         except (KeyError, HearsightError):
             return None
 
-    figures = list(draw_all(facts, read, stage.params.seed))
-    whole = with_warnings(page.html(facts, figures, stage.params), input_warnings(stage.inputs.values())).encode()
+    figures = list(draw_all(report, read, stage.params.seed))
+    whole = page.html(report, figures, stage.params, input_warnings(stage.inputs.values())).encode()
     rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(whole)}]
     stage.write_file(PAGE, whole)
     for figure in figures:
         path = f"figures/{figure.key}.png"
         stage.write_file(path, figure.png)
         rows.append({"key": figure.key, "title": figure.title[:200], "path": path, "sha256": sha256_bytes(figure.png)})
-    stage.write_file("summary.txt", page.summary(facts).encode())
-    for name, table in all_tables(facts).items():
+    stage.write_file("summary.txt", page.summary(report).encode())
+    for name, table in all_tables(report).items():
         stage.write_file(f"tables/{name}", table)
         stage.export(name, table)
     ledger = ledger_table(kept(row["key"], kind="model") for row in rows)
     stage.write_shard("00000", pa.Table.from_pylist(rows, schema=FIGURE), ledger)
-    for name, value in metrics(facts).items():
+    for name, value in metrics(report).items():
         stage.metric(name, value)
 
 
-def metrics(facts: object) -> dict[str, float]:
+def metrics(report: PostsReport) -> dict[str, float]:
     """The figures that the tracker is told."""
     from components.stages.posts_report.clusters import OUTLIER
-    from components.stages.posts_report.facts import Facts
 
-    assert isinstance(facts, Facts)
-    told: dict[str, float] = {"collected": facts.collected, "posts": facts.posts, "owners": facts.owners}
-    told |= {f"lost_{step.name}": step.share for step in facts.steps}
-    told |= {"words_mean": facts.words.mean, "words_sd": facts.words.deviation, "vocabulary": len(facts.words.counts)}
-    told["words_at_most_5_times"] = facts.words.bands[0]
-    if facts.sizes_before:
-        told["clusters"] = sum(1 for cluster in facts.sizes_before if cluster != OUTLIER)
-        told["outliers"] = facts.sizes_before.get(OUTLIER, 0)
-    if facts.offences is not None:
-        told["offensive_words"] = sum(found.count for found in facts.offences if found.sense == "offensive")
-    for row in facts.contrasts or ():
+    told: dict[str, float] = {"collected": report.collected, "posts": report.posts, "owners": report.owners}
+    told |= {f"lost_{step.name}": step.share for step in report.steps}
+    told |= {"words_mean": report.words.mean, "words_sd": report.words.deviation, "vocabulary": len(report.words.counts)}
+    told["words_at_most_5_times"] = report.words.bands[0]
+    if report.sizes_before:
+        told["clusters"] = sum(1 for cluster in report.sizes_before if cluster != OUTLIER)
+        told["outliers"] = report.sizes_before.get(OUTLIER, 0)
+    if report.offences is not None:
+        told["offensive_words"] = sum(found.count for found in report.offences if found.sense == "offensive")
+    for row in report.contrasts or ():
         told |= {f"descriptions_of.{group.name.replace(' ', '_')}": group.captions for group in row}
     return told

@@ -17,8 +17,8 @@ from components.stages.posts_report.words import Offence, Vocabulary, offences, 
 
 
 @dataclass
-class Facts:
-    """The figures of a dataset, before they are drawn."""
+class PostsReport:
+    """What is known of a set of posts, before it is drawn."""
 
     dataset: str
     language: str
@@ -49,7 +49,7 @@ class Facts:
     """key → description, of every post that was clustered."""
 
 
-def gather(stage: Stage) -> Facts:
+def gather(stage: Stage) -> PostsReport:
     """Read the inputs of an analyze stage."""
     inputs, params = stage.inputs, stage.params
     left = inputs["input"].table(["key", "caption", "owner", "split"]).to_pylist()
@@ -57,7 +57,7 @@ def gather(stage: Stage) -> Facts:
     every, steps = losses(inputs)
     dates = inputs["crawl"].table(["posted", "collected"])
     words = vocabulary(stage.dataset, captions)
-    facts = Facts(
+    report = PostsReport(
         dataset=stage.dataset,
         language=params.language,
         collected=every,
@@ -75,8 +75,8 @@ def gather(stage: Stage) -> Facts:
         topics=find_topics(captions, params.language, params.topics, params.min_documents, params.topic_words, params.seed),
     )
     if "cluster" in inputs:
-        _clusters(facts, inputs, {row["key"] for row in left}, params)
-    return facts
+        _clusters(report, inputs, {row["key"] for row in left}, params)
+    return report
 
 
 def _compared(inputs: Mapping[str, StageOutput]) -> Vocabulary | None:
@@ -86,17 +86,17 @@ def _compared(inputs: Mapping[str, StageOutput]) -> Vocabulary | None:
     return vocabulary(other.path.parent.name, other.table(["caption"])["caption"].to_pylist())
 
 
-def _clusters(facts: Facts, inputs: Mapping[str, StageOutput], left: set[str], params: Any) -> None:
+def _clusters(report: PostsReport, inputs: Mapping[str, StageOutput], left: set[str], params: Any) -> None:
     rows = sorted(inputs["cluster"].table().to_pylist(), key=lambda row: row["key"])
     cluster_of = {row["key"]: row["cluster"] for row in rows}
-    facts.places = [(row["key"], row["cluster"], row["x"], row["y"]) for row in rows]
-    facts.sizes_before = sizes(cluster_of.values())
-    facts.sizes_after = sizes(at for key, at in cluster_of.items() if key in left)
-    facts.clustered = json.loads(inputs["cluster"].file("clusters.json").read_text())
+    report.places = [(row["key"], row["cluster"], row["x"], row["y"]) for row in rows]
+    report.sizes_before = sizes(cluster_of.values())
+    report.sizes_after = sizes(at for key, at in cluster_of.items() if key in left)
+    report.clustered = json.loads(inputs["cluster"].file("clusters.json").read_text())
     described = inputs["extract_descriptions"].table(["key", "caption"]).to_pylist()
-    facts.captions = {row["key"]: row["caption"] for row in described if row["key"] in cluster_of}
+    report.captions = {row["key"]: row["caption"] for row in described if row["key"] in cluster_of}
     component_of, gone = duplicates(inputs["dedup"].ledger().to_pylist())
-    facts.sheets = choose(
-        cluster_of, facts.captions, component_of, gone,
+    report.sheets = choose(
+        cluster_of, report.captions, component_of, gone,
         sheets=params.sheets, sheet=params.sheet, seed=params.seed, language=params.language,
     )  # fmt: skip

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from components.reporting.numbers import ABSENT, percent
+from components.reporting.pages import render
 from components.stages.posts_report import clusters
-from components.stages.posts_report.facts import Facts
+from components.stages.posts_report.facts import PostsReport
 from components.stages.posts_report.figures import Figure
 from components.stages.posts_report.plots import PAPER_DEVIATION, PAPER_MEAN, band_name, sets_of
 from components.stages.posts_report.tables import physical
@@ -19,68 +21,60 @@ PAPER_OFFENSIVE = 28_520
 """The best rank of an offensive word in table 3; section 6.2.8 says "30,000th or lower"."""
 
 
-def html(facts: Facts, figures: Sequence[Figure], settings: Any) -> str:
-    """The page; figures are files beside it, in ``figures/``."""
-    from jinja2 import Environment, FileSystemLoader
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": lambda n: f"{n:,}", "percent": percent}
+def html(report: PostsReport, figures: Sequence[Figure], settings: Any, warnings: Sequence[str] = ()) -> str:
+    """Return the page; figures are files beside it, in ``figures/``."""
     drawn = {figure.key: figure for figure in figures}
-    sheets = [(f, s) for f, s in zip([f for f in figures if f.key.startswith("sheet_")], facts.sheets, strict=True)]
-    return environment.get_template("analysis.html").render(
-        facts=facts,
+    sheets = [(f, s) for f, s in zip([f for f in figures if f.key.startswith("sheet_")], report.sheets, strict=True)]
+    return render(
+        Path(__file__).parent / "data",
+        "analysis.html",
+        warnings=warnings,
+        report=report,
         figures=drawn,
         sheets=sheets,
-        topics=[(drawn[f"topic_{n:02d}"], topic) for n, topic in enumerate(facts.topics, start=1)],
-        contrasts=[(drawn.get(f"bias_{n}"), groups) for n, groups in enumerate(facts.contrasts or (), start=1)],
-        bands=_bands(facts),
-        frequencies=_frequencies(facts),
-        sets=sets_of(facts),
-        physical=physical(facts),
-        total=facts.growth[2] if len(facts.growth) > 2 else None,
+        topics=[(drawn[f"topic_{n:02d}"], topic) for n, topic in enumerate(report.topics, start=1)],
+        contrasts=[(drawn.get(f"bias_{n}"), groups) for n, groups in enumerate(report.contrasts or (), start=1)],
+        bands=_bands(report),
+        frequencies=_frequencies(report),
+        sets=sets_of(report),
+        physical=physical(report),
+        total=report.growth[2] if len(report.growth) > 2 else None,
         settings=settings,
         paper=PAPER | {"mean": PAPER_MEAN, "deviation": PAPER_DEVIATION, "offensive": PAPER_OFFENSIVE},
     )
 
 
-def percent(share: float) -> str:
-    """A share in per cent, with one decimal."""
-    return f"{100 * share:.1f} %"
-
-
-def summary(facts: Facts) -> str:
+def summary(report: PostsReport) -> str:
     """What a run prints at its end."""
-    words = facts.words
-    lines = [f"{facts.dataset}: {facts.collected:,} posts collected, {facts.posts:,} left, of {facts.owners:,} owners", ""]
-    width = max(len(step.title) for step in facts.steps)
+    words = report.words
+    lines = [f"{report.dataset}: {report.collected:,} posts collected, {report.posts:,} left, of {report.owners:,} owners", ""]
+    width = max(len(step.title) for step in report.steps)
     lines.append(f"  {'lost':<{width}}     posts    share    paper")
-    for step in facts.steps:
-        paper = percent(step.paper) if step.paper is not None else "–"
+    for step in report.steps:
+        paper = percent(step.paper) if step.paper is not None else ABSENT
         lines.append(f"  {step.title:<{width}}  {step.lost:8,}  {percent(step.share):>7}  {paper:>7}")
-    lines += ["", "  split: " + ", ".join(f"{name} {n:,}" for name, n in facts.splits.items())]
+    lines += ["", "  split: " + ", ".join(f"{name} {n:,}" for name, n in report.splits.items())]
     if words.lengths:
         lines.append(
             f"  words a description: {words.mean:.1f} ± {words.deviation:.1f} (paper {PAPER_MEAN} ± {PAPER_DEVIATION}); "
             f"{len(words.counts):,} distinct words, {words.bands[0]:,} of them at most {BANDS[0][1]} times"
         )
-    if facts.clustered:
-        told = facts.clustered
+    if report.clustered:
+        told = report.clustered
         lines.append(
             f"  clusters: {told['clusters']:,} of {told['posts']:,} posts in {len(told['rounds'])} rounds, "
             f"{told['outliers']:,} outliers"
         )
-    if facts.offences is not None:
-        lines.append(f"  words that may offend: {len(facts.offences)} kinds, {sum(o.count for o in facts.offences):,} times")
+    if report.offences is not None:
+        lines.append(f"  words that may offend: {len(report.offences)} kinds, {sum(o.count for o in report.offences):,} times")
     return "\n".join(lines) + "\n"
 
 
-def _bands(facts: Facts) -> list[tuple[str, int, int]]:
-    before, after = clusters.bands(facts.sizes_before), clusters.bands(facts.sizes_after)
+def _bands(report: PostsReport) -> list[tuple[str, int, int]]:
+    before, after = clusters.bands(report.sizes_before), clusters.bands(report.sizes_after)
     return [(band_name(*band), one, two) for band, one, two in zip(clusters.BANDS, before, after, strict=True)]
 
 
-def _frequencies(facts: Facts) -> list[tuple[str, list[int]]]:
-    sets = sets_of(facts)
+def _frequencies(report: PostsReport) -> list[tuple[str, list[int]]]:
+    sets = sets_of(report)
     return [(band_name(*band), [each.bands[at] for each in sets]) for at, band in enumerate(BANDS)]

@@ -1,46 +1,25 @@
-"""The drawn figures: equal facts give equal bytes. What a figure shows is also said in words and in a table beside it."""
+"""The drawn figures: equal data gives equal bytes. What a figure shows is also said in words and in a table beside it."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
+from components.reporting.figures import EDGE, GREY, INK, PALE, SOFT, drawing
+from components.reporting.numbers import percent
 from components.stages.posts_report import clusters
 from components.stages.posts_report.bias import Group
-from components.stages.posts_report.facts import Facts
+from components.stages.posts_report.facts import PostsReport
 from components.stages.posts_report.words import BANDS, Vocabulary
 
-INK, SOFT, PALE, WARM, GREY = "#1f3a4d", "#7fa6bd", "#dbe6ec", "#b8452f", "#55707f"
+WARM = "#b8452f"
 PAPER_MEAN, PAPER_DEVIATION = 39.3, 29.7
 """Words a description of #PraCegoVer-173K (table 1)."""
 
 
-@contextmanager
-def drawing(rows: int = 1, columns: int = 1, width: float = 9.0, height: float = 4.0) -> Iterator[tuple[Any, Any, io.BytesIO]]:
-    """A figure, its axes, and the buffer that holds the PNG once the block has ended."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    look: Any = {"font.size": 10, "font.family": "DejaVu Sans", "axes.edgecolor": "#9db4c0", "axes.labelcolor": INK}
-    with pyplot.rc_context(look):
-        figure, grid = pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False)
-        for axes in grid.flat:
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.tick_params(colors=GREY)
-        buffer = io.BytesIO()
-        yield figure, grid, buffer
-        # No software or date stamp: the same facts must give the same bytes.
-        figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight", metadata={"Software": None})
-        pyplot.close(figure)
-
-
-def loss(facts: Facts) -> bytes:
+def loss(report: PostsReport) -> bytes:
     """Figure 6: the share each step lost, beside the paper's."""
-    steps = facts.steps[::-1]
+    steps = report.steps[::-1]
     with drawing(height=3.4) as (_, grid, buffer):
         axes = grid[0][0]
         for at, step in enumerate(steps):
@@ -53,11 +32,11 @@ def loss(facts: Facts) -> bytes:
         axes.set_xlim(0, max([0.6, *(step.share for step in steps)]) * 1.12)
         axes.set_xlabel("share of all collected posts")
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-        _legend(axes, [(INK, facts.dataset), (WARM, "#PraCegoVer, figure 6")])
+        _legend(axes, [(INK, report.dataset), (WARM, "#PraCegoVer, figure 6")])
     return buffer.getvalue()
 
 
-def growth(facts: Facts) -> bytes:
+def growth(report: PostsReport) -> bytes:
     """Figure 8: posts by day; the tag's own total, where it is known, as a dashed line."""
     from datetime import date
 
@@ -65,7 +44,7 @@ def growth(facts: Facts) -> bytes:
         axes = grid[0][0]
         # The first is broad, so that it is seen under one that runs on it.
         looks = ((SOFT, "-", 5), (INK, "-", 1.8), (WARM, "--", 2))
-        for line, (colour, style, broad) in zip(facts.growth, looks, strict=False):
+        for line, (colour, style, broad) in zip(report.growth, looks, strict=False):
             if line.days:
                 days = [date.fromisoformat(day).toordinal() for day, _ in line.days]
                 posts = [n for _, n in line.days]
@@ -83,9 +62,9 @@ def growth(facts: Facts) -> bytes:
     return buffer.getvalue()
 
 
-def cluster_sizes(facts: Facts) -> bytes:
+def cluster_sizes(report: PostsReport) -> bytes:
     """Figure 9: clusters by the paper's ranges of size, after duplicates were removed."""
-    values = clusters.bands(facts.sizes_after)
+    values = clusters.bands(report.sizes_after)
     with drawing(height=3.2) as (_, grid, buffer):
         axes = grid[0][0]
         axes.bar(range(len(values)), values, color=SOFT)
@@ -98,22 +77,22 @@ def cluster_sizes(facts: Facts) -> bytes:
     return buffer.getvalue()
 
 
-def cluster_map(facts: Facts) -> bytes:
+def cluster_map(report: PostsReport) -> bytes:
     """Every post at its place; the largest clusters in a colour and with their number, the others grey, outliers small."""
     from matplotlib import colormaps
 
-    large = [c for c in sorted(facts.sizes_before, key=lambda c: (-facts.sizes_before[c], c)) if c >= 0][:20]
+    large = [c for c in sorted(report.sizes_before, key=lambda c: (-report.sizes_before[c], c)) if c >= 0][:20]
     with drawing(width=9, height=6) as (_, grid, buffer):
         axes = grid[0][0]
-        for cluster in sorted(facts.sizes_before, key=lambda c: (c in large, c)):
-            points = [(x, y) for _, at, x, y in facts.places if at == cluster]
+        for cluster in sorted(report.sizes_before, key=lambda c: (c in large, c)):
+            points = [(x, y) for _, at, x, y in report.places if at == cluster]
             colour = colormaps["tab20"](large.index(cluster) % 20) if cluster in large else "#c3ced4"
             axes.scatter(*zip(*points, strict=True), s=5 if cluster < 0 else 16, color=[colour], linewidths=0, rasterized=True)
         for cluster in large:
-            xs, ys = zip(*((x, y) for _, at, x, y in facts.places if at == cluster), strict=True)
+            xs, ys = zip(*((x, y) for _, at, x, y in report.places if at == cluster), strict=True)
             axes.annotate(
                 str(cluster), _middle(xs, ys), ha="center", va="center", fontsize=9, color=INK,
-                bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#9db4c0", "alpha": 0.85},
+                bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": EDGE, "alpha": 0.85},
             )  # fmt: skip
         axes.set_xticks([])
         axes.set_yticks([])
@@ -121,9 +100,9 @@ def cluster_map(facts: Facts) -> bytes:
     return buffer.getvalue()
 
 
-def lengths(facts: Facts) -> bytes:
+def lengths(report: PostsReport) -> bytes:
     """Figure 17: words a description, as a share of each set."""
-    sets = sets_of(facts)
+    sets = sets_of(report)
     longest = max(max(each.lengths) for each in sets)
     width = max(1, round(min(longest, 150) / 40))
     edges = list(range(0, min(longest, 150) + 2 * width, width))
@@ -145,9 +124,9 @@ def lengths(facts: Facts) -> bytes:
     return buffer.getvalue()
 
 
-def frequencies(facts: Facts) -> bytes:
+def frequencies(report: PostsReport) -> bytes:
     """Figure 18: words by how often they come."""
-    sets = sets_of(facts)
+    sets = sets_of(report)
     with drawing(height=3.6) as (_, grid, buffer):
         axes = grid[0][0]
         wide = 0.8 / len(sets)
@@ -183,9 +162,9 @@ def contrast(groups: Sequence[Group]) -> bytes:
     return buffer.getvalue()
 
 
-def sets_of(facts: Facts) -> list[Vocabulary]:
+def sets_of(report: PostsReport) -> list[Vocabulary]:
     """The sets that have descriptions: this one, and the one beside it."""
-    return [each for each in (facts.words, facts.compared) if each is not None and each.lengths]
+    return [each for each in (report.words, report.compared) if each is not None and each.lengths]
 
 
 def band_name(low: int, high: int | None) -> str:
@@ -201,7 +180,7 @@ def _middle(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
 
 def _bar(axes: Any, at: float, share: float, colour: str) -> None:
     axes.barh(at, share, 0.36, color=colour)
-    axes.text(share, at, f" {100 * share:.1f} %", va="center", color=colour, fontsize=9)
+    axes.text(share, at, f" {percent(share)}", va="center", color=colour, fontsize=9)
 
 
 def _legend(axes: Any, entries: Sequence[tuple[str, str]]) -> None:

@@ -49,18 +49,18 @@ class Growth:
     """Posts without such a date."""
 
 
-def losses(boundaries: Mapping[str, StageOutput]) -> tuple[int, list[Step]]:
+def losses(outputs: Mapping[str, StageOutput]) -> tuple[int, list[Step]]:
     """The posts that the crawl collected, and what each step lost of them; a post with several pictures counts with each.
 
     Args:
         outputs: ``crawl``, ``describe``, ``dedup`` and ``input`` (the split); one that is missing lost nothing.
     """
-    crawled = _records(boundaries["crawl"])
+    crawled = _records(outputs["crawl"])
     every = len(crawled)
     private = {key: rule for key, rule in crawled.items() if rule and WITHDRAWN.search(rule)}
     other = {key: rule for key, rule in crawled.items() if rule and key not in private}
-    malformed, repeated = (_dropped(boundaries.get(name)) for name in ("extract_descriptions", "dedup"))
-    repeated |= _dropped(boundaries.get("input"))
+    malformed, repeated = (_dropped(outputs.get(name)) for name in ("extract_descriptions", "dedup"))
+    repeated |= _dropped(outputs.get("input"))
     other |= {key: rule for key, rule in repeated.items() if UNUSABLE.search(rule)}
     repeated = {key: rule for key, rule in repeated.items() if key not in other}
     parts = [

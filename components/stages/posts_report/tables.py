@@ -2,92 +2,82 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
 from typing import Any
 
+from components.reporting.tables import csv_text
 from components.stages.posts_report import clusters, words
 from components.stages.posts_report.bias import lists
-from components.stages.posts_report.facts import Facts
+from components.stages.posts_report.facts import PostsReport
 from components.stages.posts_report.plots import band_name, sets_of
 
 
-def all_tables(facts: Facts) -> dict[str, bytes]:
+def all_tables(report: PostsReport) -> dict[str, bytes]:
     """File name → CSV, one for each figure and table of the page; headers alone where there is nothing to tell."""
     made = {
-        "loss": (("step", "series", "posts", "share", "rules"), _loss(facts)),
-        "growth": (("date", "series", "posts"), [(day, g.series, n) for g in facts.growth for day, n in g.days]),
-        "cluster_sizes": (("posts", "clusters", "clusters_before_removing_duplicates"), _sizes(facts)),
-        "map": (("key", "cluster", "x", "y"), [(key, at, f"{x:.4f}", f"{y:.4f}") for key, at, x, y in facts.places]),
+        "loss": (("step", "series", "posts", "share", "rules"), _loss(report)),
+        "growth": (("date", "series", "posts"), [(day, g.series, n) for g in report.growth for day, n in g.days]),
+        "cluster_sizes": (("posts", "clusters", "clusters_before_removing_duplicates"), _sizes(report)),
+        "map": (("key", "cluster", "x", "y"), [(key, at, f"{x:.4f}", f"{y:.4f}") for key, at, x, y in report.places]),
         "sheets": (
             ("cluster", "number", "key", "duplicates", "dropped"),
-            [(s.cluster, n, p.key, p.duplicates, int(p.dropped)) for s in facts.sheets for n, p in enumerate(s.shown, 1)],
+            [(s.cluster, n, p.key, p.duplicates, int(p.dropped)) for s in report.sheets for n, p in enumerate(s.shown, 1)],
         ),
         "topics": (
             ("topic", "share", "word", "probability"),
-            [(n, f"{t.share:.4f}", word, f"{p:.6f}") for n, t in enumerate(facts.topics, 1) for word, p in t.words],
+            [(n, f"{t.share:.4f}", word, f"{p:.6f}") for n, t in enumerate(report.topics, 1) for word, p in t.words],
         ),
-        "lengths": (("series", "words", "descriptions", "share"), _lengths(facts)),
-        "frequencies": (("series", "occurrences", "words"), _frequencies(facts)),
+        "lengths": (("series", "words", "descriptions", "share"), _lengths(report)),
+        "frequencies": (("series", "occurrences", "words"), _frequencies(report)),
         "offensive": (
             ("forms", "sense", "source", "occurrences", "rank"),
-            [("/".join(o.forms), o.sense, o.source, o.count, o.rank or "") for o in facts.offences or ()],
+            [("/".join(o.forms), o.sense, o.source, o.count, o.rank or "") for o in report.offences or ()],
         ),
-        "physical": (("word", "occurrences", "rank", "paper_occurrences", "paper_rank"), physical(facts)),
-        "bias": (("contrast", "group", "descriptions", "word", "together", "with_word", "npmi"), _bias(facts)),
+        "physical": (("word", "occurrences", "rank", "paper_occurrences", "paper_rank"), physical(report)),
+        "bias": (("contrast", "group", "descriptions", "word", "together", "with_word", "npmi"), _bias(report)),
     }
-    return {f"{name}.csv": _csv(header, rows) for name, (header, rows) in made.items()}
+    return {f"{name}.csv": csv_text(header, rows).encode() for name, (header, rows) in made.items()}
 
 
-def physical(facts: Facts) -> list[tuple[str, int, int | str, int, int]]:
+def physical(report: PostsReport) -> list[tuple[str, int, int | str, int, int]]:
     """Table 4: word, occurrences, rank (empty for a word that never comes), and the paper's two."""
-    known, ranks = lists(facts.language), facts.words.ranks
+    known, ranks = lists(report.language), report.words.ranks
     listed = (known or {}).get("physical", {})
-    return [(word, facts.words.counts[word], ranks.get(word, ""), *paper) for word, paper in listed.items()]
+    return [(word, report.words.counts[word], ranks.get(word, ""), *paper) for word, paper in listed.items()]
 
 
-def _loss(facts: Facts) -> list[tuple[Any, ...]]:
+def _loss(report: PostsReport) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for step in facts.steps:
+    for step in report.steps:
         rules = "; ".join(f"{rule} {n}" for rule, n in step.rules.items())
-        rows.append((step.title, facts.dataset, step.lost, f"{step.share:.4f}", rules))
+        rows.append((step.title, report.dataset, step.lost, f"{step.share:.4f}", rules))
         if step.paper is not None:
             rows.append((f"{step.title} (paper)", "#PraCegoVer", "", step.paper, ""))
     return rows
 
 
-def _sizes(facts: Facts) -> list[tuple[str, int, int]]:
-    after, before = clusters.bands(facts.sizes_after), clusters.bands(facts.sizes_before)
+def _sizes(report: PostsReport) -> list[tuple[str, int, int]]:
+    after, before = clusters.bands(report.sizes_after), clusters.bands(report.sizes_before)
     return [(band_name(*band), one, two) for band, one, two in zip(clusters.BANDS, after, before, strict=True)]
 
 
-def _lengths(facts: Facts) -> list[tuple[str, int, int, str]]:
+def _lengths(report: PostsReport) -> list[tuple[str, int, int, str]]:
     from collections import Counter
 
     return [
         (each.name, length, n, f"{n / len(each.lengths):.6f}")
-        for each in sets_of(facts)
+        for each in sets_of(report)
         for length, n in sorted(Counter(each.lengths).items())
     ]
 
 
-def _frequencies(facts: Facts) -> list[tuple[str, str, int]]:
-    return [(each.name, band_name(*band), n) for each in sets_of(facts) for band, n in zip(words.BANDS, each.bands, strict=True)]
+def _frequencies(report: PostsReport) -> list[tuple[str, str, int]]:
+    return [(each.name, band_name(*band), n) for each in sets_of(report) for band, n in zip(words.BANDS, each.bands, strict=True)]
 
 
-def _bias(facts: Facts) -> list[tuple[Any, ...]]:
+def _bias(report: PostsReport) -> list[tuple[Any, ...]]:
     return [
         (number, group.name, group.captions, met.word, met.together, met.count, f"{met.npmi:.4f}")
-        for number, row in enumerate(facts.contrasts or (), 1)
+        for number, row in enumerate(report.contrasts or (), 1)
         for group in row
         for met in group.words
     ]
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return buffer.getvalue().encode()

@@ -35,8 +35,6 @@ class Params(Settings):
 
 def run(stage: Stage) -> None:
     """Train every row and seed, list the models."""
-    import shutil
-
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
     from components.retrieval.provenance import code_of, contents_of, starting_weights
@@ -58,6 +56,4 @@ def run(stage: Stage) -> None:
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     shared = {"code": code_of(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
-    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)
-    # Every model is in the cache now: the checkpoints have served.
-    shutil.rmtree(stage.work, ignore_errors=True)
+    publish(stage, jobs, folders, rows=True)

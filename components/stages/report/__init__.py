@@ -24,29 +24,29 @@ def run(stage: Stage) -> None:
     """Write report.html, report.md, summary.txt, the figures, and the funnel as a DVC plot."""
     import pyarrow as pa
 
-    from components.core.check_warnings import input_warnings, with_warnings
+    from components.core.check_warnings import input_warnings
     from components.core.digests import sha256_file
     from components.stages.report import figures, pages
     from components.stages.report.facts import gather
 
-    facts = gather(stage)
+    report = gather(stage)
     rows = []
-    for key, title, picture in figures.draw_all(facts):
+    for key, title, picture in figures.draw_all(report):
         path = f"figures/{key}.png"
         stage.write_file(path, picture)
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
     warnings = input_warnings(stage.inputs.values())
-    stage.write_file("report.html", with_warnings(pages.html(facts, rows), warnings).encode())
-    stage.write_file("report.md", (pages.markdown(facts) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
-    stage.write_file("summary.txt", pages.summary(facts).encode())
-    stage.export("funnel.csv", pages.funnel_csv(facts).encode())
-    stage.export("pass_rates.csv", pages.steps_csv(facts).encode())
+    stage.write_file("report.html", pages.html(report, rows, warnings).encode())
+    stage.write_file("report.md", (pages.markdown(report) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
+    stage.write_file("summary.txt", pages.summary(report).encode())
+    stage.export("funnel.csv", pages.funnel_csv(report).encode())
+    stage.export("pass_rates.csv", pages.steps_csv(report).encode())
     stage.write_shard(
         "00000", pa.Table.from_pylist(rows, schema=FIGURE), ledger_table(kept(r["key"], kind="model") for r in rows)
     )
-    for line in facts.funnel:
+    for line in report.funnel:
         stage.metric(f"funnel_{line.dataset}_{line.stage}", line.left)
-    for dataset, steps in facts.steps.items():
+    for dataset, steps in report.steps.items():
         # The run is of one dataset's experiment; another's figures carry its name.
         prefix = "funnel." if dataset == stage.dataset else f"funnel.{dataset}."
         for found in steps:

@@ -40,8 +40,8 @@ class Line:
 
 
 @dataclass
-class Facts:
-    """All a report tells."""
+class RunReport:
+    """A run from pages to scores."""
 
     dataset: str
     funnel: list[Line] = field(default_factory=list)
@@ -63,34 +63,34 @@ class Facts:
     curves: list[dict[str, Any]] = field(default_factory=list)
 
 
-def gather(stage: Stage) -> Facts:
+def gather(stage: Stage) -> RunReport:
     """Read the inputs of a report stage."""
-    facts = Facts(stage.dataset)
+    report = RunReport(stage.dataset)
     inputs = stage.inputs
     texts = {r["key"]: r["alt"] for r in inputs["crawl"].table(["key", "alt"]).to_pylist()}
     for output in inputs.values():
         name = output.path.name
-        if name in PER_RECORD and output.name not in facts.dropped:
-            facts.funnel.append(_line(output))
-            facts.dropped[output.name] = _examples(output, texts, stage.params.examples)
+        if name in PER_RECORD and output.name not in report.dropped:
+            report.funnel.append(_line(output))
+            report.dropped[output.name] = _examples(output, texts, stage.params.examples)
     order = {name: index for index, name in enumerate(PER_RECORD)}
-    facts.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
-    for line in facts.funnel:
-        facts.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules))
-    facts.pages = inputs["crawl"].manifest.counts.get("page", {})
-    _captions(facts, inputs["split"])
+    report.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
+    for line in report.funnel:
+        report.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules))
+    report.pages = inputs["crawl"].manifest.counts.get("page", {})
+    _captions(report, inputs["split"])
     speech = inputs["synthesize"].table(["voice", "seconds"])
-    facts.voices = dict(sorted(Counter(speech["voice"].to_pylist()).items()))
-    facts.seconds = speech["seconds"].to_pylist()
+    report.voices = dict(sorted(Counter(speech["voice"].to_pylist()).items()))
+    report.seconds = speech["seconds"].to_pylist()
     if "evaluate_speech" in inputs:
-        facts.heard = json.loads(inputs["evaluate_speech"].file("voices.json").read_text())
+        report.heard = json.loads(inputs["evaluate_speech"].file("voices.json").read_text())
     evaluated = inputs["input"]
-    facts.scores = json.loads(evaluated.file("scores.json").read_text())
+    report.scores = json.loads(evaluated.file("scores.json").read_text())
     if "evaluate_captioners" in inputs:
-        facts.captioners = inputs["evaluate_captioners"].file("summary.txt").read_text()
+        report.captioners = inputs["evaluate_captioners"].file("summary.txt").read_text()
     if "pretrain_retrieval" in inputs:
-        facts.curves = _curves(inputs["pretrain_retrieval"])
-    return facts
+        report.curves = _curves(inputs["pretrain_retrieval"])
+    return report
 
 
 def _line(output: StageOutput) -> Line:
@@ -110,7 +110,7 @@ def _examples(output: StageOutput, texts: dict[str, str], most: int) -> dict[str
     return dict(sorted(by_rule.items()))
 
 
-def _captions(facts: Facts, split: StageOutput) -> None:
+def _captions(report: RunReport, split: StageOutput) -> None:
     rows = split.table(["split", "caption", "alt", "text", "steps"]).to_pylist()
     for name in ("train", "validation", "test"):
         found = CaptionStatistics()
@@ -118,10 +118,10 @@ def _captions(facts: Facts, split: StageOutput) -> None:
             if row["split"] == name:
                 found.add(row["caption"])
         if found.examples:
-            facts.statistics.append((name, found.examples, found.unique, found.mean, found.deviation, found.median))
-            facts.lengths += sorted(found.lengths.elements())
+            report.statistics.append((name, found.examples, found.unique, found.mean, found.deviation, found.median))
+            report.lengths += sorted(found.lengths.elements())
     # The most rewritten first: they say most about what the rules do.
-    facts.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
+    report.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
 
 
 def _curves(train: StageOutput) -> list[dict[str, Any]]:

@@ -1,56 +1,42 @@
-"""The report's figures, drawn so that equal facts give equal bytes."""
+"""The report's figures: equal data gives equal bytes."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from components.stages.report.facts import Facts
+from components.reporting.figures import INK, SOFT, png, pyplot
+from components.stages.report.facts import RunReport
 from components.stages.report.funnel import STEPS
 
-INK, SOFT, WARM = "#1f3a4d", "#7fa6bd", "#c8553d"
+WARM = "#c8553d"
+DPI = 110
 
 
-def draw_all(facts: Facts) -> Iterator[tuple[str, str, bytes]]:
+def draw_all(report: RunReport) -> Iterator[tuple[str, str, bytes]]:
     """Yield ``(key, title, PNG)`` for each figure there is something to draw for."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    makers: list[tuple[str, str, Callable[[Facts], Any], object]] = [
-        ("funnel", "Records left after each stage", _funnel, facts.funnel),
-        ("pass_rates", "What each step lets pass, beside the paper", _pass_rates, facts.steps),
-        ("rules", "What each rule dropped", _rules, facts.funnel),
-        ("lengths", "Words a caption", _lengths, facts.lengths),
-        ("speech", "Seconds an utterance", _speech, facts.seconds),
-        ("curves", "Validation metric by epoch", _curves, facts.curves),
-        ("retrieval", "Speech–image retrieval beside chance", _retrieval, facts.scores["retrieval"]["models"]),
+    makers: list[tuple[str, str, Callable[[RunReport], Any], object]] = [
+        ("funnel", "Records left after each stage", _funnel, report.funnel),
+        ("pass_rates", "What each step lets pass, beside the paper", _pass_rates, report.steps),
+        ("rules", "What each rule dropped", _rules, report.funnel),
+        ("lengths", "Words a caption", _lengths, report.lengths),
+        ("speech", "Seconds an utterance", _speech, report.seconds),
+        ("curves", "Validation metric by epoch", _curves, report.curves),
+        ("retrieval", "Speech–image retrieval beside chance", _retrieval, report.scores["retrieval"]["models"]),
     ]
     for key, title, make, wanted in makers:
         if wanted:
-            yield key, title, _png(make(facts))
-
-
-def _png(figure: Any) -> bytes:
-    from matplotlib import pyplot
-
-    buffer = io.BytesIO()
-    # No software or date stamp: the same facts must give the same bytes.
-    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
-    pyplot.close(figure)
-    return buffer.getvalue()
+            yield key, title, png(make(report), DPI)
 
 
 def _axes(width: float = 8, height: float = 4.2) -> tuple[Any, Any]:
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(width, height))
+    figure, axes = pyplot().subplots(figsize=(width, height))
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
 
 
-def _funnel(facts: Facts) -> Any:
-    lines = [line for line in facts.funnel if line.dataset == facts.dataset]
+def _funnel(report: RunReport) -> Any:
+    lines = [line for line in report.funnel if line.dataset == report.dataset]
     figure, axes = _axes(8, 0.6 * len(lines) + 1.4)
     names = [f"into {lines[0].stage}"] + [f"after {line.stage}" for line in lines]
     values = [lines[0].entered] + [line.left for line in lines]
@@ -61,24 +47,23 @@ def _funnel(facts: Facts) -> Any:
     return figure
 
 
-def _pass_rates(facts: Facts) -> Any:
+def _pass_rates(report: RunReport) -> Any:
     """A row a step: the share each dataset lets pass and the paper's, joined by a line; right, what is left of all."""
-    from matplotlib import pyplot
     from matplotlib.ticker import FuncFormatter
 
-    figure, (left, right) = pyplot.subplots(
+    figure, (left, right) = pyplot().subplots(
         1, 2, figsize=(11, 0.62 * len(STEPS) + 1.5), sharey=True, gridspec_kw={"wspace": 0.08}
     )
     rows = {step.name: len(STEPS) - 1 - at for at, step in enumerate(STEPS)}
-    series = [(name, colour, "o") for name, colour in zip(facts.steps, (INK, SOFT, "#9a6a2f"), strict=False)]
+    series = [(name, colour, "o") for name, colour in zip(report.steps, (INK, SOFT, "#9a6a2f"), strict=False)]
     for axes in (left, right):
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
         axes.hlines(list(rows.values()), *((0, 1) if axes is left else (1e-4, 1)), color="#dbe6ec", linewidth=1, zorder=0)
     for name, colour, mark in series:
-        found = [each for each in facts.steps[name] if each.entered]
-        total = facts.steps[name][0].entered
-        label = name if name == facts.dataset else f"{name} (profile)"
+        found = [each for each in report.steps[name] if each.entered]
+        total = report.steps[name][0].entered
+        label = name if name == report.dataset else f"{name} (profile)"
         at = [rows[each.step.name] for each in found]
         left.plot([each.share for each in found], at, mark, color=colour, markersize=9, label=label)
         alive = [each for each in found if each.left]
@@ -101,10 +86,10 @@ def _pass_rates(facts: Facts) -> Any:
     return figure
 
 
-def _rules(facts: Facts) -> Any:
+def _rules(report: RunReport) -> Any:
     pairs = [
-        (f"{line.dataset} · {line.stage} · {rule}", count, line.dataset == facts.dataset)
-        for line in facts.funnel
+        (f"{line.dataset} · {line.stage} · {rule}", count, line.dataset == report.dataset)
+        for line in report.funnel
         for rule, count in line.rules.items()
     ]
     figure, axes = _axes(8, 0.22 * len(pairs) + 1.2)
@@ -115,17 +100,17 @@ def _rules(facts: Facts) -> Any:
     return figure
 
 
-def _lengths(facts: Facts) -> Any:
+def _lengths(report: RunReport) -> Any:
     figure, axes = _axes()
-    axes.hist(facts.lengths, bins=range(1, max(facts.lengths) + 2), color=SOFT, edgecolor="white", align="left")
+    axes.hist(report.lengths, bins=range(1, max(report.lengths) + 2), color=SOFT, edgecolor="white", align="left")
     axes.set_xlabel("words")
     axes.set_ylabel("captions")
     return figure
 
 
-def _speech(facts: Facts) -> Any:
+def _speech(report: RunReport) -> Any:
     figure, axes = _axes()
-    axes.hist(facts.seconds, bins=30, color=SOFT, edgecolor="white")
+    axes.hist(report.seconds, bins=30, color=SOFT, edgecolor="white")
     axes.axvline(3.5, color=WARM, linestyle="--", linewidth=1)
     axes.text(3.5, axes.get_ylim()[1] * 0.95, " crop of the paper, 3.5 s", color=WARM, va="top")
     axes.set_xlabel("seconds")
@@ -133,15 +118,13 @@ def _speech(facts: Facts) -> Any:
     return figure
 
 
-def _curves(facts: Facts) -> Any:
-    from matplotlib import pyplot
-
-    kinds = sorted({row["kind"] for row in facts.curves})
-    figure, grid = pyplot.subplots(1, len(kinds), figsize=(5 * len(kinds), 3.6), squeeze=False)
+def _curves(report: RunReport) -> Any:
+    kinds = sorted({row["kind"] for row in report.curves})
+    figure, grid = pyplot().subplots(1, len(kinds), figsize=(5 * len(kinds), 3.6), squeeze=False)
     for axes, kind in zip(grid[0], kinds, strict=True):
         axes.spines[["top", "right"]].set_visible(False)
-        for model in sorted({row["model"] for row in facts.curves if row["kind"] == kind}):
-            points = [(row["epoch"], row["validation"]) for row in facts.curves if row["model"] == model and "validation" in row]
+        for model in sorted({row["model"] for row in report.curves if row["kind"] == kind}):
+            points = [(row["epoch"], row["validation"]) for row in report.curves if row["model"] == model and "validation" in row]
             axes.plot(*zip(*points, strict=True), label=model)
         axes.set_title(kind.replace("_", " "))
         axes.set_xlabel("epoch")
@@ -149,10 +132,10 @@ def _curves(facts: Facts) -> Any:
     return figure
 
 
-def _retrieval(facts: Facts) -> Any:
+def _retrieval(report: RunReport) -> Any:
     """The any-hit recalls of the table's last row both ways, beside chance, which is not the same both ways."""
     figure, axes = _axes()
-    scores = facts.scores["retrieval"]
+    scores = report.scores["retrieval"]
     known = scores["rows"][scores["main"]][scores["crop"]]
     # A JSON object's keys are in the order of the alphabet.
     depths = sorted((name for name in known["speech_to_image"] if name.startswith("r_at_")), key=lambda name: int(name[5:]))

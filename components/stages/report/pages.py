@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.stages.report.facts import PAPER_TABLE_3, Facts
+from components.reporting.numbers import percent, percent_interval, ratio
+from components.reporting.pages import render
+from components.reporting.tables import csv_text
+from components.stages.report.facts import PAPER_TABLE_3, RunReport
 from components.stages.report.funnel import STEPS
 
 PAPER = {
@@ -18,50 +22,43 @@ WAYS = ("speech_to_image", "image_to_speech")
 DEPTHS = {"r_at_1": "R@1", "r_at_5": "R@5", "r_at_10": "R@10"}
 
 
-def html(facts: Facts, figures: list[dict[str, Any]]) -> str:
-    """The page people open; figures are files beside it."""
-    from jinja2 import Environment, FileSystemLoader
-
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True)
-    return environment.get_template("report.html").render(
-        facts=facts,
+def html(report: RunReport, figures: list[dict[str, Any]], warnings: Sequence[str] = ()) -> str:
+    """Return the page; figures are files beside it."""
+    return render(
+        Path(__file__).parent / "data",
+        "report.html",
+        warnings=warnings,
+        report=report,
         figures=figures,
         paper=PAPER,
-        steps=step_rows(facts),
+        steps=step_rows(report),
         table3=PAPER_TABLE_3,
-        counts={f"{line.dataset}/{line.stage}": line.rules for line in facts.funnel},
-        note=size_note(facts),
-        score_rows=score_rows(facts.scores),
+        counts={f"{line.dataset}/{line.stage}": line.rules for line in report.funnel},
+        note=size_note(report),
+        score_rows=score_rows(report.scores),
+        percent_interval=percent_interval,
     )
 
 
-def step_rows(facts: Facts) -> list[dict[str, Any]]:
+def step_rows(report: RunReport) -> list[dict[str, Any]]:
     """The paper's steps: what each dataset has entering, left, and passing, of what entered and of all; and the paper's."""
     rows = []
     for at, step in enumerate(STEPS):
         cells = []
-        for steps in facts.steps.values():
+        for steps in report.steps.values():
             if at < len(steps):
                 found = steps[at]
-                passed = percent(found.share) if found.entered else "–"
-                of_all = percent(found.left / steps[0].entered) if steps[0].entered else "–"
+                passed = ratio(found.left, found.entered, small=True)
+                of_all = ratio(found.left, steps[0].entered, small=True)
                 cells.append((f"{found.entered:,}", f"{found.left:,}", passed, of_all))
         rows.append({"title": step.title, "cells": cells, "paper": step.paper_says, "paper_left": step.paper_left_says})
     return rows
 
 
-def percent(share: float) -> str:
-    """A share in per cent with the digits it needs: 37.2 %, 3.7 %, 0.16 %."""
-    value = 100 * share
-    if value == 0 or value >= 1:
-        return f"{value:.1f} %"
-    return f"{value:.2g} %" if value >= 0.01 else "< 0.01 %"
-
-
-def size_note(facts: Facts) -> str:
+def size_note(report: RunReport) -> str:
     """How much the scores can carry, said plainly."""
-    tested = next((row[1] for row in facts.statistics if row[0] == "test"), 0)
-    trained = next((row[1] for row in facts.statistics if row[0] == "train"), 0)
+    tested = next((row[1] for row in report.statistics if row[0] == "test"), 0)
+    trained = next((row[1] for row in report.statistics if row[0] == "train"), 0)
     return (
         f"A small run: {trained} training and {tested} test captions. The figures tell whether the models beat chance and a "
         "constant caption here, not how good the method is; the paper's scores are on another scale and another test set."
@@ -88,54 +85,60 @@ def _short(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def steps_csv(facts: Facts) -> str:
+def steps_csv(report: RunReport) -> str:
     """The share each step lets pass beside the paper's, for DVC's plots: ``series`` is a dataset, or the paper."""
-    lines = ["series,step,entered,left,passed"]
-    for dataset, steps in facts.steps.items():
-        lines += [f"{dataset},{found.step.title} ({dataset}),{found.entered},{found.left},{found.share:.4f}" for found in steps]
-    lines += [f"Conceptual Captions,{step.title} (the paper),,,{step.paper:.4f}" for step in STEPS if step.paper is not None]
-    return "\n".join(lines) + "\n"
+    rows = [
+        (dataset, f"{found.step.title} ({dataset})", found.entered, found.left, f"{found.share:.4f}")
+        for dataset, steps in report.steps.items()
+        for found in steps
+    ]
+    papers = [("Conceptual Captions", f"{s.title} (the paper)", "", "", f"{s.paper:.4f}") for s in STEPS if s.paper is not None]
+    return csv_text(("series", "step", "entered", "left", "passed"), [*rows, *papers])
 
 
-def funnel_csv(facts: Facts) -> str:
+def funnel_csv(report: RunReport) -> str:
     """Records left after each stage, for DVC's plots."""
-    lines = ["dataset,stage,entered,records"]
-    lines += [f"{line.dataset},{line.dataset} {line.stage},{line.entered},{line.left}" for line in facts.funnel]
-    return "\n".join(lines) + "\n"
+    rows = [(line.dataset, f"{line.dataset} {line.stage}", line.entered, line.left) for line in report.funnel]
+    return csv_text(("dataset", "stage", "entered", "records"), rows)
 
 
-def markdown(facts: Facts) -> str:
+def markdown(report: RunReport) -> str:
     """The report without its pictures, for a terminal, a pull request or a flow's artefact."""
-    lines = [f"# Hearsight report: {facts.dataset}", "", "| dataset | stage | entered | left | passed |", "|---|---|--:|--:|--:|"]
-    lines += [f"| {x.dataset} | {x.stage} | {x.entered:,} | {x.left:,} | {100 * x.share:.1f} % |" for x in facts.funnel]
-    names = list(facts.steps)
+    lines = [
+        f"# Hearsight report: {report.dataset}",
+        "",
+        "| dataset | stage | entered | left | passed |",
+        "|---|---|--:|--:|--:|",
+    ]
+    lines += [f"| {x.dataset} | {x.stage} | {x.entered:,} | {x.left:,} | {percent(x.share)} |" for x in report.funnel]
+    names = list(report.steps)
     lines += [
         "",
         "| step | " + " | ".join(f"{n}: entered | left | passed | of all" for n in names) + " | Conceptual Captions | of all |",
     ]
     lines += ["|---|" + "--:|" * (4 * len(names) + 2)]
-    for row in step_rows(facts):
+    for row in step_rows(report):
         cells = [cell for four in row["cells"] for cell in four]
         lines += ["| " + " | ".join([row["title"], *cells, row["paper"], row["paper_left"]]) + " |"]
     lines += ["", "| dataset/stage | rule | dropped |", "|---|---|--:|"]
-    lines += [f"| {x.dataset}/{x.stage} | {rule} | {n:,} |" for x in facts.funnel for rule, n in x.rules.items()]
+    lines += [f"| {x.dataset}/{x.stage} | {rule} | {n:,} |" for x in report.funnel for rule, n in x.rules.items()]
     lines += ["", "| split | examples | unique tokens | mean | sd | median |", "|---|--:|--:|--:|--:|--:|"]
-    lines += [f"| {s[0]} | {s[1]:,} | {s[2]:,} | {s[3]:.1f} | {s[4]:.1f} | {s[5]:.1f} |" for s in facts.statistics]
-    lines += ["", size_note(facts), "", "| score | value |", "|---|---|"]
-    lines += [f"| {name} | {value} |" for name, value in score_rows(facts.scores)]
-    if facts.captioners:
-        lines += ["", "```", facts.captioners.rstrip(), "```"]
+    lines += [f"| {s[0]} | {s[1]:,} | {s[2]:,} | {s[3]:.1f} | {s[4]:.1f} | {s[5]:.1f} |" for s in report.statistics]
+    lines += ["", size_note(report), "", "| score | value |", "|---|---|"]
+    lines += [f"| {name} | {value} |" for name, value in score_rows(report.scores)]
+    if report.captioners:
+        lines += ["", "```", report.captioners.rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 
-def summary(facts: Facts) -> str:
+def summary(report: RunReport) -> str:
     """What a run prints at its end: the funnel, the scores, and how little they prove."""
-    width = max(len(f"{x.dataset} {x.stage}") for x in facts.funnel)
+    width = max(len(f"{x.dataset} {x.stage}") for x in report.funnel)
     lines = ["funnel" + " " * (width - 4) + "entered     left   passed   most dropped by"]
-    for x in facts.funnel:
+    for x in report.funnel:
         top = ", ".join(f"{rule} {n}" for rule, n in list(x.rules.items())[:3])
-        lines.append(f"  {f'{x.dataset} {x.stage}':<{width}} {x.entered:8,} {x.left:8,} {100 * x.share:7.1f} %  {top}")
-    lines += ["", "scores"] + [f"  {name}: {value}" for name, value in score_rows(facts.scores)]
-    if facts.captioners:
-        lines += ["", facts.captioners.rstrip()]
-    return "\n".join([*lines, "", size_note(facts)]) + "\n"
+        lines.append(f"  {f'{x.dataset} {x.stage}':<{width}} {x.entered:8,} {x.left:8,} {percent(x.share):>9}  {top}")
+    lines += ["", "scores"] + [f"  {name}: {value}" for name, value in score_rows(report.scores)]
+    if report.captioners:
+        lines += ["", report.captioners.rstrip()]
+    return "\n".join([*lines, "", size_note(report)]) + "\n"

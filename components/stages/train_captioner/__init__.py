@@ -51,7 +51,6 @@ class Params(Settings):
 def run(stage: Stage) -> None:
     """Train every seed, list the models."""
     import json
-    import shutil
 
     from components.core.addresses import PREPARED_FILE
     from components.core.code_digest import code_digest
@@ -73,9 +72,7 @@ def run(stage: Stage) -> None:
     ]
     shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
     folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
-    publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)))
-    # Every model is in the cache now: the checkpoints have served.
-    shutil.rmtree(stage.work, ignore_errors=True)
+    publish(stage, jobs, folders)
 
 
 def starting_weights(name: str, root: Path, weights: str) -> str:

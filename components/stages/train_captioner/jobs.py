@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,11 +42,12 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
         HearsightError: there is nothing to train on, the loss ran away, memory does not suffice, or a file is damaged.
     """
     from components.models.trained import save_trained
+    from components.training.history import CAPTIONER, history_csv
 
     trained = train(spec, task)
     best = trained.recipe.best
     save_trained(folder, best["weights"], trained.recipe.vocabulary, trained.config)
-    (folder / "history.csv").write_text(history_csv(trained.recipe.history), encoding="utf-8")
+    (folder / "history.csv").write_text(history_csv(trained.recipe.history, CAPTIONER), encoding="utf-8")
 
 
 def train(spec: dict[str, Any], task: Task) -> Trained:
@@ -119,7 +118,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "network": network_config.plain(),
         "encoder": {name: value for name, value in spec["encoder"].items() if name != "weights"},
         "settings": settings,
-        "set": {"boundary": output.name, "digest": output.digest},
+        "set": {"output": output.name, "digest": output.digest},
         "best_epoch": best["epoch"],
         "best_phase": best["phase"],
         "validation": best["validation"],
@@ -143,17 +142,6 @@ def build_encoder(encoder: dict[str, Any]) -> nn.Module:
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
         raise HearsightError("the weights are not those that the run began with", where=path, hint="run again")
     return trainable_encoder(encoder["name"], path, encoder["side"])
-
-
-def history_csv(history: list[dict[str, Any]]) -> str:
-    """A line an epoch: its phase, mean training loss, validation metric, and mean reward in the self-critical phase."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["epoch", "phase", "loss", "validation", "reward"])
-    for row in history:
-        reward = f"{row['reward']:.6f}" if "reward" in row else ""
-        writer.writerow([row["epoch"], row["phase"], f"{row['loss']:.6f}", f"{row['validation']:.6f}", reward])
-    return text.getvalue()
 
 
 def _items(spec: dict[str, Any], hardware: Hardware) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Any
 
 from components.core.files import publish_bytes
+from components.reporting.numbers import ratio
+from components.reporting.pages import data_uri, render
 from components.tools.calibrate.plots import picture
 from components.tools.calibrate.sweep import Curve, Sweep
 
@@ -35,10 +36,9 @@ def rates_tsv(sweep: Sweep) -> str:
 
 def html(sweep: Sweep, about: str) -> str:
     """The page people open."""
-    from jinja2 import Environment, FileSystemLoader
-
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent / "data"), autoescape=True)
-    return environment.get_template("calibration.html").render(
+    return render(
+        Path(__file__).parent / "data",
+        "calibration.html",
         about=about,
         candidates=sweep.candidates,
         passing=sweep.passing,
@@ -56,10 +56,10 @@ def _shown(curve: Curve, candidates: int) -> dict[str, Any]:
         "measures": swept.measures,
         "says": _says(swept.rule),
         "present": f"{curve.present:g}",
-        "alone": _percent(alone, candidates),
-        "left": _percent(left, curve.eligible),
+        "alone": ratio(alone, candidates),
+        "left": ratio(left, curve.eligible),
         "costs": curve.eligible - left,
-        "picture": base64.b64encode(picture(curve, candidates)).decode(),
+        "picture": data_uri(picture(curve, candidates)),
         "rows": [_row(curve, threshold, candidates) for threshold in curve.inside],
     }
 
@@ -69,15 +69,11 @@ def _row(curve: Curve, threshold: float, candidates: int) -> dict[str, Any]:
     return {
         "threshold": f"{threshold:g}",
         "present": threshold == curve.present,
-        "alone": _percent(alone, candidates),
-        "left": _percent(left, curve.eligible),
+        "alone": ratio(alone, candidates),
+        "left": ratio(left, curve.eligible),
         "left_count": left,
         "sides": [curve.inside[threshold], curve.outside[threshold]],
     }
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
 def _says(rule: str) -> str:

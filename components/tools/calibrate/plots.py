@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
+from components.reporting.figures import INK, PALE, SOFT, drawing
 from components.tools.calibrate.sweep import Curve
 
-INK, SOFT, PALE, WARM = "#1f3a4d", "#7fa6bd", "#dbe6ec", "#c8553d"
+WARM = "#c8553d"
 
 
 def picture(curve: Curve, candidates: int) -> bytes:
     """The figure as PNG; equal curves give equal bytes."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    with pyplot.rc_context({"font.size": 9, "axes.edgecolor": "#9db4c0", "axes.labelcolor": INK}):
-        figure, (left, right) = pyplot.subplots(1, 2, figsize=(10.5, 3.1), gridspec_kw={"wspace": 0.24})
+    with drawing(columns=2, width=10.5, height=3.1, font=9, dpi=140, grid={"wspace": 0.24}) as (_, grid, buffer):
+        left, right = grid[0]
         for axes in (left, right):
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.tick_params(colors="#55707f")
             axes.axvline(curve.present, color=WARM, linewidth=1.2)
         _distribution(left, curve)
         _passing(right, curve, candidates)
-        buffer = io.BytesIO()
-        # No software or date stamp: the same curve must give the same bytes.
-        figure.savefig(buffer, format="png", dpi=140, bbox_inches="tight", metadata={"Software": None})
-        pyplot.close(figure)
     return buffer.getvalue()
 
 

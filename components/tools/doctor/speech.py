@@ -82,9 +82,9 @@ def recognisers(root: Path) -> list[Finding]:
 
 
 def _installed(voice: Any) -> bool:
-    from components.speech.voices.catalogue import installed
+    from components.speech.voices.availability import lack_of
 
-    return installed(voice)
+    return lack_of(voice) is None
 
 
 def _voices_of(root: Path) -> dict[str, list[str]]:

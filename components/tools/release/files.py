@@ -28,7 +28,7 @@ COLUMNS = ["key", "image_url", "caption", "labels", "split"]
 
 
 @dataclass
-class Facts:
+class ReleaseCounts:
     """What a release holds."""
 
     statistics: dict[str, CaptionStatistics] = field(default_factory=lambda: {name: CaptionStatistics() for name in SPLITS})
@@ -47,39 +47,39 @@ class Facts:
         return {**examples, "labelled": self.labelled, "left_out": self.unreachable}
 
 
-def write_all(made: Made, folder: Path) -> Facts:
+def write_all(made: Made, folder: Path) -> ReleaseCounts:
     """Write every table into ``folder``.
 
     Raises:
         HearsightError: no record has a picture on the web.
     """
-    facts = Facts()
+    counts = ReleaseCounts()
     with ExitStack() as stack:
         captions = {name: stack.enter_context(_open(folder / path.format(made.dataset))) for name, path in SPLITS.items()}
         labels = stack.enter_context(_open(folder / LABELS.format(made.dataset)))
         for row in _rows(made):
             url = row["image_url"]
             if not url.lower().startswith(("http://", "https://")) or len(url.split()) != 1:
-                facts.unreachable += 1
+                counts.unreachable += 1
                 continue
             caption = _cell(row["caption"])
             captions[row["split"]].write(f"{caption}\t{url}\n")
-            facts.statistics[row["split"]].add(caption)
+            counts.statistics[row["split"]].add(caption)
             if row["split"] == "train" and row["labels"]:
-                labels.write(f"{caption}\t{url}\t{label_cells(row['labels'], facts)}\n")
-                facts.labelled += 1
-    if not any(found.examples for found in facts.statistics.values()):
+                labels.write(f"{caption}\t{url}\t{label_cells(row['labels'], counts)}\n")
+                counts.labelled += 1
+    if not any(found.examples for found in counts.statistics.values()):
         raise HearsightError(
-            f"holds no record whose picture is on the web ({facts.unreachable} are not)",
+            f"holds no record whose picture is on the web ({counts.unreachable} are not)",
             where=made.split.path,
             hint="there is nothing to release",
         )
-    (folder / STATISTICS).write_text(statistics_tsv(facts.statistics), encoding="utf-8")
+    (folder / STATISTICS).write_text(statistics_tsv(counts.statistics), encoding="utf-8")
     (folder / CONCEPTS).write_bytes(made.concepts.file(CONCEPTS).read_bytes())
-    return facts
+    return counts
 
 
-def label_cells(labels: Sequence[Mapping[str, Any]], facts: Facts) -> str:
+def label_cells(labels: Sequence[Mapping[str, Any]], counts: ReleaseCounts) -> str:
     """Labels, identifiers and confidences of one picture, three cells; a comma inside a name becomes a space.
 
     A label without an identifier gets one made of its name (``/label/sea_lion``), so that the lists stay equally long.
@@ -88,7 +88,7 @@ def label_cells(labels: Sequence[Mapping[str, Any]], facts: Facts) -> str:
     for label in labels:
         name = _item(label["label"]) or "unnamed"
         identifier = _item(str(label.get("identifier") or ""))
-        facts.named, facts.unnamed = facts.named + bool(identifier), facts.unnamed + (not identifier)
+        counts.named, counts.unnamed = counts.named + bool(identifier), counts.unnamed + (not identifier)
         names.append(name)
         identifiers.append(identifier or f"/label/{name.replace(' ', '_')}")
         confidences.append(f"{min(1.0, max(0.0, label['confidence'])):.6f}".rstrip("0").rstrip("."))

@@ -115,7 +115,7 @@ def _back(root: Path, dataset: str, named: Collection[str]) -> tuple[dict[str, S
         before = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
         if before is None:
             break
-        earlier = StageOutput(root / "data" / before["boundary"])
+        earlier = StageOutput(root / "data" / before["output"])
         if earlier.path.name in named and earlier.digest != before["manifest_sha256"]:
             raise HearsightError(
                 f"is not the output that {found.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, Facts
+from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
 from components.tools.release.publish import SUMS
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ CITATIONS = """\
 NO_LICENCE = "None is stated: whoever publishes this folder states here under which terms the captions may be used."
 
 
-def write_notes(made: Made, facts: Facts, folder: Path, licence: str) -> None:
+def write_notes(made: Made, counts: ReleaseCounts, folder: Path, licence: str) -> None:
     """Write README.md and settings.json."""
     told = {"dataset": made.dataset, "split_manifest_sha256": made.split.digest, "settings": made.settings}
     (folder / SETTINGS).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(readme(made, facts, licence), encoding="utf-8")
+    (folder / "README.md").write_text(readme(made, counts, licence), encoding="utf-8")
 
 
-def readme(made: Made, facts: Facts, licence: str) -> str:
+def readme(made: Made, counts: ReleaseCounts, licence: str) -> str:
     """The release's page."""
-    name, found = made.dataset, facts.statistics
+    name, found = made.dataset, counts.statistics
     total = sum(each.examples for each in found.values())
     rows = "\n".join(
         f"| {split} | {each.examples:,} | {each.unique:,} | {each.mean:.1f} | {each.deviation:.1f} | {each.median:.1f} |"
@@ -45,15 +45,15 @@ def readme(made: Made, facts: Facts, licence: str) -> str:
     concepts = (folder_text := made.concepts.file(CONCEPTS).read_text(encoding="utf-8")).count("\tkept\t")
     dropped = folder_text.count("\tdropped\t")
     left_out = (
-        f"\n{facts.unreachable:,} records of the dataset are left out: their pictures have no address on the web.\n"
-        if facts.unreachable
+        f"\n{counts.unreachable:,} records of the dataset are left out: their pictures have no address on the web.\n"
+        if counts.unreachable
         else ""
     )
     made_up = (
         "\nThe labels of this release carry no identifiers of their own; `/label/<name>` stands in their place.\n"
-        if facts.labelled and not facts.named
+        if counts.labelled and not counts.named
         else "\nA label without an identifier of its own has `/label/<name>` in its place.\n"
-        if facts.unnamed
+        if counts.unnamed
         else ""
     )
     return f"""\
@@ -69,7 +69,7 @@ UTF-8, fields separated by a tab, no quoting. The first four have no header and 
 | file | fields | rows |
 |---|---|--:|
 {tables}
-| `{LABELS.format(name)}` | caption, image URL, labels, identifiers, confidences (lists, with commas) | {facts.labelled:,} |
+| `{LABELS.format(name)}` | caption, image URL, labels, identifiers, confidences (lists, with commas) | {counts.labelled:,} |
 | `{STATISTICS}` | split, examples, unique tokens, tokens a caption: mean, sd, median | {len(found)} |
 | `{CONCEPTS}` | concept, captions that speak of it, kept or dropped, members | {concepts:,} kept, {dropped:,} dropped |
 | `{SETTINGS}` | the settings of every stage, and the digest of the data | |

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.reporting.pages import render
 from components.tools.release.notes import NO_LICENCE
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
@@ -29,13 +28,6 @@ CITATION = """\
 - Timnit Gebru, Jamie Morgenstern, Briana Vecchione, Jennifer Wortman Vaughan, Hanna Wallach, Hal Daumé III and Kate Crawford.
   2021. Datasheets for Datasets. Communications of the ACM 64, 86–92. (the datasheet)
 """
-STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "h2{margin-top:2.5rem;border-bottom:1px solid #bbb}h3{margin:1.5rem 0 .3rem;font-size:1rem}p{margin:.3rem 0}"
-    "table{border-collapse:collapse;margin:.5rem 0;font-size:.9rem}td,th{border:1px solid #ccc;padding:.15rem "
-    ".5rem;text-align:left}"
-    "code{background:#f2f2f2}"
-)
 
 
 def write_notes(root: Path, made: MadePosts, facts: PostFacts, folder: Path, wanted: Wanted) -> list[str]:
@@ -71,25 +63,9 @@ def as_markdown(dataset: str, found: Mapping[str, Answer]) -> str:
 
 
 def as_page(dataset: str, found: Mapping[str, Answer]) -> str:
-    """The datasheet as a page of its own, without anything from elsewhere."""
-    title = html.escape(f"Datasheet of {dataset}")
-    parts = [
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{title}</title><style>{STYLE}</style><h1>{title}</h1>"
-        "<p>After Gebru et al. 2021; questions are numbered as in #PraCegoVer section 6.</p>"
-    ]
-    for number, answer in found.items():
-        if number.endswith(".1") and number.count(".") == 2:
-            section = number.rpartition(".")[0]
-            parts.append(f"<h2>{section} {html.escape(SECTIONS[section])}</h2>")
-        parts.append(f'<h3 id="{number}">{number} {html.escape(QUESTIONS[number])}</h3>')
-        parts += [f"<p>{_inline(text)}</p>" for text in answer.paragraphs]
-        if answer.table:
-            head, *rows = answer.table
-            cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-            body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-            parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>")
-    return "\n".join(parts) + "</html>\n"
+    """Return the datasheet as a page."""
+    templates = Path(__file__).parent / "data"
+    return render(templates, "datasheet.html", dataset=dataset, found=found, sections=SECTIONS, questions=QUESTIONS)
 
 
 def readme(told: Told, publisher: Publisher) -> str:
@@ -163,10 +139,6 @@ def _sentence(stated: str, before: str, otherwise: str) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-
-def _inline(text: str) -> str:
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
 
 
 def _software() -> str:

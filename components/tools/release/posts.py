@@ -1,4 +1,4 @@
-"""The files of a release of posts, as #PraCegoVer section 3 lays them out; what each holds is in ``docs/release-and-takedown.md``.
+"""The files of a release of posts, as #PraCegoVer section 3 lays them out; see ``docs/release-and-takedown.md``.
 
 The instances are in the order of their file names, which are keyed hashes: the order tells nothing of who or when.
 """

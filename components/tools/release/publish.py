@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from components.core import files
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.files import disk_error, fsync_folder
 
 SUMS = "SHA256SUMS"
 """The digest of every other file, as ``sha256sum --check`` reads it."""
@@ -27,25 +26,19 @@ def publish_folder(out: Path, fill: Callable[[Path], T]) -> tuple[T, bool]:
         HearsightError: ``out`` holds something else, which is left as it is; the disk is full or not writable.
     """
     out = out.resolve()
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(out)
-        temporary.mkdir()
-        result = fill(temporary)
-        (temporary / SUMS).write_text(sums(temporary), encoding="utf-8")
-        for path in sorted(temporary.rglob("*")):
-            _sync(path)
-        if out.is_file() or (out.is_dir() and any(out.iterdir())):
-            require_same(out, temporary)
-            return result, False
-        temporary.rename(out)
-        fsync_folder(out.parent)
-        return result, True
-    except OSError as error:
-        raise disk_error(error, out) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    _sweep(out)
+    made: list[T] = []
+
+    def fill_and_sum(folder: Path) -> None:
+        made.append(fill(folder))
+        (folder / SUMS).write_text(sums(folder), encoding="utf-8")
+
+    def same(folder: Path) -> bool:
+        require_same(out, folder)
+        return True
+
+    new = files.publish_folder(out, fill_and_sum, same)
+    return made[0], new
 
 
 def sums(folder: Path) -> str:
@@ -72,15 +65,6 @@ def require_same(out: Path, new: Path) -> None:
 
 def _by_name(told: str) -> dict[str, str]:
     return {name: digest for digest, _, name in (line.partition("  ") for line in told.splitlines())}
-
-
-def _sync(path: Path) -> None:
-    """Make one file or folder durable."""
-    if path.is_dir():
-        fsync_folder(path)
-        return
-    with path.open("rb") as handle:
-        os.fsync(handle.fileno())
 
 
 def _sweep(out: Path) -> None:

@@ -91,10 +91,10 @@ def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
 def _require_fresh(root: Path, out: Path) -> None:
     lineage = lineage_path(out)
     for parent in json.loads(lineage.read_bytes())["parents"] if lineage.exists() else ():
-        manifest = root / "data" / parent["boundary"] / "manifest.json" if "boundary" in parent else None
+        manifest = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
         if manifest and (not manifest.exists() or sha256_file(manifest) != parent["manifest_sha256"]):
             raise HearsightError(
-                f"was made from an older {parent['boundary']}",
+                f"was made from an older {parent['output']}",
                 where=out,
                 hint="run `dvc repro` first: a purge deletes what older runs left",
             )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TAINTED = f"{TAG}tainted"
 YES, MAYBE = "yes", "maybe"
 """Grades of a tainted model: trained on a removed record; trained on a snapshot that held one."""
-LINEAGE = "boundary/lineage.json"
+LINEAGE = "output/lineage.json"
 """A run's artefact that is redacted instead of deleted."""
 
 
@@ -117,7 +117,7 @@ class Tracker:
                 digest = tag(run, "output_digest")
                 older = digest in tainted and digest not in current and tag(run, "stage") not in MODEL_STAGES
                 for path in self._files(run.info.run_id, ""):
-                    if older and not path.startswith("boundary/"):
+                    if older and not path.startswith("output/"):
                         yield Artefact(run, path, redact=False)
                     elif search.in_file(Path(self.client.download_artifacts(run.info.run_id, path, scratch))).hits:
                         yield Artefact(run, path, redact=path == LINEAGE)

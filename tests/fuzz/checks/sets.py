@@ -11,18 +11,18 @@ from tests.fuzz.checks.common import as_file, shown, storable
 
 def tables(data: bytes) -> None:
     """Tables of lines."""
-    from components.stages.crawl.sources.layouts import LAYOUTS
+    from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
     from components.stages.crawl.sources.layouts.lines import LineLayout
 
-    _read([name for name, kind in LAYOUTS.items() if issubclass(kind, LineLayout)], data)
+    _read([name for name in LAYOUTS if isinstance(layout_named(name), LineLayout)], data)
 
 
 def documents(data: bytes) -> None:
     """JSON files."""
-    from components.stages.crawl.sources.layouts import LAYOUTS
+    from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
     from components.stages.crawl.sources.layouts.lines import LineLayout
 
-    _read([name for name, kind in LAYOUTS.items() if not issubclass(kind, LineLayout)], data)
+    _read([name for name in LAYOUTS if not isinstance(layout_named(name), LineLayout)], data)
 
 
 def _read(names: Iterable[str], data: bytes) -> None:

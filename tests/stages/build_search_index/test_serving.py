@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.execution.runner import StageResult
 from components.retrieval.search_model import DEFAULTS, load, query_of
@@ -43,10 +44,10 @@ def told(stage: Any) -> Any:
     for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
         patch.delenv(name, raising=False)
     patch.setenv("HEARSIGHT_TRACKING", "now")
-    lineages = {name: json.loads((output.path / "lineage.json").read_text()) for name, output in stage.inputs.items()}
+    lineages = {name: json.loads(lineage_path(output.path).read_text()) for name, output in stage.inputs.items()}
     for name, output in stage.inputs.items():
         record_run(StageResult(stage.root, "stamps", output.path.name, output.path, output.manifest, lineages[name], [], {}))
-    own = json.loads((stage.out / "lineage.json").read_text())
+    own = json.loads(lineage_path(stage.out).read_text())
     result = StageResult(stage.root, "stamps", "build_search_index", stage.out, stage.manifest, own, stage.metrics, {})
     assert record_run(result)
     yield result

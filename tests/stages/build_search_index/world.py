@@ -58,8 +58,8 @@ def output(root: Path, stage: str, rows: list[dict[str, Any]], media: dict[str, 
     job.write_shard("00000", table, ledger_table(kept(r["key"]) for r in rows), media or None)
     for name, data in files.items():
         job.write_file(name, data)
-    write_lineage(job, {}, digest_value({}))
     job.finish()
+    write_lineage(job, {}, digest_value({}))
     return StageOutput(job.out)
 
 
@@ -130,8 +130,8 @@ def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> Any:
     if not (root / "components").exists():
         (root / "components").symlink_to(PROJECT / "components")
     build_search_index.run(stage)
-    write_lineage(stage, stage.params.plain(), digest_value(stage.params.plain()))
     stage.manifest = stage.finish()
+    write_lineage(stage, stage.params.plain(), digest_value(stage.params.plain()))
     return stage
 
 

@@ -49,7 +49,7 @@ def test_a_right_boundary_passes_and_its_gate_never_changes(root: Path, stage: s
     make(root, stage)
     gate = check(root, "english", stage)
     first = gate.path.read_bytes()
-    assert json.loads(first)["boundary"] == f"english/{stage}"
+    assert json.loads(first)["output"] == f"english/{stage}"
     assert gate.expectations >= 6
     assert gate.docs.is_file()
     assert check(root, "english", stage).path.read_bytes() == first
@@ -134,20 +134,20 @@ def test_an_old_gate_does_not_outlive_a_failed_check(root: Path) -> None:
 @pytest.mark.parametrize(
     "suite, said",
     [
-        ('{"boundary": "split"', "is not a suite"),
-        ('{"boundary": "crawl", "tables": {}}', "is of boundary 'crawl', not 'split'"),
+        ('{"stage": "split"', "is not a suite"),
+        ('{"stage": "crawl", "tables": {}}', "is the suite of 'crawl', not of 'split'"),
         (
-            '{"boundary": "split", "tables": {"shards": [{"type": "expect_magic", "why": "x"}]}}',
+            '{"stage": "split", "tables": {"shards": [{"type": "expect_magic", "why": "x"}]}}',
             "there is no expectation 'expect_magic'",
         ),
-        ('{"boundary": "split", "tables": {"shards": [{"type": "expect_magic"}]}}', "shards[0] has no why"),
-        ('{"boundary": "split", "tables": {"by_colour": []}}', "names a table 'by_colour'"),
+        ('{"stage": "split", "tables": {"shards": [{"type": "expect_magic"}]}}', "shards[0] has no why"),
+        ('{"stage": "split", "tables": {"by_colour": []}}', "names a table 'by_colour'"),
         (
-            '{"boundary": "split", "tables": {"shards": [{"type": "' + UNIQUE + '", "why": "x", "column": "kee"}]}}',
+            '{"stage": "split", "tables": {"shards": [{"type": "' + UNIQUE + '", "why": "x", "column": "kee"}]}}',
             "expect_column_values_to_be_unique cannot be run on shards",
         ),
         (
-            '{"boundary": "split", "tables": {"shards": [{"type": "' + UNIQUE + '", "why": "x", "colum": "key"}]}}',
+            '{"stage": "split", "tables": {"shards": [{"type": "' + UNIQUE + '", "why": "x", "colum": "key"}]}}',
             "does not take that",
         ),
     ],
@@ -163,6 +163,6 @@ def test_a_faulty_suite_is_named_and_not_the_data(root: Path, suite: str, said: 
 def test_every_suite_gives_reasons_and_covers_each_table_it_names() -> None:
     for stage in OUTPUT_SCHEMAS:
         suite = json.loads((SUITES / f"{stage}.json").read_text())
-        assert suite["boundary"] == stage
+        assert suite["stage"] == stage
         assert all(entry["why"] for entries in suite["tables"].values() for entry in entries)
         assert all(suite["tables"].values())

@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.stages.crawl import run
-from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
+from components.stages.crawl.sources.layouts import layout_named
 from components.stages.crawl.sources.table import page_of
 from components.tracking.explain import explain
 from tests.stages.crawl import sets
@@ -253,7 +253,7 @@ def test_a_changed_table_makes_no_other_records_of_a_complete_snapshot(table, tm
 def test_a_file_of_another_layout_is_one_line_that_names_the_place(table, tmp_path, layout, content, message):
     (tmp_path / "set.x").write_bytes(content)
     (tmp_path / "images").mkdir()
-    folder = "images" if LAYOUTS[layout].has_files else ""
+    folder = "images" if layout_named(layout).has_files else ""
     with pytest.raises(HearsightError, match=message) as caught:
         table(layout, "set.x", image_folder=folder)
     assert "\n" not in str(caught.value)

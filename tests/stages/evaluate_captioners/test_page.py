@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.caption_lengths import Lengths
+from components.reporting import numbers
 from components.stages.evaluate_captioners import columns, drawing, page
 from components.stages.evaluate_captioners.analyses import Writing
-from components.stages.evaluate_captioners.facts import Row, Said, Table
+from components.stages.evaluate_captioners.results import Row, Said, Table
 from components.stages.evaluate_captioners.scoring import Things
 from tests.stages.evaluate_captioners.test_compare import compared, networks, whole  # noqa: F401 - fixtures
 from tests.stages.evaluate_captioners.world import PARAMS, cell, prepared, squares
@@ -159,7 +160,7 @@ def test_how_they_write_stands_in_two_tables_with_every_figure_of_the_json(whole
 
 def test_a_figure_that_could_not_be_told_is_a_dash():
     found = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
-    assert {cell.text for cell in found} == {columns.NOTHING}
+    assert {cell.text for cell in found} == {numbers.ABSENT}
 
 
 def test_figures_are_shown_with_what_belongs_to_them():

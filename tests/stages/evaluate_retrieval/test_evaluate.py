@@ -69,6 +69,8 @@ def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_agai
     paper = [line["paper"] for line in table if line["row"] == "both-100" and line["depth"] == "10" and line["paper"]]
     assert paper == ["0.495000", "0.558000"]
     page = StageOutput(second.out).file("retrieval.html").read_text()
+    assert "<dt>R@k, any hit</dt>" in page and "<dt>Centre</dt>" in page and "<dt>Row both-100</dt>" in page
+    assert "<dt>Interval 0.310 to 0.380</dt>" in page and "<dt>Row mms-48</dt>" not in page
     assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 

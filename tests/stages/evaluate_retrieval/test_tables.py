@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.records import SCORED
+from components.reporting.values import Value
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, paper, tables
 from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNMEASURED, UNTOLD
-from components.stages.evaluate_retrieval.facts import Facts, gather
+from components.stages.evaluate_retrieval.facts import RetrievalResults, gather
 from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import HIT, SHARE, Cell
 from tests.stages.evaluate_retrieval.params import EVALUATE
@@ -40,8 +41,8 @@ def scored(row: str, seed: int, rank: Any, crops: tuple[str, ...] = ("centre", "
     return pa.Table.from_pylist(rows, schema=SCORED)
 
 
-def facts_of(models: dict[tuple[str, int], Any], **changed: Any) -> Facts:
-    """Facts of models given as (row, seed) → rank."""
+def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalResults:
+    """Results of models given as (row, seed) → rank."""
     params = evaluate_retrieval.Params.model_validate(EVALUATE | {"depths": [1, 5, 10, 50, 100]} | changed)
     told = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "pictures": QUERIES, "utterances": 80}
     told |= {"records": QUERIES, "rounds": 2}
@@ -60,13 +61,13 @@ def some(share: float, seed: int, other: int = 40) -> Any:
     return lambda way, crop, query, number: 1 if hits[query] else other
 
 
-def verdicts(facts: Facts) -> list[str]:
-    return [finding.verdict for finding in facts.findings]
+def verdicts(results: RetrievalResults) -> list[str]:
+    return [finding.verdict for finding in results.findings]
 
 
 def test_rounds_and_seeds_are_averaged_before_queries_are_resampled() -> None:
     # Each query is right in one round of two: every resample has a recall of one half.
-    turn = facts_of({("mms-48", 0): lambda way, crop, query, number: 1 + 30 * number, ("mms-48", 1): constant(1)})
+    turn = results_of({("mms-48", 0): lambda way, crop, query, number: 1 + 30 * number, ("mms-48", 1): constant(1)})
     value = turn.main.values[Cell("centre", "speech_to_image", HIT, 10)]
     assert (value.mean, value.low, value.high, value.seeds) == (0.75, 0.75, 0.75, (0.5, 1.0))
     assert value.deviation == pytest.approx(0.5 / 2**0.5)
@@ -77,10 +78,10 @@ def test_rounds_and_seeds_are_averaged_before_queries_are_resampled() -> None:
 def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
     # The same queries but for four: the difference is far surer than either recall.
     first = some(0.5, 1)
-    better = facts_of({
+    better = results_of({
         ("none-100", 0): first, ("audio-100", 0): lambda w, c, query, n: 1 if query % 10 == 0 else first(w, c, query, n)
     })  # fmt: skip
-    found = better.findings[0].judged[0].value
+    found = better.findings[0].judged[0].difference
     wide = better.main.values[Cell("centre", "speech_to_image", HIT, 10)]
     assert 0 <= found.low <= found.mean <= found.high < (wide.high - wide.low)
 
@@ -90,8 +91,8 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
     [(1, 40, HOLDS), (40, 1, FAILS), (1, 1, UNTOLD)],
 )
 def test_a_claim_is_judged_by_the_sign_of_its_differences(one: int, other: int, told: str) -> None:
-    facts = facts_of({("mms-48", 0): constant(one), ("triplet-48", 0): constant(other)})
-    better, double, larger, cropping = verdicts(facts)
+    results = results_of({("mms-48", 0): constant(one), ("triplet-48", 0): constant(other)})
+    better, double, larger, cropping = verdicts(results)
     assert better == told and larger == UNMEASURED and cropping == UNTOLD
     assert double == (HOLDS if told == HOLDS else FAILS)
 
@@ -99,73 +100,74 @@ def test_a_claim_is_judged_by_the_sign_of_its_differences(one: int, other: int, 
 def test_a_seed_that_disagrees_leaves_a_claim_open() -> None:
     seeds = {("audio-100", 0): constant(1), ("audio-100", 1): constant(40), ("audio-100", 2): constant(1)}
     scratch = {("none-100", 0): constant(40), ("none-100", 1): constant(1), ("none-100", 2): constant(40)}
-    finding = facts_of(seeds | scratch).findings[0]
-    assert finding.verdict == UNTOLD and finding.judged[0].value.low > 0 and finding.judged[0].agreeing == 2
+    finding = results_of(seeds | scratch).findings[0]
+    assert finding.verdict == UNTOLD and finding.judged[0].difference.low > 0 and finding.judged[0].agreeing == 2
 
 
 def test_one_direction_that_fails_is_a_claim_that_does_not_hold() -> None:
     there = {"speech_to_image": 1, "image_to_speech": 40}
-    facts = facts_of({
+    results = results_of({
         ("image-100", 0): lambda way, *_: there[way], ("none-100", 0): lambda way, *_: 41 - there[way]
     })  # fmt: skip
-    assert facts.findings[1].verdict == FAILS and [each.verdict for each in facts.findings[1].judged] == [HOLDS, FAILS]
+    finding = results.findings[1]
+    assert finding.verdict == FAILS and [claims.verdict(each.difference) for each in finding.judged] == [HOLDS, FAILS]
 
 
 def test_a_tenth_of_the_data_competes_from_nine_tenths_of_the_recall_up() -> None:
     def almost(way: str, crop: str, query: int, number: int) -> int:
         return 40 if query < 2 else 1
 
-    facts = facts_of({("both-10", 0): almost, ("both-100", 0): constant(1), ("none-100", 0): constant(40)})
-    assert verdicts(facts)[3] == HOLDS
-    assert facts.findings[4].judged[0].value.mean == pytest.approx(38 / 40 - 0.9)
+    results = results_of({("both-10", 0): almost, ("both-100", 0): constant(1), ("none-100", 0): constant(40)})
+    assert verdicts(results)[3] == HOLDS
+    assert results.findings[4].judged[0].difference.mean == pytest.approx(38 / 40 - 0.9)
 
 
 def test_cropping_is_the_difference_of_crops() -> None:
-    facts = facts_of({("both-100", 0): lambda way, crop, query, number: 1 if crop == "whole" else 40})
-    assert facts.findings[-1].verdict == HOLDS and facts.cropping["both-100", "speech_to_image", 10].low == 1.0
-    alone = facts_of({("both-100", 0): constant(1)}, crops=["centre"])
+    results = results_of({("both-100", 0): lambda way, crop, query, number: 1 if crop == "whole" else 40})
+    assert results.findings[-1].verdict == HOLDS and results.cropping["both-100", "speech_to_image", 10].low == 1.0
+    alone = results_of({("both-100", 0): constant(1)}, crops=["centre"])
     assert alone.findings[-1].claim.needs == ("crop whole",) and not alone.cropping
 
 
 def test_a_depth_that_was_not_asked_for_judges_nothing() -> None:
-    facts = facts_of({("mms-48", 0): constant(1), ("triplet-48", 0): constant(40)}, depths=[1, 5])
-    assert verdicts(facts) == [UNMEASURED, HOLDS, UNMEASURED, UNMEASURED]
-    assert "R@10" in page.html(facts)
+    results = results_of({("mms-48", 0): constant(1), ("triplet-48", 0): constant(40)}, depths=[1, 5])
+    assert verdicts(results) == [UNMEASURED, HOLDS, UNMEASURED, UNMEASURED]
+    assert "R@10" in page.html(results)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=4), st.floats(-1, 1), st.floats(0, 1))
 def test_nothing_both_holds_and_fails_and_what_is_turned_round_is_judged_so(seeds: list[float], low: float, width: float) -> None:
-    there = claims.verdict(low, low + width, seeds)
-    back = claims.verdict(-low - width, -low, [-value for value in seeds])
+    there = claims.verdict(Value(low, low, low + width, tuple(seeds)))
+    back = claims.verdict(Value(-low, -low - width, -low, tuple(-value for value in seeds)))
     assert (there, back) in {(HOLDS, FAILS), (FAILS, HOLDS), (UNTOLD, UNTOLD)}
 
 
 def test_rows_stand_in_the_order_of_the_papers_tables() -> None:
     names = ["both-100", "audio-100", "none-100", "both-10", "image-100"]
-    facts = facts_of({(name, 0): constant(1) for name in names})
-    assert [row.name for row in facts.rows] == ["none-100", "audio-100", "image-100", "both-10", "both-100"]
-    facts = facts_of({(name, 0): constant(1) for name in ["mms-48", "triplet-48", "mms-6"]})
-    assert [row.name for row in facts.rows] == ["triplet-48", "mms-6", "mms-48"]
+    results = results_of({(name, 0): constant(1) for name in names})
+    assert [row.name for row in results.rows] == ["none-100", "audio-100", "image-100", "both-10", "both-100"]
+    results = results_of({(name, 0): constant(1) for name in ["mms-48", "triplet-48", "mms-6"]})
+    assert [row.name for row in results.rows] == ["triplet-48", "mms-6", "mms-48"]
 
 
 def test_files_agree_and_tell_six_digits() -> None:
-    facts = facts_of({("mms-48", seed): some(0.3, seed) for seed in (0, 1, 2)})
-    scores = json.loads(tables.scores_json(facts))["retrieval"]["rows"]["mms-48"]["centre"]["image_to_speech"]
+    results = results_of({("mms-48", seed): some(0.3, seed) for seed in (0, 1, 2)})
+    scores = json.loads(tables.scores_json(results))["retrieval"]["rows"]["mms-48"]["centre"]["image_to_speech"]
     line = next(
-        line for line in csv.DictReader(io.StringIO(tables.table_csv(facts)))
+        line for line in csv.DictReader(io.StringIO(tables.table_csv(results)))
         if (line["crop"], line["way"], line["definition"], line["depth"]) == ("centre", "image_to_speech", "any hit", "10")
     )  # fmt: skip
     assert {name: float(line[name]) for name in ("value", "low", "high", "sd")} == scores["r_at_10"]
     assert scores["r_at_10"] == scores["share_at_10"]  # one right item
     assert float(line["paper"]) == 0.269
-    assert dict(tables.figures(facts))["mms-48/image_to_speech/r_at_10"] == pytest.approx(scores["r_at_10"]["value"], abs=1e-6)
-    [(name, told, found)] = tables.lines(facts)
+    assert dict(tables.figures(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(scores["r_at_10"]["value"], abs=1e-6)
+    [(name, told, found)] = tables.lines(results)
     assert (
         name == "mms-48"
         and told["seeds"] == "3"
         and found["image_to_speech/r_at_10_low"] == pytest.approx(float(line["low"]), abs=1e-6)
     )
-    plotted = list(csv.DictReader(io.StringIO(tables.recall_csv(facts))))
+    plotted = list(csv.DictReader(io.StringIO(tables.recall_csv(results))))
     assert [one["row"] for one in plotted] == ["mms-48", "chance"] * 2 and float(plotted[0]["r_at_100"]) == 1.0
 
 
@@ -181,8 +183,8 @@ MANY = [f"{start}-{share}" for start in ("none", "audio", "image", "both") for s
 
 @pytest.mark.parametrize("rows", [["mms-48"], ["both-100"], ["triplet-48", "mms-12", "mms-24", "mms-48"], MANY])
 def test_the_page_is_whole_with_one_row_as_with_sixteen(rows: list[str]) -> None:
-    facts = facts_of({(row, seed): some(0.1 + 0.01 * number, seed) for number, row in enumerate(rows) for seed in (0, 1)})
-    html = page.html(facts)
+    results = results_of({(row, seed): some(0.1 + 0.01 * number, seed) for number, row in enumerate(rows) for seed in (0, 1)})
+    html = page.html(results)
     for tag in ("table", "figure", "section", "details", "svg", "ul", "tr", "tbody", "thead", "span", "b", "p"):
         assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>"), tag
     ids = re.findall(r'id="([^"]+)"', html)
@@ -194,17 +196,17 @@ def test_the_page_is_whole_with_one_row_as_with_sixteen(rows: list[str]) -> None
 
 
 def test_a_row_called_like_a_tag_stays_text() -> None:
-    html = page.html(facts_of({("<b>&-1", 0): constant(1)}))
+    html = page.html(results_of({("<b>&-1", 0): constant(1)}))
     assert "<b>&-1" not in html and "&lt;b&gt;&amp;-1" in html
 
 
 def test_the_summary_tells_each_row_beside_chance_and_only_the_claims_that_were_measured() -> None:
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
-    told = tables.summary(facts_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
+    told = tables.summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (
         re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", told)
         and "both-100     speech to image 1.000 (1.000 to 1.000)" in told
     )
     assert "chance       speech to image 0.200" in told and f"  {HOLDS}" in told and UNMEASURED not in told
-    alone = tables.summary(facts_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
+    alone = tables.summary(results_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
     assert "R@5" in alone and "claims" not in alone

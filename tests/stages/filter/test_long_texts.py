@@ -1,4 +1,4 @@
-"""Texts made to be expensive: each gets a verdict at a length at which work that grows with its square would take many minutes."""
+"""Texts made to be expensive: each gets a verdict at a length at which quadratic work would take many minutes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ORPHANS = {
 @pytest.fixture(scope="module")
 def trial() -> Iterator[Trial]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "providers" / "wordnet"))
+        patch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
         yield Trial(PROJECT, "paper")
 
 

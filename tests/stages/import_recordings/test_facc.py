@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.core.addresses import lineage_path
 from components.core.contract import problems
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
@@ -118,7 +119,7 @@ def test_a_lying_header_stereo_and_clipping_are_survived_and_told(records, spoke
 def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard(project, records, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     first = StageOutput(project / "data/facc/import_recordings")
-    before = json.loads((first.path / "lineage.json").read_text())["parents"]
+    before = json.loads(lineage_path(first.path).read_text())["parents"]
     result = run_stage(project, "import_recordings", "facc")
     assert result.manifest.digest == first.digest
     assert result.cached == {step: f"{of} of {of}" for step, of in (("hear", 1), ("identify", 1), ("keep", 1))}

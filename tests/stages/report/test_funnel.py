@@ -7,11 +7,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.reporting.figures import png
 from components.stages.filter.rules import groups
-from components.stages.report.facts import Facts, Line
-from components.stages.report.figures import _pass_rates, _png
+from components.stages.report.facts import Line, RunReport
+from components.stages.report.figures import DPI, _pass_rates
 from components.stages.report.funnel import STEPS, passed_by
-from components.stages.report.pages import percent, step_rows, steps_csv
+from components.stages.report.pages import step_rows, steps_csv
 
 RULES = {name: [rule.name for rule in rules] for name, rules in groups().items()}
 IMAGE, LAST = set(RULES["record"]), {"pornography": RULES["picture"], "labels": RULES["overlap"]}
@@ -44,8 +45,8 @@ def test_a_rule_of_tomorrow_counts_as_a_text_rule_and_other_stages_have_no_steps
     ]  # fmt: skip
 
 
-def facts() -> Facts:
-    made = Facts("english", [Line("english", "filter", 100, 10, {"image_side": 40, "noun_ratio": 50})])
+def report() -> RunReport:
+    made = RunReport("english", [Line("english", "filter", 100, 10, {"image_side": 40, "noun_ratio": 50})])
     made.steps = {
         "english": [*passed_by("filter", 100, {"image_side": 40, "noun_ratio": 50}), *passed_by("hypernymize", 10, {})],
         "paper": [*passed_by("filter", 100, {"image_side": 100}), *passed_by("hypernymize", 0, {})],
@@ -54,20 +55,15 @@ def facts() -> Facts:
 
 
 def test_rows_show_both_profiles_beside_the_paper() -> None:
-    rows = step_rows(facts())
+    rows = step_rows(report())
     assert rows[0]["cells"] == [("100", "60", "60.0 %", "60.0 %"), ("100", "0", "0.0 %", "0.0 %")]
     assert rows[1]["cells"] == [("60", "10", "16.7 %", "10.0 %"), ("0", "0", "–", "0.0 %")]
     assert [row["paper"] for row in rows] == ["< 35 %", "≈ 3 %", "in the image rules", "≈ 40 %", "≈ 80 %", "≈ 55 %"]
-    lines = steps_csv(facts()).splitlines()
+    lines = steps_csv(report()).splitlines()
     assert lines[0] == "series,step,entered,left,passed" and "english,text rules (english),60,10,0.1667" in lines
     assert len(lines) == 1 + 2 * len(STEPS) + 5
 
 
 def test_the_figure_stands_steps_that_nothing_entered_and_is_the_same_each_time() -> None:
-    first = _png(_pass_rates(facts()))
-    assert first.startswith(b"\x89PNG") and first == _png(_pass_rates(facts()))
-
-
-@given(st.floats(0, 1))
-def test_a_share_is_never_shown_as_nothing_unless_it_is(share: float) -> None:
-    assert (percent(share) == "0.0 %") == (share == 0)
+    first = png(_pass_rates(report()), DPI)
+    assert first.startswith(b"\x89PNG") and first == png(_pass_rates(report()), DPI)

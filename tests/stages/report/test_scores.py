@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.stages.report.facts import Facts
+from components.stages.report.facts import RunReport
 from components.stages.report.figures import draw_all
 from components.stages.report.pages import score_rows
 
@@ -29,7 +29,7 @@ def test_each_row_has_its_seeds_its_interval_and_the_chance_of_its_direction() -
 
 def test_the_figure_is_drawn_and_equal_scores_give_equal_bytes() -> None:
     def drawn() -> bytes:
-        facts = Facts("english", scores=scores())
-        return {key: picture for key, _, picture in draw_all(facts)}["retrieval"]
+        report = RunReport("english", scores=scores())
+        return {key: picture for key, _, picture in draw_all(report)}["retrieval"]
 
     assert drawn() == drawn() and drawn().startswith(b"\x89PNG")

@@ -63,7 +63,7 @@ def test_names_with_escapes_and_folders_are_known(split):
     assert sides(split([("a%20b.jpg", "1")], train="images/a b.jpg\n")) == {"0000": "train"}
 
 
-@pytest.mark.parametrize("boundary", ["crawl", "dedup"])
+@pytest.mark.parametrize("output", ["crawl", "dedup"])
 def test_one_picture_under_two_names_stays_where_it_is_tested(split, output):
     found = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], output=output)
     assert sides(found) == {"0002": "test", "0003": "train"}

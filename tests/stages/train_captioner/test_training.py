@@ -77,10 +77,11 @@ def in_the_save(number: int) -> Callable[[], None]:
         synced, count = os.fsync, [0]
 
         def deadly(handle: int) -> None:
-            if Path(f"/proc/self/fd/{handle}").readlink().suffix == ".tmp":
+            half = Path(f"/proc/self/fd/{handle}").readlink()
+            if half.suffix == ".tmp":
                 count[0] += 1
                 if count[0] == number:
-                    os.ftruncate(handle, os.fstat(handle).st_size // 2)
+                    os.truncate(half, half.stat().st_size // 2)
                     die()
             synced(handle)
 

@@ -202,7 +202,7 @@ def test_a_running_stage_is_not_disturbed(root: Path, monkeypatch: pytest.Monkey
 
 def test_the_stores_of_all_services_are_known_as_such() -> None:
     names: list[str] = []
-    for path in sorted((PROJECT / "components" / "providers").rglob("*.py")):
+    for path in sorted((PROJECT / "components").rglob("*.py")):
         for node in ast.parse(path.read_bytes()).body:
             if isinstance(node, ast.ClassDef) and _asks(node.body, node.bases):
                 names += [ast.literal_eval(item.value) for item in node.body if _is_name(item)]  # type: ignore[attr-defined]

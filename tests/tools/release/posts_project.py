@@ -106,7 +106,7 @@ def project(root: Path, records: Sequence[dict[str, Any]] | None = None, publish
         table = pa.Table.from_pylist(rows + extra, schema=OUTPUT_SCHEMAS[stage][1])
         media = {f"{int(r['key'], 16)}.bin": r["data"] for r in records} if stage == "crawl" else None
         job.write_shard("00000", table, ledger_table(ledger), media)
-        write_lineage(job, SETTINGS[stage], "")
         job.finish()
+        write_lineage(job, SETTINGS[stage], "")
         earlier = StageOutput(job.out)
     return root

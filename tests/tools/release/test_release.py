@@ -25,7 +25,7 @@ from components.metrics.tokens import tokenize
 from components.stages.crawl import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named
 from components.tools.release import release
-from components.tools.release.files import Facts, label_cells
+from components.tools.release.files import ReleaseCounts, label_cells
 from components.tools.release.publish import publish_folder
 from components.web.html.page import fold
 from tests.command import hearsight
@@ -71,8 +71,8 @@ def project(root: Path, rows: list[tuple[str, str, str, Any]] = ROWS, extra: str
             job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in records))
         if stage == "hypernymize":
             job.write_file("concepts.tsv", LIST.encode())
-        write_lineage(job, {"seed": 1}, "")
         job.finish()
+        write_lineage(job, {"seed": 1}, "")
         before = StageOutput(job.out)
     return root
 
@@ -158,12 +158,12 @@ def test_any_caption_comes_back_as_it_was_written(
 
 @given(NAMES)
 def test_any_labels_fit_their_layout(labels: list[dict[str, Any]]) -> None:
-    facts = Facts()
-    cells = label_cells(labels, facts)
+    counts = ReleaseCounts()
+    cells = label_cells(labels, counts)
     read_back = layout_named("cc3m_labels").row(1, f"a dog\t{WEB}/0.jpg\t{cells}")  # type: ignore[attr-defined]
     assert read_back.rule == "" and [len(cell.split(",")) for cell in cells.split("\t")] == [len(labels)] * 3
-    assert facts.named + facts.unnamed == len(labels)
-    assert facts.named == sum(bool(label.get("identifier")) for label in labels)
+    assert counts.named + counts.unnamed == len(labels)
+    assert counts.named == sum(bool(label.get("identifier")) for label in labels)
 
 
 def test_equal_data_give_equal_bytes_and_a_second_release_changes_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pytest
 import yaml
 
+from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
@@ -77,7 +78,7 @@ def tell(project: Project, stage: str) -> None:
     from components.tracking.recorder import record_run
 
     out = StageOutput(project.root / "data" / "english" / stage)
-    told = json.loads((out.path / "lineage.json").read_text())
+    told = json.loads(lineage_path(out.path).read_text())
     result = StageResult(project.root, "english", stage, out.path, out.manifest, told, [("kept", 1.0, None)], {})
     assert record_run(result)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from components.core.addresses import lineage_path
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
@@ -39,13 +40,13 @@ PARENTS = {
 
 def lineage_of(root: Path, stage: str) -> dict[str, Any]:
     """The stage's lineage, with the parents that the small set's own files leave out."""
-    path = root / "data" / "stamps" / stage / "lineage.json"
+    path = lineage_path(root / "data" / "stamps" / stage)
     told: dict[str, Any] = json.loads(path.read_text())
     told["parents"] = told["parents"] or [
         {
             "name": name,
-            "boundary": f"stamps/{parent}",
-            "manifest_sha256": sha256_file(path.parent.parent / parent / "manifest.json"),
+            "output": f"stamps/{parent}",
+            "manifest_sha256": sha256_file(root / "data" / "stamps" / parent / "manifest.json"),
         }
         for name, parent in PARENTS[stage].items()
     ]

@@ -63,8 +63,9 @@ def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figu
     job.write_file("figure.png", figure)
     if parent:
         job.note_parent("input", parent)
+    digest = job.finish().digest
     write_lineage(job, {}, "")
-    return job.finish().digest
+    return digest
 
 
 def dvc(root: Path, *words: str) -> None:

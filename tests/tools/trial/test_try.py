@@ -16,7 +16,7 @@ from tests.support import PROJECT
 KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold"}
 
 
-EXTRACT = PROJECT / "tests" / "providers" / "wordnet"
+EXTRACT = PROJECT / "tests" / "knowledge" / "wordnet"
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,12 @@ def file_url(name: str) -> str:
     return SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
 
 
+def any_there(urls: Collection[str], folder: Path) -> bool:
+    """Tell whether the folder holds a file of any of those names; what a name leads to is not looked at."""
+    # os.path.isfile answers False where Path.is_file raises: for a name that is too long.
+    return any(os.path.isfile(folder / unquote(url.removeprefix(SCHEME))) for url in urls)  # noqa: PTH113
+
+
 def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
     """Put the files of those addresses that the snapshot lacks into it; one that cannot be had is put down as why.
 

@@ -1,36 +1,33 @@
 """Layouts of existing image–caption sets: one small class each, from a file to its rows.
 
-The names are those of ``crawl.layout``. Tables of lines: ``lines``, ``tsv``, ``flickr``, ``stamps``; JSON: ``documents``,
-``coco``, ``pracegover``. Not in scope: whether an address or a caption is any good (``records``), and reading images (``local``).
+The names are those of ``crawl.layout``. Tables of lines: ``captioned_files``, ``lines``, ``tsv``, ``flickr``, ``stamps``; JSON:
+``documents``, ``coco``, ``pracegover``. A new layout is a file here and a line of :data:`LAYOUTS`.
+Not in scope: whether an address or a caption is any good (``records``), and reading images (``local``).
 """
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 from components.core.errors import HearsightError
-from components.stages.crawl.sources.layouts.coco import Coco, Karpathy
-from components.stages.crawl.sources.layouts.flickr import Flickr8k, Flickr30k
-from components.stages.crawl.sources.layouts.pracegover import PraCegoVer, PraCegoVerRaw
 from components.stages.crawl.sources.layouts.row import Layout, Row
-from components.stages.crawl.sources.layouts.stamps import Stamps
-from components.stages.crawl.sources.layouts.tsv import ConceptualCaptions, ConceptualCaptions12M, ConceptualCaptionsLabels
 
 __all__ = ["LAYOUTS", "Layout", "Row", "layout_named"]
 
-LAYOUTS: dict[str, type[Layout]] = {
-    kind.name: kind
-    for kind in (
-        ConceptualCaptions,
-        ConceptualCaptionsLabels,
-        ConceptualCaptions12M,
-        Coco,
-        Karpathy,
-        Flickr8k,
-        Flickr30k,
-        PraCegoVer,
-        PraCegoVerRaw,
-        Stamps,
-    )
+LAYOUTS = {
+    "tsv": "components.stages.crawl.sources.layouts.captioned_files:CaptionedFiles",
+    "cc3m": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptions",
+    "cc3m_labels": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptionsLabels",
+    "cc12m": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptions12M",
+    "coco": "components.stages.crawl.sources.layouts.coco:Coco",
+    "karpathy": "components.stages.crawl.sources.layouts.coco:Karpathy",
+    "flickr8k": "components.stages.crawl.sources.layouts.flickr:Flickr8k",
+    "flickr30k": "components.stages.crawl.sources.layouts.flickr:Flickr30k",
+    "pracegover": "components.stages.crawl.sources.layouts.pracegover:PraCegoVer",
+    "pracegover_raw": "components.stages.crawl.sources.layouts.pracegover:PraCegoVerRaw",
+    "stamps": "components.stages.crawl.sources.layouts.stamps:Stamps",
 }
+"""Name → its class."""
 
 
 def layout_named(name: str) -> Layout:
@@ -41,4 +38,5 @@ def layout_named(name: str) -> Layout:
     """
     if name not in LAYOUTS:
         raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.layout", hint=f"known are: {', '.join(LAYOUTS)}")
-    return LAYOUTS[name]()
+    layout: Layout = resolve_name(LAYOUTS[name])()
+    return layout

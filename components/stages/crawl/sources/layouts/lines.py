@@ -39,6 +39,10 @@ class LineLayout(Layout):
         first = list(islice(rows, LOOKED_AT))
         if first and all(row.rule for row in first):
             why = first[0].value or first[0].rule
+            if all(row.rule == "bad_encoding" for row in first):
+                raise HearsightError(
+                    f"is not UTF-8 text: {why}", where=f"{shown}: line {first[0].number}", hint="save it as UTF-8"
+                )
             raise HearsightError(
                 f"is not of the layout '{self.name}': {why}, and none of its first {len(first)} lines fits",
                 where=f"{shown}: line {first[0].number}",

@@ -47,6 +47,8 @@ class Layout(ABC):
     """Its rows name files of an image folder."""
     beside: ClassVar[bool] = False
     """Those names are relative to the file's own folder, not to the image folder."""
+    folder_optional: ClassVar[bool] = False
+    """Without an image folder, those names are relative to the file's own folder, and never to the web."""
     has_languages: ClassVar[bool] = False
     """Its rows tell their languages, of which ``crawl.languages`` takes some."""
 

@@ -1,0 +1,61 @@
+"""Figures as PNG: equal data gives equal bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+INK, SOFT, PALE, GREY, EDGE = "#1f3a4d", "#7fa6bd", "#dbe6ec", "#55707f", "#9db4c0"
+
+
+def pyplot() -> Any:
+    """Return Matplotlib's interface, set to draw without a display."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as module
+
+    return module
+
+
+@contextmanager
+def drawing(
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    width: float = 9.0,
+    height: float = 4.0,
+    font: float = 10.0,
+    dpi: int = 130,
+    grid: dict[str, Any] | None = None,
+) -> Iterator[tuple[Any, Any, io.BytesIO]]:
+    """Yield a figure in the project's look, its axes, and a buffer that holds the PNG once the block ends.
+
+    Args:
+        rows, columns: of axes.
+        width, height: inches.
+        font: points.
+        dpi: pixels an inch.
+        grid: ``gridspec_kw``.
+    """
+    module = pyplot()
+    look = {"font.size": font, "font.family": "DejaVu Sans", "axes.edgecolor": EDGE, "axes.labelcolor": INK}
+    with module.rc_context(look):
+        figure, axes = module.subplots(rows, columns, figsize=(width, height), squeeze=False, gridspec_kw=grid)
+        for each in axes.flat:
+            each.spines[["top", "right"]].set_visible(False)
+            each.tick_params(colors=GREY)
+        buffer = io.BytesIO()
+        yield figure, axes, buffer
+        buffer.write(png(figure, dpi))
+
+
+def png(figure: Any, dpi: int) -> bytes:
+    """Return a figure as PNG, and close it."""
+    buffer = io.BytesIO()
+    # No software or date stamp: the same data must give the same bytes.
+    figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight", metadata={"Software": None})
+    pyplot().close(figure)
+    return buffer.getvalue()

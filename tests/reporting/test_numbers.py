@@ -1,0 +1,37 @@
+"""Numbers are written one way."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.reporting import numbers
+from components.reporting.values import Value
+
+
+@given(st.floats(0, 1))
+def test_a_small_share_is_never_shown_as_nothing_unless_it_is(share: float) -> None:
+    assert (numbers.percent(share, small=True) == "0.0 %") == (share == 0)
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 6))
+def test_a_minus_sign_is_a_true_one_and_zero_has_no_sign(value: float, digits: int) -> None:
+    text = numbers.decimal(value, digits, plus=True)
+    assert "-" not in text and float(text.replace("−", "-")) == float(f"{value:.{digits}f}")
+    assert (text[0] in "+−") == (float(f"{value:.{digits}f}") != 0)
+
+
+@pytest.mark.parametrize(
+    ("share", "plain", "small"),
+    [(0.3721, "37.2 %", "37.2 %"), (0.0016, "0.2 %", "0.16 %"), (0.00001, "0.0 %", "< 0.01 %"), (0.0, "0.0 %", "0.0 %")],
+)
+def test_a_share_has_one_decimal_or_the_digits_that_a_small_one_needs(share: float, plain: str, small: str) -> None:
+    assert (numbers.percent(share), numbers.percent(share, small=True)) == (plain, small)
+    assert numbers.ratio(1, 0) == numbers.ABSENT
+
+
+def test_a_value_is_shown_with_its_spread_and_its_interval_as_far_as_they_are_known() -> None:
+    several = Value(0.5, -0.0001, 1.0, (0.4, 0.6))
+    assert (numbers.number(several), numbers.interval(several)) == ("0.500 ± 0.141", "0.000 to 1.000")
+    assert (numbers.number(Value(0.5)), numbers.interval(Value(0.5))) == ("0.500", "")

@@ -1,0 +1,30 @@
+"""What is told of a value and of a difference follows from its interval and its seeds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.reporting.values import Contrast, Value, best_of
+
+
+def test_json_holds_what_is_known_and_nothing_else() -> None:
+    assert Value(0.12345678).plain("value") == {"value": 0.123457}
+    assert Value(0.5, 0.25, 0.75, (0.0, 1.0)).plain("mean") == {"mean": 0.5, "low": 0.25, "high": 0.75, "sd": 0.707107}
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=6))
+def test_the_best_rows_are_those_that_print_the_most(column: dict[str, float]) -> None:
+    best = best_of({row: Value(mean) for row, mean in column.items()})
+    printed = {row: round(mean, 3) for row, mean in column.items()}
+    assert all(printed[row] == max(printed.values()) > 0 for row in best)
+    assert bool(best) == (len(column) > 1 and max(printed.values()) > 0)
+
+
+@given(st.floats(-1, 1), st.floats(0, 1), st.lists(st.floats(-1, 1), max_size=4))
+def test_a_difference_is_clear_when_its_interval_leaves_out_0_and_seeds_agree_by_their_sign(
+    low: float, width: float, seeds: list[float]
+) -> None:
+    found = Contrast("a less b", "english", Value(low + width / 2, low, low + width, tuple(seeds)))
+    assert found.clear == (not low <= 0 <= low + width)
+    assert found.agreeing == sum((seed > 0) == (low + width / 2 > 0) for seed in seeds if seed * (low + width / 2) != 0)

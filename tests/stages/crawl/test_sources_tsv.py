@@ -1,0 +1,223 @@
+"""A table of captions and local pictures: good rows become features, others ledger rows, a wrong file is one line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.core.stage_output import StageOutput
+from components.stages import crawl, extract_features, split
+from components.stages import filter as filtering
+from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
+from components.stages.crawl.sources.layouts.captioned_files import CaptionedFiles
+from components.tracking.explain import explain
+from tests.knowledge.dictionary import EXTRACT
+from tests.stages.crawl.conftest import fixture_params
+from tests.stages.crawl.fixture_web import picture
+from tests.stages.extract_features.test_prepare import ENCODER
+from tests.stages.filter.subjects import PAPER
+from tests.support import PROJECT, make_stage
+
+CAPTIONS = [
+    "A red kite flies above the blue sea",
+    "A blue car stands in the desert",
+    "A green cup on a wooden table",
+    "A white star in the snow at night",
+    'A "quoted" kite in the wind',
+    "A yellow boat on the lake",
+]
+SCENES = [
+    ("red", "kite", "on the blue sea"), ("blue", "car", "in the desert under a pale sky"), ("green", "cup", "on a wooden table"),
+    ("white", "star", "in the snow at night"), ("red", "kite", "on a green field"), ("yellow", "boat", "on the blue sea"),
+]  # fmt: skip
+HOW = {"source": "table", "web": "open", "web_root": "", "seeds": [], "hosts": [], "layout": "tsv", "language": "en"}
+
+
+def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: str = "") -> Path:
+    """Six generated pictures in ``pictures/`` beside ``captions.tsv``, which names them."""
+    (folder / "pictures").mkdir(parents=True)
+    lines = [header] if header else []
+    for at, (caption, scene) in enumerate(zip(CAPTIONS, SCENES, strict=True)):
+        (folder / "pictures" / f"{at} ü.jpg").write_bytes(picture(scene))
+        lines.append(f"{caption}\tpictures/{at} ü.jpg")
+    table = folder / "captions.tsv"
+    table.write_text(ends.join([*lines, more] if more else [*lines, ""]), encoding="utf-8", newline="")
+    return table
+
+
+@pytest.fixture
+def crawled(tmp_path: Path):
+    """Crawls tables of the test's own folder."""
+
+    def go(*inputs: str, **changes) -> StageOutput:
+        job = make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes)))
+        shutil.rmtree(job.out)
+        job.out.mkdir(parents=True)
+        crawl.run(job)
+        job.finish()
+        return StageOutput(job.out)
+
+    return go
+
+
+def captions(output: StageOutput) -> list[str]:
+    return output.table()["alt"].to_pylist()
+
+
+def rules(output: StageOutput) -> list[str]:
+    return [row["rule"] for row in output.ledger().to_pylist() if row["rule"]]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("header", ["", "caption\tpath", "\ufeffCaption\tPath"])
+def test_rows_are_kept_with_or_without_a_header_and_with_either_line_end(crawled, tmp_path, ends, header):
+    pets(tmp_path / "pets", ends, header)
+    output = crawled("pets/captions.tsv")
+    assert captions(output) == CAPTIONS and rules(output) == []
+    row = output.table().to_pylist()[0]
+    assert row["image_url"] == "file:pictures/0%20%C3%BC.jpg" and (row["language"], row["host"]) == ("en", "")
+    assert output.read_media(row["media"]) == (tmp_path / "pets/pictures/0 ü.jpg").read_bytes()
+
+
+def test_a_row_that_cannot_be_a_record_is_a_ledger_row(crawled, tmp_path):
+    more = "\n".join(
+        [
+            "\tpictures/0 ü.jpg",
+            "a lost picture\tpictures/lost.jpg",
+            "no tab here",
+            "no path\t",
+            "a picture of another folder\t../secret.jpg",
+            "a picture of the web\thttps://example.org/a.jpg",
+            "pictures/0 ü.jpg\tthe wrong way round",
+            "one\ttwo\tthree",
+            "",
+        ]
+    )
+    pets(tmp_path / "pets", more=more)
+    (tmp_path / "secret.jpg").write_bytes(picture(SCENES[0]))
+    output = crawled("pets/captions.tsv")
+    assert captions(output) == CAPTIONS
+    assert rules(output) == [
+        "empty_alt", "missing_file", "missing_field", "missing_field", "outside_folder", "bad_row", "bad_row", "missing_field",
+    ]  # fmt: skip
+
+
+def test_paths_are_relative_to_the_image_folder_where_one_is_named(crawled, tmp_path):
+    table = pets(tmp_path / "pets")
+    table.rename(tmp_path / "captions.tsv")
+    assert captions(crawled("captions.tsv", image_folder="pets")) == CAPTIONS
+
+
+def test_tables_of_several_folders_name_pictures_beside_them(crawled, tmp_path):
+    pets(tmp_path / "mine" / "a")
+    pets(tmp_path / "mine" / "b")
+    output = crawled("mine/*/captions.tsv")
+    assert captions(output) == CAPTIONS * 2
+    assert {row["image_url"].split("/")[0] for row in output.table().to_pylist()} == {"file:a", "file:b"}
+
+
+def test_an_absolute_path_of_a_table_is_read_and_shows_in_no_address_of_a_picture(crawled, tmp_path):
+    table = pets(tmp_path / "pets")
+    output = crawled(str(table))
+    assert captions(output) == CAPTIONS
+    assert output.table()["image_url"][0].as_py() == "file:pictures/0%20%C3%BC.jpg"
+    pets(tmp_path / "more")
+    with pytest.raises(HearsightError, match="some tables by relative and others by absolute paths"):
+        crawled(str(table), "more/captions.tsv", snapshot="mixed")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"captions\.tsv: holds no rows"),
+        (b"caption\tpath\n", r"captions\.tsv: holds no rows"),
+        (b"A kite\nA car\n", r"captions\.tsv: line 1: is not of the layout 'tsv': 1 field.* a line is caption<TAB>path"),
+        (b"A kite,pictures/0.jpg\n", r"line 1: is not of the layout 'tsv': 1 field"),
+        ("caption\tpath\r\nA kite\tpictures/0.jpg\r\n".encode("utf-16"), r"line 1: is not UTF-8 text: byte 0xff .* UTF-8"),
+        ("A kite\tpictures/0.jpg\r\n".encode("utf-16-le"), r"line 1: is not UTF-8 text: a NUL character"),
+        ("Un caf\u00e9\tpictures/0.jpg\n".encode("latin-1"), r"line 1: is not UTF-8 text: byte 0xe9"),
+        (b"A kite\thttps://example.org/0.jpg\n", r"is a web address \(layout: cc3m\)"),
+        (b"pictures/0.jpg\tA kite\n", r"'pictures/0\.jpg' is where the caption belongs"),
+        (
+            b"A kite\tpicture/0.jpg\n",
+            r"has none of the 1 pictures that the table names, the first being 'picture/0\.jpg' .* relative",
+        ),
+    ],
+)
+def test_a_wrong_table_is_one_line_that_names_the_place_and_the_remedy(crawled, tmp_path, content, message):
+    (tmp_path / "pets").mkdir()
+    (tmp_path / "pets" / "captions.tsv").write_bytes(content)
+    with pytest.raises(HearsightError, match=message) as caught:
+        crawled("pets/captions.tsv")
+    assert "\n" not in str(caught.value) and " — " in str(caught.value)
+
+
+def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
+    table = pets(tmp_path / "pets")
+    right = table.read_text(encoding="utf-8")
+    table.write_text(right.replace("pictures/", "picture/"), encoding="utf-8")
+    with pytest.raises(HearsightError, match="has none of the 6 pictures"):
+        crawled("pets/captions.tsv")
+    table.write_text(right, encoding="utf-8")
+    assert captions(crawled("pets/captions.tsv")) == CAPTIONS
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"inputs": ["pets/capton.tsv"]}, r"pets/capton\.tsv: is no file"),
+        ({"inputs": ["pets/*.csv"]}, r"no file matches 'pets/\*\.csv'"),
+        ({"image_folder": "nowhere"}, "nowhere: has none of the 6 pictures"),
+        ({"language": ""}, "is no language"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(crawled, tmp_path, changes, message):
+    pets(tmp_path / "pets")
+    with pytest.raises(HearsightError, match=message) as caught:
+        crawled(*changes.pop("inputs", ["pets/captions.tsv"]), **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_name_of_the_registry_is_that_of_its_class():
+    assert {name: layout_named(name).name for name in LAYOUTS} == {name: name for name in LAYOUTS}
+    assert isinstance(layout_named("tsv"), CaptionedFiles)
+
+
+def test_a_picture_is_explained_by_its_file_and_by_its_address(crawled, tmp_path):
+    pets(tmp_path / "pets")
+    key = crawled("pets/captions.tsv").table()["key"][0].as_py()
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    graph = load_graph(tmp_path)
+    # The dataset of these tests is none of params.yaml's.
+    graph.params["chain"]["crawl"]["pets"] = {}
+    for what in (str(tmp_path / "pets/pictures/0 ü.jpg"), "file:pictures/0%20%C3%BC.jpg"):
+        (life,) = explain(graph, what)
+        assert life.key == key and life.events[0].detail.endswith("in pets/captions.tsv at 2")
+
+
+def test_a_table_goes_through_the_filter_and_up_to_features(crawled, tmp_path, monkeypatch):
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
+    pets(tmp_path / "pets")
+    records = crawled("pets/captions.tsv")
+
+    def run(module, name: str, params, **inputs: StageOutput) -> StageOutput:
+        stage = make_stage(tmp_path, name, "pets", params, inputs)
+        module.run(stage)
+        stage.finish()
+        return StageOutput(stage.out)
+
+    filtered = run(filtering, "filter", PAPER.model_copy(update={"sides_over": 99, "require": []}), input=records)
+    assert filtered.ledger().num_rows == len(CAPTIONS)
+    parted = run(split, "split", split.Params(by="text", seed=1, validation=0.2, test=0.2, sides=""), input=records)
+    settings = {"wording": "caption", "encoder": ENCODER, "views": 0, "crops": "square", "least_area": 0.5, "centre": False}
+    settings |= {"grid": False, "thumbnail": 32, "thumbnails": "all"}
+    features = run(
+        extract_features, "extract_features", extract_features.Params.model_validate(settings), input=parted, media=records
+    )
+    assert sorted(features.table()["key"].to_pylist()) == sorted(records.table()["key"].to_pylist())
+    assert all(features.read_media(media) for media in features.table()["media"].to_pylist())

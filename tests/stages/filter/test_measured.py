@@ -1,0 +1,122 @@
+"""``hearsight explain`` shows what every rule measured of a record, found by key or by picture, and runs no model for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from components.cli.main import app
+from components.core.addresses import lineage_path
+from components.core.errors import HearsightError
+from components.core.graph import Graph, load_graph
+from components.core.rule_values import RuleValue
+from components.stages.filter.measured import measured_by_output
+from components.stages.filter.rules import groups
+from components.tracking.explain import Life, explain, with_rules
+from tests.knowledge.dictionary import EXTRACT
+from tests.stages.filter.subjects import PAPER
+from tests.stages.filter.test_stage import ALTS, dictionary, filtered
+from tests.support import PROJECT
+
+__all__ = ["dictionary"]
+NAMES = [rule.name for rules in groups().values() for rule in rules]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose english filter ran with the paper's settings, other ones than its params.yaml holds."""
+    root = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
+        patch.setitem(ALTS, "kite", "A red kite above the hills of the country.")
+        made = filtered(root)
+    lineage_path(made.path).parent.mkdir(parents=True)
+    lineage_path(made.path).write_text(json.dumps({"params": PAPER.plain()}))
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, root / name)
+    return root
+
+
+@pytest.fixture
+def graph(finished: Path, tmp_path: Path) -> Graph:
+    """A copy of it."""
+    return load_graph(shutil.copytree(finished, tmp_path / "project"))
+
+
+def explained(graph: Graph, what: str) -> Life:
+    lives = explain(graph, what)
+    (life,) = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
+    return life
+
+
+def rules(life: Life) -> dict[str, RuleValue]:
+    (event,) = [event for event in life.events if event.output == "english/filter"]
+    return {each.rule: each for each in event.rules}
+
+
+def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(graph: Graph) -> None:
+    found = rules(explained(graph, "kite"))
+    assert list(found) == NAMES and all(each.passed for each in found.values())
+    assert (found["image_side"].value, found["image_side"].threshold) == ("500", "> 400 px")
+    assert (found["min_words"].value, found["needs_preposition"].threshold) == ("9", ">= 1")
+    assert 0 < float(found["pornography"].value) < 0.5 and "kite" in found["label_overlap"].value
+    assert all(each.meaning for each in found.values())
+
+
+def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: Graph) -> None:
+    small = rules(explained(graph, "small"))
+    assert {name: (each.passed, each.value) for name, each in small.items()} == {
+        "image_format": (True, "JPEG"),
+        "image_side": (False, "300"),
+    }
+    last = rules(explained(graph, "nothing"))
+    assert list(last) == NAMES and [name for name, each in last.items() if not each.passed] == ["label_overlap"]
+
+
+def test_a_value_whose_answer_is_not_in_the_cache_is_not_shown_and_no_model_runs(graph: Graph) -> None:
+    folder = graph.root / ".hearsight" / "annotations"
+    for path in folder.glob("parse.en*"):
+        path.unlink()
+    before = sorted(path.name for path in folder.glob("*.sqlite"))
+    found = rules(explained(graph, "kite"))
+    hidden = {name: each.note for name, each in found.items() if each.passed is None}
+    assert set(hidden) == {"needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "unique_words", "label_overlap"}
+    assert hidden["noun_ratio"] == "no answer of parse.en is in the cache" and hidden["label_overlap"] == "it needs the parse"
+    assert sorted(path.name for path in folder.glob("*.sqlite")) == before
+
+
+def test_a_picture_is_found_by_its_file_its_digest_and_a_beginning_of_it(graph: Graph, tmp_path: Path) -> None:
+    from components.core.stage_output import StageOutput
+
+    crawled = StageOutput(graph.output("crawl", "english"))
+    row = crawled.table().to_pylist()[0]
+    file = tmp_path / "picture.jpg"
+    file.write_bytes(crawled.read_media(row["media"]))
+    for what in (str(file), row["image_sha256"], row["image_sha256"][:17], row["image_sha256"].upper()):
+        lives = explain(graph, what)
+        assert sorted(life.key for life in lives) == sorted([*ALTS, "kite"]), what
+        assert all([event.output for event in life.events] == ["english/crawl", "english/filter"] for life in lives)
+    file.write_bytes(b"another")
+    with pytest.raises(HearsightError, match=r"no record shows the picture with the sha256 [0-9a-f]{64}"):
+        explain(graph, str(file))
+
+
+def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = explained(graph, "lower").text()
+    assert "english/filter: dropped by first_capital: a (allowed: begins with a capital)" in text
+    lines = [line.strip() for line in text.splitlines()]
+    assert any(line.startswith("passed     image_side: 500 (allowed: more than 400 px). Both sides") for line in lines)
+    assert lines[-1].startswith("failed     first_capital: a (allowed: begins with a capital). ")
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(graph.root))
+    printed = CliRunner().invoke(app, ["explain", "lower"])
+    (life,) = [json.loads(line) for line in printed.stdout.splitlines()]
+    assert life["life"][0]["rules"] == [] and life["life"][1]["rules"][1]["threshold"] == "> 400 px"
+
+
+def test_without_the_settings_of_the_run_those_of_params_yaml_count(graph: Graph) -> None:
+    lineage_path(graph.output("filter", "english")).unlink()
+    assert rules(explained(graph, "kite"))["image_side"].threshold == "> 99 px"

@@ -1,0 +1,79 @@
+"""``hearsight show`` of a dataset without a report: its stages, what each dropped, and what is still to run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from components.cli.main import app
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import OUTPUT_SCHEMAS
+from components.tracking.overview import overview, pages
+from tests.support import PROJECT, leave_warning, make_output, make_stage, row
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of no finished stages, in which commands run."""
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
+    monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
+    return tmp_path
+
+
+def filtered(root: Path, dataset: str = "paper") -> None:
+    """A finished filter that kept one record and dropped three."""
+    job = make_stage(root, "filter", dataset)
+    table = pa.Table.from_pylist([row("filter", key="k")], schema=OUTPUT_SCHEMAS["filter"][1])
+    rules = ["min_words", "image_side", "min_words"]
+    rows = [kept("k"), *(dropped(f"d{at}", rule, 1, 2) for at, rule in enumerate(rules))]
+    job.write_shard("00000", table, ledger_table(rows))
+    job.finish()
+
+
+def show(dataset: str) -> str:
+    shown = CliRunner().invoke(app, ["show", "--dataset", dataset])
+    assert shown.exit_code == 0, shown.output
+    return shown.output
+
+
+def test_a_dataset_that_ends_before_a_report_shows_counts_rules_and_where_its_records_are(root: Path) -> None:
+    filtered(root)
+    line = leave_warning(make_output(root, "hypernymize", [[row("hypernymize", key="k")]], "paper"))
+    shown = show("paper")
+    table = [text.split() for text in shown.splitlines()]
+    assert ["filter", "4", "1", "25.0", "%", "min_words", "2,", "image_side", "1"] in table
+    assert ["hypernymize", "1", "1", "100.0", "%"] in table
+    assert "filter reads english/crawl (input)" in shown and "not finished" not in shown
+    assert line in shown and str(root / "data/paper/hypernymize/shards") in shown and "make ui" in shown
+
+
+def test_an_unfinished_chain_shows_what_there_is_and_the_command_that_runs_the_rest(root: Path) -> None:
+    filtered(root, "english")
+    shown = show("english")
+    assert "25.0 %" in shown and "dvc repro crawl@english hypernymize@english dedup@english" in shown
+
+
+def test_a_dataset_without_a_finished_stage_and_an_unknown_one_are_one_line_with_the_next_step(root: Path) -> None:
+    graph = load_graph(root)
+    with pytest.raises(HearsightError, match=r"no stage of 'paper' has finished .* run `dvc repro filter@paper`"):
+        overview(graph, "paper")
+    with pytest.raises(HearsightError, match=r"no dataset 'papper' .* known are: english, .*paper"):
+        overview(graph, "papper")
+
+
+def test_pages_are_those_of_finished_stages(root: Path) -> None:
+    job = make_stage(root, "evaluate_speech", "stamps_synthetic")
+    job.write_file("listen.html", b"<p>")
+    job.write_file("listen.txt", b"")
+    job.finish()
+    assert pages(load_graph(root), "stamps_synthetic") == {
+        "voices, to listen to": str(root / "data/stamps_synthetic/evaluate_speech/listen.html")
+    }
