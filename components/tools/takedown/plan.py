@@ -116,7 +116,8 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:
     """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
     known = [graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset)]
-    known += [root / "data" / "store", root / "data" / "packages", *(root / "reports" / name for name in CHECK_REPORTS)]
+    known += [root / "data" / "store", root / "data" / "packages"]
+    known += [root / "reports" / name for name in (*CHECK_REPORTS, "lineage")]
     for path in sorted([*(root / "data").rglob("*"), *(root / "reports").rglob("*")]):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in known):
             yield path

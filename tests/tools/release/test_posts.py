@@ -21,11 +21,11 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.crawl import run as run_crawl
 from components.tools.release import release
-from components.tools.release.anonymous import VARIABLE, Names
+from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
 from components.tools.release.mentions import Mentions
 from components.tools.release.publisher import Publisher
 from components.tools.release.questions import QUESTIONS
-from components.tools.release.subsets import SAMPLE, drawn, parse_subsets, sample
+from components.tools.release.subsets import SAMPLE, draw_sample, draw_subsets, parse_subsets
 from components.tools.takedown.listing import add
 from tests.command import hearsight
 from tests.stages.crawl.conftest import fixture_params
@@ -36,7 +36,7 @@ from tests.tools.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, proj
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One release that several tests read."""
     root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, KEY)
+        patch.setenv(KEY_VARIABLE, KEY)
         release(project(root / "p"), "posts", root / "out", "CC BY 4.0", subsets={"#small": 8, "large": 30})
     return root / "out"
 
@@ -162,7 +162,7 @@ def test_no_released_byte_names_an_owner(tmp_path: Path, mask: bool) -> None:
 def test_equal_key_and_data_give_equal_bytes_and_another_key_other_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = project(tmp_path / "a"), project(tmp_path / "b")
     release(one, "posts", tmp_path / "one", subsets={"x": 20})
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(KEY_VARIABLE)
     (tmp_path / "key").write_text(KEY + "\n")
     release(two, "posts", tmp_path / "two", subsets={"x": 20}, key_file=tmp_path / "key")
     assert files(tmp_path / "one") == files(tmp_path / "two")
@@ -179,7 +179,9 @@ def test_pictures_are_the_same_pixels_without_their_metadata(made: Path) -> None
     from PIL import Image, ImageOps
 
     released = {
-        archive(made)[f"images/{Names(KEY.encode()).file(r['key'], 'jpg')}"]: r["data"] for r in posts() if r["format"] == "JPEG"
+        archive(made)[f"images/{Pseudonyms(KEY.encode()).file(r['key'], 'jpg')}"]: r["data"]
+        for r in posts()
+        if r["format"] == "JPEG"
     }
     for now, was in released.items():
         with Image.open(io.BytesIO(now)) as one, Image.open(io.BytesIO(was)) as two:
@@ -197,9 +199,9 @@ def refusal(root: Path, out: Path, **options: Any) -> str:
 
 def test_without_a_key_or_with_a_short_one_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, out = project(tmp_path / "p"), tmp_path / "out"
-    monkeypatch.setenv(VARIABLE, "fifteen bytes.."[:15])
+    monkeypatch.setenv(KEY_VARIABLE, "fifteen bytes.."[:15])
     assert "has 15 bytes, and a key needs at least 16" in refusal(root, out)
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(KEY_VARIABLE)
     line = refusal(root, out)
     assert "holds no key" in line
     fresh = subprocess.run(["sh", "-c", re.search(r"`(.*?)`", line)[1]], capture_output=True, text=True)  # type: ignore[index]
@@ -220,7 +222,7 @@ def test_who_was_taken_down_since_is_not_in_it(tmp_path: Path) -> None:
     told = release(root, "posts", tmp_path / "out")
     assert told["taken_down"] == 7 and told["train"] + told["validation"] + told["test"] == 17
     users = {each["user"] for each in load(tmp_path / "out/dataset.json")}
-    assert Names(KEY.encode()).user("maria.silva82") not in users and len(users) == 3
+    assert Pseudonyms(KEY.encode()).user("maria.silva82") not in users and len(users) == 3
     assert len(archive(tmp_path / "out")) == 17
 
 
@@ -237,13 +239,13 @@ def test_a_picture_that_cannot_be_taken_apart_is_left_out_and_told(tmp_path: Pat
 def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
     records = posts()
     records[5]["image_sha256"] = "0" * 64
-    assert "is not the picture of record" in refusal(project(tmp_path / "p", records), tmp_path / "out")
+    assert "is not the image of record" in refusal(project(tmp_path / "p", records), tmp_path / "out")
     import shutil
 
     one, two = project(tmp_path / "q"), project(tmp_path / "r", posts(23))
     shutil.rmtree(one / "data/posts/crawl")
     shutil.copytree(two / "data/posts/crawl", one / "data/posts/crawl")
-    assert "is not the output that posts/describe was made from" in refusal(one, tmp_path / "out")
+    assert "is not the output that posts/extract_descriptions was made from" in refusal(one, tmp_path / "out")
 
 
 def test_options_that_do_not_fit_are_one_line(tmp_path: Path) -> None:
@@ -254,7 +256,7 @@ def test_options_that_do_not_fit_are_one_line(tmp_path: Path) -> None:
     for said in ("a", "a=", "=3", "a=0", "a=-1", "../x=3", "a/b=3", "a=1e3"):
         with pytest.raises(HearsightError, match="names no subset"):
             parse_subsets([said])
-    with pytest.raises(HearsightError, match="is there twice"):
+    with pytest.raises(HearsightError, match="is given twice"):
         parse_subsets(["a=1", "a=2"])
     assert parse_subsets(["#PraCegoVer-63K=100000"]) == {"#PraCegoVer-63K": 100000}
 
@@ -289,7 +291,7 @@ def test_the_datasheet_tells_what_was_measured(made: Path) -> None:
         "6.2.9": "Raw captions that still mention an account: 12 (50.0%); a web address: 12 (50.0%); an e-mail "
         "address: 12 (50.0%)",
         "6.3.1": "Of 36 captions 13.9% were malformed",
-        "6.3.2": "| describe | record | 36 | 31 | 13.9% | no_hashtag 5 |",
+        "6.3.2": "| extract_descriptions | record | 36 | 31 | 13.9% | no_hashtag 5 |",
         "6.3.4": "Posted: 2026-01-03 to 2026-12-03 (1 without a day). Collected: 2026-11-21 to 2026-11-21",
         "6.4.1": "| describe | min_words | 3 |\n| dedup | max_distance | 6 |\n| split | by | owner |",
         "6.5.4": "| mulher, mulheres | 24 |",
@@ -328,15 +330,15 @@ def test_the_project_asks_for_every_field(tmp_path: Path) -> None:
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 5))
 def test_subsets_are_nested_and_keep_their_keys_when_posts_are_few_or_many(size: int, more: int, seed: int) -> None:
     keys = [f"k{n}" for n in range(size + more)]
-    found = drawn({"a": size, "b": size + more}, keys, seed)
+    found = draw_subsets({"a": size, "b": size + more}, keys, seed)
     assert len(found["a"]) == size and found["a"] <= found["b"] == set(keys)
-    assert found == drawn({"a": size, "b": size + more}, keys[::-1], seed)
+    assert found == draw_subsets({"a": size, "b": size + more}, keys[::-1], seed)
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(0, 5))
 def test_a_sample_takes_as_many_owners_as_it_can(users: list[int], seed: int) -> None:
     pairs = [(f"k{n}", str(user)) for n, user in enumerate(users)]
-    found = sample(pairs, seed)
+    found = draw_sample(pairs, seed)
     assert len(found) == min(SAMPLE, len(pairs)) == len(set(found))
     assert len({pairs[index][1] for index in found}) == min(SAMPLE, len(set(users)))
 
@@ -348,7 +350,7 @@ def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
         where = ("--dataset", "posts", "--out", str(tmp_path / "out"))
         return hearsight("release", *where, *words, HEARSIGHT_ROOT=str(root), **environment)
 
-    refused = call(**{VARIABLE: ""})
+    refused = call(**{KEY_VARIABLE: ""})
     assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1 and b"secrets.token_hex" in refused.stderr
     done = call("--subset", "half=12", "--licence", "CC0")
     told = json.loads(done.stdout)
@@ -357,7 +359,7 @@ def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
 
 
 def mask(text: str, owner: str = "", owners: tuple[str, ...] = OWNERS, **options: Any) -> str:
-    return Mentions(Names(KEY.encode()), owners, **options).mask(text, owner)
+    return Mentions(Pseudonyms(KEY.encode()), owners, **options).mask(text, owner)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +382,7 @@ def mask(text: str, owner: str = "", owners: tuple[str, ...] = OWNERS, **options
 )
 def test_accounts_of_the_set_are_masked_and_others_stay(text: str, owner: str, left: str) -> None:
     for number, each in enumerate(OWNERS):
-        left = left.replace(f"U{number}", Names(KEY.encode()).user(each))
+        left = left.replace(f"U{number}", Pseudonyms(KEY.encode()).user(each))
     assert mask(text, owner) == left
 
 
