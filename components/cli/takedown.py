@@ -31,7 +31,7 @@ def add(
     from components.core.errors import HearsightError
     from components.core.graph import find_root, load_graph
     from components.tools.takedown.listing import add as add_to_list
-    from components.tools.takedown.listing import named_in_params
+    from components.tools.takedown.listing import find_listed_settings
     from components.web.takedown_list import NAME, read_takedown
 
     root = find_root()
@@ -41,8 +41,8 @@ def add(
         entry, new = add_to_list(root, kind, value, reason)
         then = "dvc repro, then hearsight takedown purge --yes"
         print_line({"listed": kind, "sha256": entry.sha256, "new": new, "next": then})
-    for setting in named_in_params(load_graph(root).params, read_takedown(root / NAME)):
-        print_error(f"warning: params.yaml names it in {setting}: take it out")
+    for place in find_listed_settings(load_graph(root).params, read_takedown(root / NAME)):
+        print_error(f"warning: params.yaml names it in {place}: take it out")
 
 
 @app.command("list")
@@ -65,7 +65,7 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without th
     print_table(item.plain() for item in plan.items)
     for (name, version), grade in plan.models.items():
         print_line({"model": f"{name}/{version}", "tainted": grade})
-    for line in plan.yours:
+    for line in plan.manual:
         print_line({"yours": line})
     print_line({"removed" if yes else "would remove": len(plan.items), **({} if yes else {"next": "give --yes to do it"})})
 

@@ -1,9 +1,9 @@
-"""Captions as people write them around a description: a lead, the tag, the description, an end mark, tags and links after it.
+"""Write captions of posts: a lead, the tag, the description, an end mark, and tags and links.
 
-The description is the material's real text; what stands around it varies as posts under #PraCegoVer vary (paper, section 4.2
-and figures 2 and 3): spellings of the tag, "Descrição da imagem", "Audiodescrição", end marks with and without accents. About
-one in eleven is malformed, as 9.6 % of the paper's are. The parts are kept apart, so a test knows the true description.
-Every choice is drawn by the post's key.
+The description is a real text of the packages; the rest varies as in posts under #PraCegoVer (PCV §4.2, figures 2 and 3):
+spellings of the tag, "Descrição da imagem", "Audiodescrição", end marks with and without accents. About one caption in eleven is
+malformed, as in the paper (9.6 %). The parts are stored separately, so tests know the true description. Every choice is drawn
+by the post's key.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ INTROS = (
     ("#pratodosverem | #pracegover: {d}", 1),
     ("#PraCegoVer Texto alternativo: {d}", 1),
 )
-"""How a description begins, and how often."""
+"""Beginning of a description → weight."""
 ENDS = (
     ("", 58),
     (" Fim da descrição.", 12),
@@ -83,7 +83,7 @@ TAILS = (
     ("\n\n{link}", 5),
     ("\n\n:libras: #{tag}", 2),
 )
-"""What may follow a description that nothing ends: never prose, which nobody could tell from it."""
+"""Tails of a description without an end mark: never prose, which could not be separated from it."""
 CLOSED_TAILS = (
     *TAILS,
     ("\n\nSaiba mais: {link}", 6),
@@ -91,7 +91,7 @@ CLOSED_TAILS = (
     ("\n\nFoto: {mention}", 5),
     ("\n\nGostou? Salve este post e compartilhe com {mention} 💬 #{tag}", 4),
 )
-"""After an end mark prose may follow, too."""
+"""Tails after an end mark, which may be prose."""
 OTHER_TEXTS = (
     "Card quadrado da campanha sobre {theme}, sem nenhum texto escrito na imagem.",
     "Capa do álbum de {theme} da página, que será lançado na próxima semana.",
@@ -103,7 +103,7 @@ _ARTICLE = re.compile(r"(Um|Uma|Uns|Umas|O|A|Os|As) ")
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption by its parts; ``text`` is what was posted."""
+    """The parts of a caption; ``text`` is the posted caption."""
 
     form: str
     """``described``, ``untagged``, ``empty``, or one of :data:`MALFORMED`."""
@@ -116,22 +116,22 @@ class Caption:
 
     @property
     def text(self) -> str:
-        """The whole caption, plain text with line breaks."""
+        """The complete caption, plain text with line breaks."""
         lead = f"{self.lead}\n\n" if self.lead else ""
         return (lead + self.intro.replace("{d}", self.description) + self.end + self.tail).strip()
 
     @property
     def truth(self) -> str | None:
-        """The description alone, as written; nothing where the caption is malformed or not about the tag."""
+        """The description; None where the caption is malformed or lacks the tag."""
         return self.description if self.form == "described" else None
 
 
 def write(material: Material, key: str, mention: str, form: str = "") -> Caption:
-    """A caption of a material, drawn by ``key``.
+    """Return a caption of a material, drawn by ``key``.
 
     Args:
-        mention: whom it may mention, as ``@name``.
-        form: a form of :class:`Caption` to be kept to; drawn without.
+        mention: an account it may mention, as ``@name``.
+        form: a form of :class:`Caption`; "" draws one.
     """
     chance = seeded_rng(key, "caption")
     form = form or _form(chance)
@@ -148,7 +148,7 @@ def write(material: Material, key: str, mention: str, form: str = "") -> Caption
 
 
 def again(first: Caption, material: Material, key: str, mention: str) -> Caption:
-    """The same caption posted again by somebody else: nearly word for word."""
+    """Return a caption for a re-post: ``first``, nearly word for word."""
     chance = seeded_rng(key, "again")
     way = chance.random()
     if way < 0.3:
@@ -167,7 +167,7 @@ def again(first: Caption, material: Material, key: str, mention: str) -> Caption
 
 
 def otherwise(material: Material, key: str, mention: str) -> Caption:
-    """Another caption for a picture that was posted before: another real text of the material, or a page's own words."""
+    """Return another caption for a re-posted image: another real text of the material, or a generic one."""
     chance = seeded_rng(key, "otherwise")
     caption = write(material, key, mention, "described")
     text = chance.choice(material.others) if material.others else chance.choice(OTHER_TEXTS).replace("{theme}", material.theme)
@@ -175,7 +175,7 @@ def otherwise(material: Material, key: str, mention: str) -> Caption:
 
 
 def describe(material: Material, key: str) -> str:
-    """The material's text as a description of its picture."""
+    """Return the material's text as a description of its image."""
     chance, text, colour = seeded_rng(key, "describe"), _sentence(material.text), background_of(material)
     bare = text.rstrip(".")
     if material.kind == "stamp":
@@ -214,7 +214,7 @@ def _form(chance: random.Random) -> str:
 
 
 def _malformed(caption: Caption, chance: random.Random) -> Caption:
-    """The same parts, put together in a way that leaves no description after the tag."""
+    """Return the parts arranged so that no description follows the tag."""
     lead = caption.lead or "{Title}."
     if caption.form == "empty":
         return replace(caption, lead="", intro="", description="", end="", tail="")
@@ -259,7 +259,7 @@ def _slots(material: Material, chance: random.Random, mention: str) -> dict[str,
 
 
 def _filled(text: str, slots: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: slots.get(found[1], found[0]), text)
+    return re.sub(r"\{(\w+)\}", lambda match: slots.get(match[1], match[0]), text)
 
 
 def _pick(chance: random.Random, choices: tuple[tuple[str, int], ...]) -> str:
@@ -271,10 +271,10 @@ def _sentence(text: str) -> str:
 
 
 def _lower(text: str) -> str:
-    """With a small first letter, unless the second is a capital, too."""
+    """Lower the first letter, unless the second one is a capital too."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _plain(text: str) -> str:
-    """Without accents."""
+    """Remove accents."""
     return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))

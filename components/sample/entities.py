@@ -1,4 +1,4 @@
-"""A post as Mastodon's API and pages give it: Status, Account and MediaAttachment as JSON, captions as HTML.
+"""Represent posts as Mastodon's API and pages do: Status, Account and MediaAttachment as JSON, captions as HTML.
 
 Field names and shapes are those of Mastodon's documentation (entities Status, Account, MediaAttachment, version 4). Not in
 scope: which of them a request gets (``posts``).
@@ -28,12 +28,12 @@ _MARKS = re.compile(
 
 
 def tags_of(text: str) -> list[str]:
-    """The hashtags of a caption, lower-cased, each once."""
+    """Return the distinct hashtags of a caption in lower case."""
     return list(dict.fromkeys(found["tag"].lower() for found in _MARKS.finditer(text) if found["tag"]))
 
 
 def content_of(text: str, owners: Mapping[str, Owner]) -> str:
-    """A caption as HTML: paragraphs, breaks, and links for tags, known names and addresses."""
+    """Return a caption as HTML: paragraphs, breaks, and links for tags, known names and addresses."""
     marked = _MARKS.sub(lambda found: _linked(found, owners), text)
     paragraphs = [part.replace("\n", "<br />") for part in re.split(r"\n{2,}", marked) if part]
     return "".join(f"<p>{part}</p>" for part in paragraphs)
@@ -59,7 +59,7 @@ def _linked(found: re.Match[str], owners: Mapping[str, Owner]) -> str:
 
 
 def status(post: Post, plan: Plan) -> dict[str, Any]:
-    """A post as the entity Status."""
+    """Return a post as the entity Status."""
     owner, inner = plan.owners[post.owner], plan.posts.get(post.boosts)
     text = post.caption.text
     mentioned = [found["name"] for found in _MARKS.finditer(text) if found["name"] in plan.owners]
@@ -84,7 +84,7 @@ def status(post: Post, plan: Plan) -> dict[str, Any]:
         "reblog": passed_on,
         "application": None,
         "account": account(owner, plan),
-        "media_attachments": passed_on["media_attachments"] if passed_on else [attachment(each) for each in post.pictures],
+        "media_attachments": passed_on["media_attachments"] if passed_on else [attachment(picture) for picture in post.pictures],
         "mentions": [
             {"id": str(plan.owners[name].number), "username": name, "url": f"{BASE}/@{name}", "acct": name}
             for name in dict.fromkeys(mentioned)
@@ -97,12 +97,12 @@ def status(post: Post, plan: Plan) -> dict[str, Any]:
 
 
 def address(post: Post) -> str:
-    """The post's page."""
+    """Return the URL of the post's page."""
     return f"{BASE}/@{post.owner}/{post.number}"
 
 
 def account(owner: Owner, plan: Plan) -> dict[str, Any]:
-    """An owner as the entity Account."""
+    """Return an owner as the entity Account."""
     shown = [post for post in plan.of(owner.handle) if post.visibility in ("public", "unlisted")]
     picture = f"{BASE}/avatars/{owner.handle}.png"
     chance = seeded_rng(owner.handle, "counts")
@@ -137,7 +137,7 @@ def account(owner: Owner, plan: Plan) -> dict[str, Any]:
 
 
 def attachment(picture: Picture) -> dict[str, Any]:
-    """A picture as the entity MediaAttachment."""
+    """Return a picture as the entity MediaAttachment."""
     width, height = size_of(picture.material, picture.change)
     meta = {"original": _measures(width, height), "small": _measures(PREVIEW, PREVIEW)}
     return {
@@ -155,20 +155,20 @@ def attachment(picture: Picture) -> dict[str, Any]:
 
 
 def media_path(picture: Picture) -> str:
-    """Where a picture's file lies on the server."""
+    """Return the path of a picture's file on the server."""
     suffixes = {"video": ".mp4", "gifv": ".gif", "audio": picture.material.speech.suffix if picture.material.speech else ".ogg"}
     suffix = suffixes.get(picture.kind) or suffix_of(picture.change, str(picture.number))
     return f"/media/{picture.number}/original{suffix}"
 
 
 def emoji() -> dict[str, Any]:
-    """The server's emoji as the entity CustomEmoji."""
+    """Return the server's emoji as the entity CustomEmoji."""
     url = f"{BASE}/emoji/{EMOJI}.png"
     return {"shortcode": EMOJI, "url": url, "static_url": url, "visible_in_picker": True}
 
 
 def time_of(when: datetime) -> str:
-    """As Mastodon writes moments."""
+    """Format a time as Mastodon does."""
     return when.strftime("%Y-%m-%dT%H:%M:%S.") + f"{when.microsecond // 1000:03d}Z"
 
 

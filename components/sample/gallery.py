@@ -1,8 +1,8 @@
-"""Gallery pages of the Tux Paint stamps: the real pictures with their real English captions.
+"""Make gallery pages of the Tux Paint stamps, with their real English captions.
 
-The stamps have no pages of their own, so they get plain ones: a page for each forty pictures of a folder, and index pages that
-link them. Alt-text is the first line of the caption file, word for word. The pages vary as real ones do: plain
-``src``, ``srcset`` with a thumbnail, ``<picture>``. Made from the files alone, so equal packages give equal pages.
+The package has no pages, so each forty images of a folder get one, with index pages that link them. The alt-text is the first
+line of the caption file. Images are embedded in three ways, as on the web: ``src``, ``srcset`` with a thumbnail, ``<picture>``.
+Equal packages give equal pages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ THUMB = 64
 
 
 def stamps(folder: Path) -> dict[str, list[tuple[str, str]]]:
-    """The captioned PNG stamps: group (two folder levels) → [(path below ``folder``, caption)], all sorted."""
+    """Return the captioned PNG stamps: group (two folder levels) → [(path below ``folder``, caption)], all sorted."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for picture in sorted(folder.rglob("*.png")):
         text = picture.with_suffix(".txt")
@@ -34,7 +34,7 @@ def stamps(folder: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def gallery_pages(folder: Path, credit: str) -> dict[str, bytes | Callable[[], bytes]]:
-    """Path → page for every gallery page, index and thumbnail; pictures themselves are under ``/stamps/``.
+    """Return path → content of every gallery page, index and thumbnail; the images themselves are under ``/stamps/``.
 
     Args:
         folder: the package's ``stamps`` folder.
@@ -90,13 +90,13 @@ def _figure(path: str, caption: str, order: int, up: str) -> str:
 
 
 def index(title: str, entries: Sequence[tuple[str, str]], credit: str) -> bytes:
-    """A page that links ``entries`` (address, text)."""
+    """Return a page that links ``entries`` (address, text)."""
     items = "\n".join(f'<li><a href="{escape(quote(to, safe="/:#?&=%.-_~"))}">{escape(text)}</a></li>' for to, text in entries)
     return page(title, f"<ul>\n{items}\n</ul>", credit)
 
 
 def page(title: str, body: str, credit: str, head: str = "") -> bytes:
-    """One HTML page; ``body`` and ``head`` are HTML, the rest plain text."""
+    """Return an HTML page; ``body`` and ``head`` are HTML, the rest plain text."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>{head}</head>\n'
         f"<body><h1>{escape(title)}</h1>\n{body}\n<footer><p>{escape(credit)}</p></footer></body></html>\n"
@@ -104,7 +104,7 @@ def page(title: str, body: str, credit: str, head: str = "") -> bytes:
 
 
 def thumbnail(path: Path) -> bytes:
-    """A small PNG of the picture at ``path``."""
+    """Return a small PNG of the image at ``path``."""
     from PIL import Image
 
     with Image.open(path) as picture:

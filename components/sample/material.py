@@ -1,9 +1,9 @@
-"""What the sample's posts are made of: pictures that somebody described in Portuguese, with their authors and licences.
+"""Read the material of the sample's posts: images described in Portuguese, with their authors and licences.
 
 Two Debian packages: the Tux Paint stamps with their captions in Brazilian Portuguese (``tuxpaint-stamps-default``), and
 GCompris' photographs and drawings with titles, words and paragraphs about them (``gcompris-qt-data``: Qt bundles, see ``qt``;
-authors from its machine-readable copyright file). Not in scope: what people write around it (``captions``) and who posts it
-when (``plan``).
+authors from its machine-readable copyright file). Not in scope: the captions around a description (``captions``), and who
+posts what and when (``plan``).
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ SMALLEST = 40
 
 @dataclass(frozen=True)
 class Material:
-    """A picture and what is said of it."""
+    """An image and its description."""
 
     key: str
-    """Package and path: what every draw about it is keyed by."""
+    """Package and path; keys every random draw about it."""
     kind: str
     """``stamp``, ``photo`` or ``drawing``."""
     read: Callable[[], bytes] = field(repr=False, compare=False)
-    """Gives the picture's file (PNG or WebP)."""
+    """Returns the image file (PNG or WebP)."""
     title: str
-    """A few words: what it shows."""
+    """What it shows, in a few words."""
     text: str
-    """What is said of it, in Portuguese: whole sentences, or the title again."""
+    """Description in Portuguese: sentences, or the title again."""
     others: tuple[str, ...]
     """Other real texts about the same picture."""
     theme: str
-    """What it belongs to, in Portuguese, as ``aves``."""
+    """Theme in Portuguese, for example ``aves``."""
     author: str
-    """Who made it; empty where the package names nobody in particular."""
+    """Author; empty where the package names none for this file."""
     credit: str
     """Attribution and licence, one line."""
     speech: Path | None = None
@@ -55,11 +55,7 @@ class Material:
 
 
 def check_packages(root: Path) -> None:
-    """See that the packages are there.
-
-    Raises:
-        HearsightError: one is not.
-    """
+    """Raise HearsightError when a package is missing."""
     for package in POSTED:
         folder = root / "data" / "packages" / "unpacked" / package
         if not folder.is_dir():
@@ -67,17 +63,17 @@ def check_packages(root: Path) -> None:
 
 
 def materials(root: Path) -> list[Material]:
-    """All material under ``data/packages``, sorted by key.
+    """Return all material under ``data/packages``, sorted by key.
 
     Raises:
         HearsightError: a package is missing or broken.
     """
     check_packages(root)
     unpacked = root / "data" / "packages" / "unpacked"
-    found = [*_stamps(unpacked / STAMPS / "usr/share/tuxpaint/stamps"), *_gcompris(unpacked / GCOMPRIS)]
-    if not found:
+    result = [*_stamps(unpacked / STAMPS / "usr/share/tuxpaint/stamps"), *_gcompris(unpacked / GCOMPRIS)]
+    if not result:
         raise HearsightError("the sample's packages hold nothing to post", where=unpacked, hint="remove it and run `make data`")
-    return sorted(found, key=lambda each: each.key)
+    return sorted(result, key=lambda material: material.key)
 
 
 def _stamps(folder: Path) -> Iterator[Material]:
@@ -88,8 +84,8 @@ def _stamps(folder: Path) -> Iterator[Material]:
         if plain or not text.is_file() or _larger_side(picture) < SMALLEST:
             continue
         lines = text.read_text(encoding="utf-8", errors="replace").splitlines()
-        said = dict(line.split(".utf8=", 1) for line in lines if ".utf8=" in line)
-        brazilian, portuguese = said.get("pt_BR", "").strip(), said.get("pt", "").strip()
+        texts = dict(line.split(".utf8=", 1) for line in lines if ".utf8=" in line)
+        brazilian, portuguese = texts.get("pt_BR", "").strip(), texts.get("pt", "").strip()
         if brazilian:
             author = _maker(picture)
             yield Material(
@@ -118,7 +114,7 @@ _MADE = re.compile(rb"Made by ([A-Z][a-z]+ [A-Z][a-z]+)")
 
 
 def _maker(picture: Path) -> str:
-    """Who made a stamp, as its own metadata says: the creator of the drawing beside it, or the picture's comment."""
+    """Return a stamp's author from its metadata: the creator of the SVG drawing, or the PNG's comment."""
     drawing = picture.with_suffix(".svg")
     found = _CREATOR.search(drawing.read_text(encoding="utf-8", errors="replace")) if drawing.is_file() else None
     if found and len(found[1]) > 3:
@@ -135,14 +131,14 @@ def _title(text: str) -> str:
 
 
 def _apart(one: str, other: str) -> bool:
-    """Whether two texts share under half of their words."""
+    """Return whether two texts share under half of their words."""
     a, b = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
     return len(a & b) * 2 < len(a | b)
 
 
 @dataclass(frozen=True)
 class _Bundles:
-    """GCompris' bundles and what goes with all of them."""
+    """GCompris' bundles, translations and authors."""
 
     home: Path
     brazilian: Mapping[str, str]
@@ -254,11 +250,11 @@ def _things(bundles: _Bundles) -> Iterator[Material]:
 
 
 def makers(path: Path) -> dict[str, tuple[str, str]]:
-    """Who made which file: path below the source tree, without suffix → (author, licence), from a DEP-5 copyright file.
+    """Read authors from a DEP-5 copyright file: path below the source tree, without suffix → (author, licence).
 
-    Files that a pattern names are left out: whoever stands there did not make each of them.
+    Patterns are skipped, since their author did not make every file that matches.
     """
-    found: dict[str, tuple[str, str]] = {}
+    authors: dict[str, tuple[str, str]] = {}
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     for stanza in re.split(r"\n\s*\n", text):
         fields = dict(re.findall(r"^(\w+):\s*(.*(?:\n[ \t].*)*)", stanza, re.MULTILINE))
@@ -269,5 +265,5 @@ def makers(path: Path) -> dict[str, tuple[str, str]]:
         licence = fields.get("License", "").split("\n")[0].strip()
         for name in fields.get("Files", "").split():
             if "*" not in name:
-                found[name.rpartition(".")[0]] = (author, licence)
-    return found
+                authors[name.rpartition(".")[0]] = (author, licence)
+    return authors

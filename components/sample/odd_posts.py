@@ -1,6 +1,6 @@
-"""What happens to the sample's posts besides: recency, oddities, boosts, and accounts that are private, shy or gone.
+"""Change the sample's posts into what real servers have: recent posts, unusual posts, boosts, private and deleted accounts.
 
-Each function takes the posts as planned and gives them back changed; every choice is drawn by the post's material or owner.
+Each function takes the planned posts and returns changed ones; every choice is keyed by the post's material or owner.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ABSENT = 0.1
 
 
 def recent(posts: list[Post]) -> list[Post]:
-    """A post of nearly every owner moved into the days before :data:`TODAY`: their last that nobody posted again."""
+    """Move a post of nearly every owner into the days before :data:`TODAY`: the last one without a re-post."""
     last: dict[str, Post] = {}
     originals = {post.original for post in posts}
     for post in posts:
@@ -43,11 +43,11 @@ _ODD = (
     ("no picture", 8), ("video", 3), ("gifv", 2), ("audio", 3), ("deleted picture", 6), ("empty", 5), ("untagged", 40),
     ("private", 10), ("unlisted", 4), ("sensitive", 4),
 )  # fmt: skip
-"""What is odd about a few posts, and about how many of 1,400; two at least."""
+"""Kind of unusual post → number in 1,400 posts; at least two."""
 
 
 def odd(posts: list[Post]) -> list[Post]:
-    """Some posts that nobody posted again, made into what else there is on a server."""
+    """Change some posts without re-posts into unusual ones (:data:`_ODD`)."""
     repeated = {post.original for post in posts}
     free = sorted(
         (post for post in posts if not post.original and post.number not in repeated and post.posted <= TODAY),
@@ -76,7 +76,7 @@ def _made_odd(post: Post, what: str) -> Post:
 
 
 def boosts(posts: list[Post], handles: Sequence[str]) -> list[Post]:
-    """Posts that institutions pass on without a word of their own."""
+    """Return boosts: posts that institutions pass on without text."""
     public = sorted((post for post in posts if post.visibility == "public" and post.posted < TODAY), key=lambda post: post.number)
     empty = Caption("empty", "", "", "", "", "")
     passed = []

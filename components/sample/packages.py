@@ -85,7 +85,7 @@ def _checksums(home: Path) -> dict[str, dict[str, Any]]:
 
 
 def _whole(home: Path, name: str, entry: Any) -> bool:
-    """Whether a package is unpacked as recorded; says so in one line when it was there and is not any more."""
+    """Return whether a package is unpacked as recorded; print a line when it was unpacked but is damaged."""
     if not isinstance(entry, dict) or not {"sha256", "version"} <= entry.keys():
         return False
     try:
@@ -96,14 +96,14 @@ def _whole(home: Path, name: str, entry: Any) -> bool:
 
 
 def _fetch(home: Path, name: str) -> dict[str, Any]:
-    """Download (unless a killed call left the archive) and unpack one package; returns its checksum entry.
+    """Download (unless a killed call left the archive) and unpack one package; return its checksum entry.
 
-    The archive is removed once it is unpacked: the archives are as large as two thirds of their content.
+    The archive is removed afterwards, since archives are two thirds as large as their content.
     """
     for tool in ("apt-get", "dpkg", "dpkg-deb"):
         if shutil.which(tool) is None:
             raise HearsightError(f"this machine has no {tool}, so it is not Debian", where=name, hint=IN_CONTAINER)
-    # `_download` moves an archive there only when it is whole.
+    # `_download` moves only complete archives there.
     deb = next(iter(sorted((home / "debs").glob(f"{name}_*.deb"))), None) or _download(home, name)
     sha256 = sha256_file(deb)
     version = _run(["dpkg-deb", "--field", str(deb), "Version"], name).strip()
@@ -119,7 +119,7 @@ def _fetch(home: Path, name: str) -> dict[str, Any]:
 
 
 def _download(home: Path, name: str) -> Path:
-    """The archive of ``name``, fetched by apt into a folder of its own and moved into place when it is whole."""
+    """Fetch the archive of ``name`` by apt into a temporary folder and move it into place; return its path."""
     folder = home / "debs" / f".{name}.tmp"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -133,24 +133,24 @@ def _download(home: Path, name: str) -> Path:
             _run(command, name, cwd=folder)
         except _UnknownPackage:
             raise HearsightError("apt does not know this package", where=name, hint=f"use Debian 12, or {IN_CONTAINER}") from None
-    found = sorted(folder.glob("*.deb"))
-    if len(found) != 1:
-        raise HearsightError(f"apt-get download left {len(found)} archives", where=name, hint="run the command again")
-    sync(found[0])
+    archives = sorted(folder.glob("*.deb"))
+    if len(archives) != 1:
+        raise HearsightError(f"apt-get download left {len(archives)} archives", where=name, hint="run the command again")
+    sync(archives[0])
     for old in folder.parent.glob(f"{name}_*.deb"):
         old.unlink()
-    target = folder.parent / found[0].name
-    move_into_place(found[0], target)
+    target = folder.parent / archives[0].name
+    move_into_place(archives[0], target)
     folder.rmdir()
     return target
 
 
 class _UnknownPackage(Exception):
-    """apt's lists do not hold the package (or there are none yet)."""
+    """The package is not in apt's lists, or there are none yet."""
 
 
 def _run(command: Sequence[str], name: str, cwd: Path | None = None) -> str:
-    """Run one of Debian's tools; its failures become one line."""
+    """Run one of Debian's tools and return its output; raise HearsightError or _UnknownPackage when it fails."""
     try:
         done = subprocess.run(
             command,
@@ -167,35 +167,35 @@ def _run(command: Sequence[str], name: str, cwd: Path | None = None) -> str:
         raise HearsightError(late, where=name, hint="check the network and run again") from None
     if done.returncode == 0:
         return done.stdout
-    said = done.stderr + done.stdout
-    if any(phrase in said for phrase in ("Unable to locate package", "No candidate", "Can't find a source", "Unable to find")):
+    output = done.stderr + done.stdout
+    if any(phrase in output for phrase in ("Unable to locate package", "No candidate", "Can't find a source", "Unable to find")):
         raise _UnknownPackage
-    raise _failure(command[0], said, name)
+    raise _failure(command[0], output, name)
 
 
 _FULL = ("No space left", "ENOSPC")
 _NETWORK = ("resolve", "connect", "Connection", "Failed to fetch", "Network is unreachable", "timed out")
 
 
-def _failure(tool: str, said: str, name: str) -> HearsightError:
-    """What a tool said, as one line with a cure."""
-    lines = [line.strip() for line in said.splitlines() if line.startswith(("E:", "Err", "dpkg"))] or [said.strip()[-200:]]
-    told = lines[0][:200]
-    if any(phrase in said for phrase in _FULL):
+def _failure(tool: str, output: str, name: str) -> HearsightError:
+    """Return the error for a tool's output, with a hint."""
+    lines = [line.strip() for line in output.splitlines() if line.startswith(("E:", "Err", "dpkg"))] or [output.strip()[-200:]]
+    message = lines[0][:200]
+    if any(phrase in output for phrase in _FULL):
         return HearsightError(
             "no space is left on the disk", where=name, hint="free about 1 GB and run again; what was fetched stays"
         )
-    if any(phrase in said for phrase in _NETWORK):
-        cure = "check the network (and apt's proxy) and run again; what was fetched stays"
-        return HearsightError(f"cannot be fetched: {told}", where=name, hint=cure)
-    if "Permission denied" in said:
-        cure = "run `apt-get update` as root once, then this again"
-        return HearsightError(f"{tool} lacks permission: {told}", where=name, hint=cure)
-    return HearsightError(f"{tool} failed: {told}", where=name, hint="fix that and run again")
+    if any(phrase in output for phrase in _NETWORK):
+        hint = "check the network (and apt's proxy) and run again; what was fetched stays"
+        return HearsightError(f"cannot be fetched: {message}", where=name, hint=hint)
+    if "Permission denied" in output:
+        hint = "run `apt-get update` as root once, then this again"
+        return HearsightError(f"{tool} lacks permission: {message}", where=name, hint=hint)
+    return HearsightError(f"{tool} failed: {message}", where=name, hint="fix that and run again")
 
 
 def main(root: Path) -> int:
-    """For the container: fetch, say what was done, and turn an error into its one line and exit code 2."""
+    """Fetch the packages inside the container; return the exit code: 2 after an error, which is printed as one line."""
     try:
         fetched = fetch_packages(root, lambda items, **_: items)
     except HearsightError as error:

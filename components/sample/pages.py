@@ -1,8 +1,8 @@
-"""The two hosts of the sample web that have pages: where their material lies, and the pages that make them behave like the web.
+"""Make the two hosts of the sample web that have pages, with the faults of real hosts.
 
-Each host serves its package's own files, and besides them a front page that links in, robots.txt, a folder that
-robots.txt forbids, redirects, a missing page, a slow page, and one page of odd images: truncated, misnamed, foreign,
-inline, lazy, repeated. The odd pages show real pictures of the package with their real captions.
+Each host serves its package's files, a front page with links, robots.txt, a folder that robots.txt forbids, redirects, a missing
+page, a slow page, and a page of unusual images: truncated, misnamed, foreign, inline, lazy, repeated. These pages show real
+images of the package with their real captions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SOURCES = {
 
 
 def sample_sites(root: Path) -> dict[str, Site | Path]:
-    """The sample's hosts, from the packages under ``data/packages``.
+    """Return the sample's hosts, from the packages under ``data/packages``.
 
     Raises:
         HearsightError: a package is not there.
@@ -94,7 +94,7 @@ def _version(home: Path, package: str) -> str:
 
 
 def quirks(source: Source) -> Quirks:
-    """Where a sample host misbehaves."""
+    """Return a sample host's faults."""
     return Quirks(
         redirects={
             "/moved.html": (301, source.entrance),
@@ -109,7 +109,7 @@ def quirks(source: Source) -> Quirks:
 
 
 def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
-    """The pages a host has besides its own files: path → content."""
+    """Return the pages that a host has in addition to its package's files: path → content."""
     if host == "stamps.sample":
         pictures = [(f"/stamps/{path}", text) for items in list(stamps(folder).values())[:1] for path, text in items[:3]]
         picture = folder / source.picture.removeprefix("/stamps/")
@@ -161,7 +161,7 @@ def _robots(source: Source) -> str:
 
 
 def odd_page(picture: str, caption: str, credit: str) -> bytes:
-    """A page of images such as the web has them; ``picture`` and ``caption`` (escaped) are real."""
+    """Return a page of images embedded in unusual ways; ``picture`` and ``caption`` (escaped) are real."""
     dot = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
     images = [
         f'<img src="/odd/moved-picture" alt="{caption} (moved)">',

@@ -1,8 +1,8 @@
-"""The pictures of the sample's posts: a material's own, laid out as a post would show it, and what re-posting does to it.
+"""Render the images of the sample's posts, and the changes that re-posts make.
 
-A stamp or drawing is put on a square canvas, as such posts are; a photograph keeps its shape. A change is what the
-near-duplicates of the paper differ by (section 4.3: re-posts, rotations, changed colours) and what users do besides: crops,
-watermarks, frames, flips, recompression. Every picture is a function of its material, change and seed.
+A stamp or drawing is put on a square canvas; a photograph keeps its shape. Changes are those of the paper's near-duplicates (PCV
+§4.3: re-posts, rotations, changed colours), and crops, watermarks, frames, flips and recompression. An image depends on its
+material, change and seed only. Functions import Pillow themselves, so that commands which serve no image start fast.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 
 
 def background_of(material: Material) -> str:
-    """The colour behind a stamp or drawing; half of them stand on white."""
+    """Return the background colour of a stamp or drawing; half of them are white."""
     chance = seeded_rng(material.key, "background")
     return "branco" if chance.random() < 0.5 else chance.choice(sorted(BACKGROUNDS))
 
 
 def suffix_of(change: str, seed: str) -> str:
-    """The file name's end: mostly JPEG, and where a re-post was saved anew sometimes another format."""
+    """Return the suffix of an image's file: mostly JPEG, sometimes PNG or WebP."""
     chance = seeded_rng(seed, "format").random()
     if change == "resized" and chance < 0.25:
         return SUFFIXES["PNG"]
@@ -50,7 +50,7 @@ def suffix_of(change: str, seed: str) -> str:
 
 
 def size_of(material: Material, change: str = "") -> tuple[int, int]:
-    """Width and height (px) of the picture that :func:`render` gives, without rendering it."""
+    """Return width and height (px) of the image that :func:`render` returns, without rendering it."""
     from PIL import Image
 
     if material.kind == "photo":
@@ -69,7 +69,7 @@ def size_of(material: Material, change: str = "") -> tuple[int, int]:
 
 
 def render(material: Material, change: str = "", seed: str = "", suffix: str = ".jpg", mark: str = "") -> bytes:
-    """The picture as a file.
+    """Return the image as a file.
 
     Args:
         change: one of :data:`CHANGES`, or empty for the picture as first posted.
@@ -89,7 +89,7 @@ def render(material: Material, change: str = "", seed: str = "", suffix: str = "
 
 
 def thumbnail(material: Material, side: int) -> bytes:
-    """A square PNG of a material: previews, avatars and custom emoji."""
+    """Return a square PNG of a material, for previews, avatars and emoji."""
     from PIL import ImageOps
 
     buffer = io.BytesIO()
@@ -98,7 +98,7 @@ def thumbnail(material: Material, side: int) -> bytes:
 
 
 def animation(material: Material) -> bytes:
-    """A GIF of the picture swaying."""
+    """Return an animated GIF of the swaying image."""
     base = _laid_out(material)
     base.thumbnail((CANVAS // 2, CANVAS // 2))
     frames = [base.rotate(angle, fillcolor=(255, 255, 255)) for angle in (0, 4, 0, -4)]
@@ -127,13 +127,13 @@ def _laid_out(material: Material) -> Image:
 
 
 def _fit(size: tuple[int, int]) -> tuple[int, int]:
-    """A photograph's size within :data:`LARGEST`; small ones stay as they are."""
+    """Return a photograph's size scaled down to :data:`LARGEST`; small ones are not scaled."""
     scale = min(1.0, LARGEST / max(size))
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 
 
 def _crop(width: int, height: int) -> tuple[int, int, int, int]:
-    """The box that cuts a tenth of the area away, evenly."""
+    """Return the box that removes a tenth of the area, evenly on all sides."""
     left, top = round(width * 0.025), round(height * 0.025)
     return left, top, width - left, height - top
 

@@ -1,9 +1,9 @@
-"""Who posts what and when on the sample's server: owners, originals, re-posts, and the odd posts every server has.
+"""Plan who posts what and when on the sample's server: owners, originals, re-posts, and unusual posts.
 
-An original is one material, posted by its author where the package names one and by a collection's account otherwise; no
-person is given work that is not theirs. Re-posts are by collections and by made-up institutions. All is a function of the
-materials and the day: no clock; draws are keyed by material, so one material more changes little else. Day 2 is day 1 with new
-posts, a post deleted and an account turned private. Not in scope: how it is asked for (``posts``) and looks (``entities``).
+An original shows one material, posted by its author where the package names one, else by a collection's account; no person gets
+work that is not theirs. Re-posts are by collections and invented institutions. The plan depends on the materials and the day
+only; draws are keyed by material, so one material more changes little else. Day 2 is day 1 with new posts, one post deleted and
+one account turned private. Not in scope: requests (``posts``) and representation (``entities``).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from components.sample.pictures import CHANGES
 from components.sample.statuses import Owner, Picture, Plan, Post
 
 COPIED, MOST_COPIES = 0.33, 8
-"""Share of the originals that are posted again, and how often at most."""
+"""Share of the originals that are re-posted, and the most re-posts of one."""
 OTHER_CAPTION = 0.22
-"""Share of the re-posts that have another caption (and so are no duplicates by the paper's definition 3)."""
+"""Share of the re-posts with another caption, which are no duplicates (PCV definition 3)."""
 SMALL = 4
 """Themes with fewer materials share one account."""
 INSTITUTIONS = tuple(
@@ -32,13 +32,13 @@ INSTITUTIONS = tuple(
     for of in ("da Amostra", "do Exemplo", "do Modelo")
     for what in ("Biblioteca", "Museu", "Escola", "Rádio", "Prefeitura", "Câmara", "Projeto", "Instituto")
 )
-"""Made up, after whom the tag's posts come from; the first post most."""
+"""Invented names, modelled on the accounts that use the tag; the first ones post most."""
 COLLECTIONS = ("carimbos_", "gcompris_")
-"""How the handles of collections begin."""
+"""Prefixes of the collections' handles."""
 
 
 def make_plan(found: Sequence[Material], day: int = 1) -> Plan:
-    """The server's content on a day (1 or 2).
+    """Return the server's content on a day (1 or 2).
 
     Args:
         found: materials, sorted by key.
@@ -61,13 +61,13 @@ def make_plan(found: Sequence[Material], day: int = 1) -> Plan:
 
 
 def handle_of(name: str) -> str:
-    """A name as an account's: letters, digits and underscores."""
+    """Return the handle of a name: letters, digits and underscores."""
     plain = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
     return re.sub(r"\W+", "_", plain).strip("_") or "conta"
 
 
 def _owner_names(found: Sequence[Material]) -> dict[str, str]:
-    """Material's key → its author, or the collection it goes into."""
+    """Return material key → author, or the collection it belongs to."""
     sizes: dict[tuple[str, str], int] = {}
     packages = {material.key: "GCompris" if material.key.startswith(GCOMPRIS) else "Carimbos" for material in found}
     for material in found:
@@ -96,7 +96,7 @@ def _owners(found: Sequence[Material], names: dict[str, str]) -> dict[str, Owner
 
 
 def _first(found: Iterable[Material], count: int, what: str) -> list[Material]:
-    """``count`` materials chosen by a draw of their own, whatever the others are."""
+    """Draw ``count`` materials, each keyed by itself alone."""
     return sorted(found, key=lambda material: (seeded_rng(material.key, what).random(), material.key))[:count]
 
 
@@ -114,12 +114,12 @@ def _original(material: Material, owner: str, later: bool) -> Post:
 
 
 def _alt(key: str, caption: Caption) -> str | None:
-    """The attachment's own description, which about half of the people fill in."""
+    """Return the attachment's description, which about half of the posts have."""
     return (caption.description or None) if seeded_rng(key, "alt").random() < 0.55 else None
 
 
 def _copies(material: Material, first: Post, owners: dict[str, Owner], later: bool) -> list[Post]:
-    """What others (or the owner once more) make of a post; ``later``: once on day 2 as well."""
+    """Return the re-posts of a post, by others or its owner; with ``later``, one more on day 2."""
     chance = seeded_rng(material.key, "copies")
     count = 0
     while count < MOST_COPIES and chance.random() < (COPIED if not count else 0.48):

@@ -1,4 +1,4 @@
-"""``posts.sample``: a server of posts that answers as Mastodon's public API does, without a login.
+"""Serve ``posts.sample``: a server of posts that answers like Mastodon's public API without a login.
 
 Tag timelines, accounts, their statuses, single posts, paging by ``Link``, rate-limit headers; the posts' pages and files.
 Equal packages give equal answers: the server's clock stands still at the day it shows (``moments``), so its rate limit never
@@ -34,7 +34,7 @@ MEDIA_TYPES = TYPES | {".ogg": "audio/ogg", ".wav": "audio/wav", ".mp4": "video/
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known of a post because it was made here; for measuring, never served."""
+    """The ground truth of a generated post, for measurements; never served."""
 
     description: str | None
     """The description in its caption, as written; nothing where the caption is malformed."""
@@ -94,7 +94,7 @@ class PostsSite(Site):
 
     @property
     def plan(self) -> Plan:
-        """All owners and posts."""
+        """All owners and posts; planned at the first use."""
         with self._lock:
             if self._plan is None:
                 if self._found is None:
@@ -108,21 +108,21 @@ class PostsSite(Site):
             return self._plan
 
     def truth(self, number: int) -> Truth:
-        """What is known of a post."""
+        """Return the ground truth of a post."""
         post = self.plan.posts[number]
         change = post.pictures[0].change if post.pictures else ""
         copied = None if post.other_caption else post.original
         return Truth(post.caption.truth, post.caption.form, post.original or None, copied or None, change)
 
     def answer(self, target: str) -> Reply:
-        """The reply to a request for ``target`` (a path, perhaps with a query)."""
+        """Return the reply to a request for ``target`` (a path, perhaps with a query)."""
         parts = urlsplit(target)
         _ = self.plan  # made at the first request, with what the actions look things up in
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         for pattern, action in self._routes:
-            found = pattern.fullmatch(parts.path.rstrip("/") or "/")  # clients do ask for /api/v1/instance/
-            if found:
-                reply = action(query, *found.groups())
+            match = pattern.fullmatch(parts.path.rstrip("/") or "/")  # clients do ask for /api/v1/instance/
+            if match:
+                reply = action(query, *match.groups())
                 return limited(reply) if parts.path.startswith("/api/") else reply
         return missing(parts.path.startswith("/api/"))
 
@@ -133,7 +133,7 @@ class PostsSite(Site):
         return self._listed(self._tagged(tag), query, f"/api/v1/timelines/tag/{quote(tag)}")
 
     def _tagged(self, tag: str) -> list[Post]:
-        """The public posts with a tag, newest first."""
+        """Return the public posts with a tag, newest first."""
         return [post for post in self.plan.posts.values() if post.visibility == "public" and tag in _tags(post.caption.text)]
 
     def _statuses(self, query: Mapping[str, str], number: str) -> Reply:
@@ -148,21 +148,21 @@ class PostsSite(Site):
         return self._listed(posts, query, f"/api/v1/accounts/{number}/statuses")
 
     def _shown(self, post: Post) -> bool:
-        """Whether anybody may see a post (and, of a boost, the post it passes on)."""
+        """Return whether a post is visible to everybody (and, for a boost, the boosted post)."""
         if post.visibility not in ("public", "unlisted"):
             return False
         inner = self.plan.posts.get(post.boosts)
         return not post.boosts or (inner is not None and self._shown(inner) and not self.plan.owners[inner.owner].gone)
 
     def _listed(self, posts: Iterable[Post], query: Mapping[str, str], path: str) -> Reply:
-        """A page of posts, newest first, with the addresses of its neighbours."""
+        """Return a page of posts, newest first, with links to the next and previous page."""
         limit = min(MOST, max(1, int(query["limit"]))) if query.get("limit", "").isdecimal() else USUAL
         bounds = {name: int(query[name]) for name in ("max_id", "since_id", "min_id") if query.get(name, "").isdecimal()}
         above = max(bounds.get("since_id", -1), bounds.get("min_id", -1))
         among = [post for post in posts if above < post.number < bounds.get("max_id", 1 << 80)]
         if _true(query.get("only_media")):
             among = [post for post in among if post.pictures]
-        # min_id: those next above it; else the newest.
+        # min_id selects the posts just above it; otherwise the newest are returned.
         page = among[-limit:] if "min_id" in bounds else among[:limit]
         kept = {name: value for name, value in query.items() if name not in ("max_id", "since_id", "min_id")}
         links = []

@@ -1,7 +1,7 @@
-"""Two of Qt's file formats, read as far as the sample needs them: resource bundles (``.rcc``) and translations (``.qm``).
+"""Read two of Qt's file formats as far as the sample needs them: resource bundles (``.rcc``) and translations (``.qm``).
 
-Sources: the layouts as Qt 5's own readers have them, ``qresource.cpp`` (versions 1 to 3) and ``qtranslator.cpp``. All numbers
-are big-endian. Not in scope: bundles compressed with Zstandard, plural forms, and translations without their source texts.
+Sources: Qt 5's readers ``qresource.cpp`` (versions 1 to 3) and ``qtranslator.cpp``. All numbers are big-endian.
+Not in scope: bundles compressed with Zstandard, plural forms, and translations without their source texts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BROKEN = (struct.error, zlib.error, UnicodeDecodeError, IndexError)
 
 
 def resources(path: Path) -> dict[str, bytes]:
-    """The files of a resource bundle: path, from ``/`` → content.
+    """Return the files of a resource bundle: path from ``/`` → content.
 
     Raises:
         HearsightError: it is missing, or no bundle that can be read.
@@ -71,7 +71,7 @@ def _content(data: bytes, offset: int, flags: int, path: Path) -> bytes:
 
 
 def translations(path: Path) -> dict[str, str]:
-    """What a file of translations says: source text → translation; of several contexts the first in the file counts.
+    """Return the translations of a file: source text → translation; the first one where a text has several contexts.
 
     Raises:
         HearsightError: it is missing, or no file of translations that can be read.
@@ -96,7 +96,7 @@ def translations(path: Path) -> dict[str, str]:
 
 
 def _messages(data: bytes, found: dict[str, str]) -> None:
-    """One message after another: tagged parts of which the source text and its translation are kept."""
+    """Add the source texts and translations of a messages section to ``found``."""
     offset, source, said = 0, "", ""
     while offset < len(data):
         tag = data[offset]

@@ -1,8 +1,8 @@
-"""The sample web: virtual hosts on loopback behind one real HTTP server.
+"""Serve the sample web: virtual hosts on loopback behind one real HTTP server.
 
 It answers as a forward proxy (``GET http://gimp.sample/index.html``), so that pages keep their virtual host names and no
-port ever gets into a record, and by ``Host`` header, so that a person can browse it. Not in scope: HTTPS, and what the
-hosts hold (``sites``, ``gallery``, ``pages``, ``posts``).
+port gets into a record, and by ``Host`` header, so that a person can browse it. Not in scope: HTTPS, and the hosts' content
+(``sites``, ``gallery``, ``pages``, ``posts``).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class SampleWeb:
     """A running web of virtual hosts, as a context manager.
 
     Args:
-        root: the project's root; its fetched packages become the five sample hosts of pages and the server of posts.
+        root: the project's root; its fetched packages become the two hosts of pages and the server of posts.
         hosts: instead of them, host name → :class:`Site` or a folder of static files.
         day: of the server of posts: 1, or 2 for its state a day later.
-        port: 0 takes a free one.
+        port: 0 for any free port.
 
     Raises:
         HearsightError: the packages are not there, or the port is taken.
@@ -45,19 +45,19 @@ class SampleWeb:
             hosts = {**sample_sites(root), HOST: PostsSite(root, day)}
         self.sites = {name: site if isinstance(site, Site) else Site(Path(site)) for name, site in hosts.items()}
         self.log: list[str] = []
-        """Every URL asked for, in the order of arrival."""
+        """Every requested URL, in the order of arrival."""
         self._port = port
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
     @property
     def requests(self) -> int:
-        """How many requests came in so far."""
+        """Number of requests so far."""
         return len(self.log)
 
     @property
     def proxy(self) -> str:
-        """The address a client uses as its HTTP proxy."""
+        """The address to use as an HTTP proxy."""
         assert self._server is not None, "the sample web is not running"
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -87,7 +87,7 @@ class _Server(ThreadingHTTPServer):
     web: SampleWeb
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no news."""
+        """Ignore clients that close the connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(Reply(502, b"the sample web speaks plain HTTP only", "text/plain"))
 
     def _unknown(self, host: str) -> Reply:
-        """For a browser without the proxy set: what there is, and how to see it."""
+        """Return the hosts and how to browse them, for a browser without the proxy."""
         names = "".join(f"<li>{name}" for name in self.server.web.sites)
         text = (
             f"<!doctype html><title>Sample web</title><p>Set this address as your HTTP proxy, then open one of:<ul>{names}</ul>"
@@ -146,11 +146,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silent: the crawl has its own progress."""
+        """Print nothing: the crawl has its own progress."""
 
 
 def folder_sites(folder: Path) -> dict[str, Site | Path]:
-    """The hosts of a folder that holds one folder of static files a host."""
+    """Return the hosts of a folder with one folder of static files per host."""
     hosts: dict[str, Site | Path] = (
         {path.name: path for path in sorted(folder.glob("*")) if path.is_dir()} if folder.is_dir() else {}
     )

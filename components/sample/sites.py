@@ -1,7 +1,6 @@
-"""One virtual host: static files of a folder, pages made by code, and the accidents of the real web.
+"""One virtual host: static files of a folder, generated pages, and faults as on the real web.
 
-In scope: what a host answers to a path. Not in scope: HTTP itself (``serving``) and what the sample's pages say
-(``gallery``, ``pages``).
+Not in scope: HTTP itself (``serving``), and the content of the sample's pages (``gallery``, ``pages``).
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ TYPES = {
 }
 QUIRKS_FILE = "_web.json"
 EPOCH = 1_600_000_000
-"""Last-Modified of pages made by code, seconds since 1970: fixed, so that they never seem new."""
+"""Last-Modified of generated pages, seconds since 1970; fixed, so that they never seem new."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a host answers."""
+    """A host's answer."""
 
     status: int
     body: bytes = b""
@@ -55,7 +54,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Quirks:
-    """Where a host misbehaves, by path."""
+    """A host's faults, by path."""
 
     redirects: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     """path → (status, target)"""
@@ -69,7 +68,7 @@ class Quirks:
 
     @classmethod
     def read(cls, folder: Path) -> Quirks:
-        """The quirks that ``_web.json`` in a folder of static files names, or none."""
+        """Read the quirks from ``_web.json`` in a folder of static files; none without that file."""
         path = folder / QUIRKS_FILE
         if not path.exists():
             return cls()
@@ -82,7 +81,7 @@ class Quirks:
 
 
 class Site:
-    """A host: ``made`` (path → bytes, or a function giving them) over the files of ``folder``."""
+    """A host: ``made`` (path → bytes, or a function returning them) takes precedence over the files of ``folder``."""
 
     def __init__(
         self,
@@ -96,17 +95,17 @@ class Site:
         self._quirks = quirks if quirks is not None else Quirks.read(folder)
 
     def answer(self, target: str) -> Reply:
-        """The reply to a request for ``target`` (a path, perhaps with a query)."""
+        """Return the reply to a request for ``target`` (a path, perhaps with a query)."""
         path = unquote(urlsplit(target).path, errors="replace") or "/"
         if path in self._quirks.reset:
             return Reply(0, reset=True)
         if path in self._quirks.redirects:
             status, to = self._quirks.redirects[path]
             return Reply(status, b"<p>Moved.", headers={"Location": to})
-        found = self._content(path)
-        if found is None:
+        content = self._content(path)
+        if content is None:
             return Reply(404, b"<!doctype html><title>Not found</title><p>There is no such page here.")
-        body, kind, changed = found
+        body, kind, changed = content
         headers = {"ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"', "Last-Modified": formatdate(changed, usegmt=True)}
         headers |= self._quirks.headers.get(path, {})
         return Reply(self._quirks.status.get(path, 200), body, kind, headers, self._quirks.slow.get(path, 0.0))

@@ -1,4 +1,4 @@
-"""What a sample server of posts holds: owners, pictures, posts; a plan is all of them on one day."""
+"""The data of the sample's server of posts: owners, pictures, posts, and a plan of all of them on one day."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Picture:
-    """An attachment: a material under a change."""
+    """An attachment: a material with a change."""
 
     number: int
     material: Material
@@ -67,11 +67,11 @@ class Plan:
 
     @cached_property
     def _by_owner(self) -> dict[str, list[Post]]:
-        found: dict[str, list[Post]] = {}
+        posts: dict[str, list[Post]] = {}
         for post in self.posts.values():
-            found.setdefault(post.owner, []).append(post)
-        return found
+            posts.setdefault(post.owner, []).append(post)
+        return posts
 
     def of(self, handle: str) -> list[Post]:
-        """An owner's posts, newest first."""
+        """Return an owner's posts, newest first."""
         return self._by_owner.get(handle, [])

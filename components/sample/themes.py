@@ -1,4 +1,4 @@
-"""What the folders of the material are called in Portuguese, as people would name an album."""
+"""Portuguese names of the material's folders."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ THEMES = {
 
 
 def theme_of(group: str) -> str:
-    """The Portuguese name of a group (a folder, a level or two, or a lesson); of its upper folder where it has none."""
+    """Return the Portuguese name of a group (one or two folder levels, or a lesson), or of its upper folder."""
     return THEMES.get(group) or THEMES.get(group.split("/")[0]) or "diversos"

@@ -1,1 +1,1 @@
-"""Commands outside the graph of stages: calibrate, cost, demo, doctor, release, repair, score, takedown, try."""
+"""Commands outside the graph of stages: calibrate, cache repair, cost, demo, doctor, release, score, snapshots, takedown, try."""

@@ -1,1 +1,1 @@
-"""Find damaged results in the result caches, and remove them alone."""
+"""Find damaged results in the result caches and delete only these."""

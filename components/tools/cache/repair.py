@@ -1,7 +1,7 @@
-"""Find damaged results in the annotation stores, and remove them alone.
+"""Find damaged results in the result caches and delete only these.
 
-A result whose bytes do not match its checksum is deleted; of a file that SQLite cannot read, every undamaged result is copied
-into a new file (:mod:`components.tools.cache.salvage`). Nothing is changed before somebody asks for it.
+A result whose bytes do not match its checksum is deleted. From a file that SQLite cannot read, every undamaged result is copied
+into a new file (:mod:`components.tools.cache.salvage`). :func:`find_damage` changes nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from components.core.files import disk_error, move_into_place
 from components.core.graph import load_graph
 from components.core.result_cache import sqlite_backend
 from components.execution.process import sole_writer
-from components.tools.cache.salvage import salvaged
+from components.tools.cache.salvage import salvage_rows
 
 
 @dataclass(frozen=True)
 class Damage:
-    """What is wrong with one store."""
+    """The damage of one store, a cache's SQLite file."""
 
     store: Path
     keys: tuple[str, ...]
@@ -39,17 +39,17 @@ class Damage:
 
 
 def find_damage(folder: Path) -> list[Damage]:
-    """Read every store in ``folder``; return the damaged ones. A store is checked whole, which takes the time to read it."""
-    found = (_damage_of(path) for path in sorted(folder.glob("*.sqlite")))
-    return [damage for damage in found if damage is not None]
+    """Read every store in ``folder`` completely; return the damaged ones."""
+    damages = (_damage_of(path) for path in sorted(folder.glob("*.sqlite")))
+    return [damage for damage in damages if damage is not None]
 
 
 def _damage_of(path: Path) -> Damage | None:
     try:
         with closing(sqlite3.connect(path, timeout=120)) as base:
-            said = [str(line) for (line,) in base.execute("PRAGMA quick_check(1)")]
-            if said != ["ok"]:
-                return Damage(path, (), " ".join(said))
+            answer = [str(line) for (line,) in base.execute("PRAGMA quick_check(1)")]
+            if answer != ["ok"]:
+                return Damage(path, (), " ".join(answer))
             rows = base.execute("SELECT key, value, crc FROM results ORDER BY key")
             keys = tuple(key for key, value, crc in rows if not isinstance(value, bytes) or zlib.crc32(value) != crc)
     except sqlite3.OperationalError as error:
@@ -62,18 +62,18 @@ def _damage_of(path: Path) -> Damage | None:
 
 
 def repair(root: Path, damages: Collection[Damage], copies_of: Collection[Path] = ()) -> dict[Path, int]:
-    """Remove the damaged results; return how many results each store has afterwards.
+    """Delete the damaged results; return the number of results left in each store.
 
     Args:
-        root: the project, of which no stage may run meanwhile.
+        root: the project; none of its stages may run.
         damages: from :func:`find_damage`.
-        copies_of: stores of which the damaged file stays beside the new one, as ``<name>.damaged``.
+        copies_of: stores whose damaged file is kept as ``<name>.damaged``.
 
     Raises:
-        HearsightError: a stage is running, or the disk is full or not writable; the store is as it was then.
+        HearsightError: a stage is running, or the disk is full or not writable; the store is then unchanged.
     """
     graph = load_graph(root)
-    left = {}
+    remaining = {}
     with ExitStack() as locks:
         for dataset in graph.datasets:
             for stage in graph.stages_of(dataset):
@@ -81,16 +81,16 @@ def repair(root: Path, damages: Collection[Damage], copies_of: Collection[Path] 
         for damage in damages:
             try:
                 if damage.structural:
-                    left[damage.store] = _rebuild(damage.store, copy=damage.store in copies_of)
+                    remaining[damage.store] = _rebuild(damage.store, copy=damage.store in copies_of)
                 else:
-                    left[damage.store] = _delete(damage)
+                    remaining[damage.store] = _delete(damage)
             except OSError as error:
                 raise disk_error(error, damage.store) from error
             except sqlite3.Error as error:
                 raise HearsightError(
                     f"cannot be repaired ({error})", where=damage.store, hint="free some disk space and repeat the command"
                 ) from error
-    return left
+    return remaining
 
 
 def _delete(damage: Damage) -> int:
@@ -101,35 +101,35 @@ def _delete(damage: Damage) -> int:
 
 
 def _rebuild(path: Path, *, copy: bool) -> int:
-    """Put a new file with every undamaged result in the place of a damaged one."""
+    """Replace a damaged file by a new one with every undamaged result; return their number."""
     fresh = path.with_name(f".{path.name}.repaired")
-    for old in (fresh, *_beside(fresh)):
+    for old in (fresh, *_log_files(fresh)):
         old.unlink(missing_ok=True)
-    with sqlite_backend(fresh) as shelf:
+    with sqlite_backend(fresh) as backend:
         batch = []
-        for row in salvaged(path):
+        for row in salvage_rows(path):
             batch.append(row)
             if len(batch) == 500:
-                shelf.write(batch)
+                backend.write(batch)
                 batch.clear()
-        shelf.write(batch, durable=True)
+        backend.write(batch, durable=True)
     with closing(sqlite3.connect(fresh)) as base:
         count = int(base.execute("SELECT count(*) FROM results").fetchone()[0])
         base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     if copy:
         kept = path.with_name(f"{path.name}.damaged")
-        for source in (path, *_beside(path)):
+        for source in (path, *_log_files(path)):
             if source.exists():
                 target = kept.with_name(source.name.replace(path.name, kept.name))
                 target.unlink(missing_ok=True)
                 os.link(source, target)
-    for log in _beside(path):  # before the rename: the old log would be read into the new file
+    for log in _log_files(path):  # before the rename: SQLite would apply the old log to the new file
         log.unlink(missing_ok=True)
     move_into_place(fresh, path)
     fresh.with_suffix(".lock").unlink(missing_ok=True)
     return count
 
 
-def _beside(path: Path) -> tuple[Path, Path]:
-    """A database's write-ahead log and its index."""
+def _log_files(path: Path) -> tuple[Path, Path]:
+    """Return a database's write-ahead log and the log's index."""
     return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")

@@ -1,7 +1,7 @@
 """Read the rows of a damaged SQLite file of results, page by page, without SQLite.
 
-Every row carries the CRC-32 of its value, so whatever looks like a row and has the right checksum is one, wherever it lies.
-A damaged byte therefore loses at most the row it is in. Source: https://www.sqlite.org/fileformat2.html, sections 1.6
+Every row carries the CRC-32 of its value, so bytes that parse as a row with the right checksum are one, wherever they are.
+A damaged byte therefore loses at most its own row. Source: https://www.sqlite.org/fileformat2.html, sections 1.6
 (b-tree pages), 2.1 (record format) and 4.1 (write-ahead log). Not in scope: tables of another form.
 """
 
@@ -12,80 +12,80 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PAGE = 4096
-"""Bytes in a page, which SQLite has by default; none of our files is made with another."""
+"""Bytes per page: SQLite's default, which all result caches use."""
 LEAF, INTERIOR = 0x0A, 0x02
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _LARGEST_LOCAL = (PAGE - 12) * 64 // 255 - 23
 _LEAST_LOCAL = (PAGE - 12) * 32 // 255 - 23
 _SMALLEST_CELL = 8
 _INTEGERS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
-"""Serial type of an integer (and of NULL) to its size in bytes."""
+"""Serial type of an integer or NULL → size in bytes."""
 
 Row = tuple[str, bytes, int]
 
 
-def salvaged(path: Path) -> Iterator[Row]:
-    """Yield (key, value, CRC-32 of the value) of every undamaged row of ``path`` and its write-ahead log; some may come twice.
+def salvage_rows(path: Path) -> Iterator[Row]:
+    """Yield (key, value, CRC-32 of the value) of every undamaged row of ``path`` and its write-ahead log; rows may repeat.
 
     Raises:
         OSError: the file cannot be read.
     """
-    whole = path.read_bytes()
-    main = {at // PAGE + 1: whole[at : at + PAGE].ljust(PAGE, b"\0") for at in range(0, len(whole), PAGE)}
+    data = path.read_bytes()
+    main = {at // PAGE + 1: data[at : at + PAGE].ljust(PAGE, b"\0") for at in range(0, len(data), PAGE)}
     logged = _logged(path.with_name(f"{path.name}-wal"))
-    # The log's pages are newer; the file's own still hold rows when the log is damaged.
+    # The log's pages are newer; the file's own are the fallback when the log is damaged.
     for pages in ({**main, **logged}, main) if logged else (main,):
         yield from _rows(pages)
 
 
 def _logged(path: Path) -> dict[int, bytes]:
-    """The pages in a write-ahead log, the last of each number."""
+    """Return the newest version of each page in a write-ahead log, by page number."""
     try:
         log = path.read_bytes()
     except FileNotFoundError:
         return {}
     step = _FRAME_HEADER + PAGE
     frames = [log[at : at + step] for at in range(_LOG_HEADER, len(log) - step + 1, step)]
-    # Frames of an earlier log have other salts, which the header no longer names.
+    # Frames of an earlier log have other salts than the header.
     current = [frame for frame in frames if frame[8:16] == log[16:24]] or frames
     return {int.from_bytes(frame[:4], "big"): frame[_FRAME_HEADER:] for frame in current}
 
 
 def _rows(pages: dict[int, bytes]) -> Iterator[Row]:
     used: set[int] = set()
-    """Pages that an undamaged row continues on, which hold no rows of their own."""
-    unclear: list[bytes] = []
+    """Overflow pages of undamaged rows, which hold no rows of their own."""
+    suspect: list[bytes] = []
     for page in pages.values():
-        cells, clean = _cells(page)
-        found = [row for at in cells if (row := _row(page, at, pages, used)) is not None]
-        yield from found
-        if not clean or len(found) < len(cells):
-            unclear.append(page)
+        cells, has_header = _cells(page)
+        rows = [row for at in cells if (row := _row(page, at, pages, used)) is not None]
+        yield from rows
+        if not has_header or len(rows) < len(cells):
+            suspect.append(page)
     overflow = {id(pages[number]) for number in used if number in pages}
-    for page in unclear:
+    for page in suspect:
         if id(page) not in overflow:
-            yield from _anywhere(page, pages)
+            yield from _rows_anywhere(page, pages)
 
 
 def _cells(page: bytes) -> tuple[list[int], bool]:
-    """Where the page's header says that rows begin, and whether it is the header of a page of rows."""
+    """Return the offsets of rows in the page's header, and whether the header is that of a page of rows."""
     if page[0] not in (LEAF, INTERIOR):
         return [], False
     start, skip = (8, 0) if page[0] == LEAF else (12, 4)
     count = min(int.from_bytes(page[3:5], "big"), (PAGE - start) // 2)
-    places = [int.from_bytes(page[at : at + 2], "big") + skip for at in range(start, start + 2 * count, 2)]
-    return [place for place in places if place < PAGE - 1], True
+    offsets = [int.from_bytes(page[at : at + 2], "big") + skip for at in range(start, start + 2 * count, 2)]
+    return [offset for offset in offsets if offset < PAGE - 1], True
 
 
-def _anywhere(page: bytes, pages: dict[int, bytes]) -> Iterator[Row]:
-    """Rows of a page whose header or cells are damaged: every place in it is tried."""
+def _rows_anywhere(page: bytes, pages: dict[int, bytes]) -> Iterator[Row]:
+    """Yield the rows of a page with a damaged header or cell, trying every offset."""
     for at in range(PAGE - _SMALLEST_CELL):
         if (row := _row(page, at, pages, set())) is not None:
             yield row
 
 
 def _row(page: bytes, at: int, pages: dict[int, bytes], used: set[int]) -> Row | None:
-    """The row that begins at ``at``, if one does and its value has its checksum; adds its other pages to ``used``."""
+    """Return the row that begins at ``at``; None if there is none with a right checksum. Adds its other pages to ``used``."""
     size, at = _varint(page, at)
     if not _SMALLEST_CELL < size <= PAGE * len(pages):
         return None
@@ -98,14 +98,14 @@ def _row(page: bytes, at: int, pages: dict[int, bytes], used: set[int]) -> Row |
         return None
     chain: list[int] = []
     if local < size:
-        parts, following, left = [record], int.from_bytes(page[at + local : at + local + 4], "big"), size - local
-        while left > 0:
-            if following not in pages or following in chain:
+        parts, number, remaining = [record], int.from_bytes(page[at + local : at + local + 4], "big"), size - local
+        while remaining > 0:
+            if number not in pages or number in chain:
                 return None
-            chain.append(following)
-            parts.append(pages[following][4 : 4 + min(left, PAGE - 4)])
-            left -= PAGE - 4
-            following = int.from_bytes(pages[following][:4], "big")
+            chain.append(number)
+            parts.append(pages[number][4 : 4 + min(remaining, PAGE - 4)])
+            remaining -= PAGE - 4
+            number = int.from_bytes(pages[number][:4], "big")
         record = b"".join(parts)
     row = _decoded(record)
     if row is not None:
@@ -114,7 +114,7 @@ def _row(page: bytes, at: int, pages: dict[int, bytes], used: set[int]) -> Row |
 
 
 def _types(record: bytes) -> tuple[int, list[int]]:
-    """The length of a record's header, and the serial types in it."""
+    """Return the length of a record's header and its serial types."""
     length, at = _varint(record, 0)
     kinds: list[int] = []
     while at < min(length, len(record)) and len(kinds) < 4:
@@ -124,7 +124,7 @@ def _types(record: bytes) -> tuple[int, list[int]]:
 
 
 def _is_plausible(record: bytes, size: int) -> bool:
-    """Whether a record, or its beginning, is of a text, a blob and an integer of ``size`` bytes together."""
+    """Return whether a record (or its beginning) has a text, a blob and an integer with ``size`` bytes in total."""
     length, kinds = _types(record)
     if len(kinds) != 3 or kinds[0] < 13 or not kinds[0] % 2 or kinds[1] < 12 or kinds[1] % 2 or kinds[2] not in _INTEGERS:
         return False
@@ -145,12 +145,12 @@ def _decoded(record: bytes) -> Row | None:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """SQLite's integer of variable length at ``at``, and where the next field begins; 0 at the end of the data."""
+    """Return SQLite's variable-length integer at ``at`` and the next field's offset; (0, length) at the end of the data."""
     value = 0
-    for place in range(at, min(at + 9, len(data))):
-        if place == at + 8:
-            return value << 8 | data[place], place + 1
-        value = value << 7 | data[place] & 0x7F
-        if data[place] < 0x80:
-            return value, place + 1
+    for offset in range(at, min(at + 9, len(data))):
+        if offset == at + 8:
+            return value << 8 | data[offset], offset + 1
+        value = value << 7 | data[offset] & 0x7F
+        if data[offset] < 0x80:
+            return value, offset + 1
     return 0, len(data)

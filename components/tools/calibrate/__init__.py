@@ -1,9 +1,9 @@
-"""calibrate: what each unpublished threshold of the text rules would keep and drop, seen on real alt-texts (C3).
+"""Show what each unpublished threshold of the text rules would keep and drop on given alt-texts.
 
-Conceptual Captions names its text rules and not their thresholds (noun ratio, repetition, capitals, polarity ...), so whoever
-runs them on other pages must choose. Every rule is asked of every candidate once, through the stages' own functions and
-caches; then the thresholds are swept over the values found. Nothing is changed: the settings stay in ``params.yaml``.
-Measuring: ``values``; sweeping: ``sweep``; showing: ``page``, ``plots``. Not in scope: rules that look at the picture.
+Conceptual Captions names its text rules but not their thresholds (CC §3: noun ratio, repetition, capitals, polarity, …).
+Every rule measures every candidate once, with the filter's own functions and caches; then the thresholds are swept over the
+measured values. Settings are not changed. ``values`` measures, ``sweep`` counts, ``page`` and ``plots`` show.
+Not in scope: image rules.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     """Sweep the rules' thresholds and write ``index.html`` and ``rates.tsv`` into ``out``.
 
     Args:
-        dataset: whose settings of the filter are taken as the present ones, and whose candidates, unless ``alts`` names others.
-        rules: the rules to sweep; all that can be when empty.
-        alts: a file of alt-texts, one a line, or ``-`` for standard input; "" for the dataset's candidates.
+        dataset: its filter settings are the present ones; its candidates are measured, unless ``alts`` is given.
+        rules: the rules to sweep; empty for all.
+        alts: a file of alt-texts, one per line, or ``-`` for standard input; "" for the dataset's candidates.
 
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
@@ -32,28 +32,29 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     from components.execution.process import sole_writer
     from components.tools.calibrate.page import write_page
     from components.tools.calibrate.sweep import Sweep
-    from components.tools.calibrate.swept import chosen
+    from components.tools.calibrate.swept import choose_rules
     from components.tracking import recorder
 
-    wanted = chosen(rules)
+    # Heavy imports (pyarrow, MLflow's recorder) stay inside.
+    chosen = choose_rules(rules)
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(engine_lock, (job.state, root / "data")):
             shards = _shards(job, alts)
-            sweep = Sweep(job.params, wanted)
-            for table in measured(job, shards):
+            sweep = Sweep(job.params, chosen)
+            for table in measure(job, shards):
                 sweep.add(table)
         if not sweep.candidates:
-            raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give some, one a line")
+            raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give alt-texts, one per line")
         source = "lines of text" if alts else f"candidates of {dataset}"
-        files = write_page(sweep, out, f"{sweep.candidates:,} {source}, held to the settings of {dataset}")
+        files = write_page(sweep, out, f"{sweep.candidates:,} {source}, with the settings of {dataset}")
     numbers = sweep.numbers()
     recorder.record_study(root, dataset, "calibrate", job.params.plain(), numbers, files)
     return {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
 
 
-def measured(job: Stage, shards: Sequence[ShardRef]) -> Any:
-    """Yield each shard's table of :data:`components.tools.calibrate.values.MEASURED`, computed in workers, kept in the cache."""
+def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
+    """Yield each shard's table of measured values (``values.measured_schema``), computed in workers or read from the cache."""
     from components.providers.registry import plan_for
     from components.tools.calibrate.values import measure_shard
 

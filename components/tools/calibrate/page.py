@@ -1,4 +1,4 @@
-"""What a sweep leaves: a page that needs no other file, and the rates as a table for DVC's and other people's plots."""
+"""Write a sweep's results: a self-contained page, and a table of the rates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.tools.calibrate.sweep import Curve, Sweep
 
 
 def write_page(sweep: Sweep, out: Path, about: str) -> tuple[Path, Path]:
-    """Write ``index.html`` and ``rates.tsv`` into ``out``, each atomically; returns their paths."""
+    """Write ``index.html`` and ``rates.tsv`` into ``out``, each atomically; return their paths."""
     page, rates = out / "index.html", out / "rates.tsv"
     publish_bytes(rates, rates_tsv(sweep).encode())
     publish_bytes(page, html(sweep, about).encode())
@@ -21,9 +21,10 @@ def write_page(sweep: Sweep, out: Path, about: str) -> tuple[Path, Path]:
 
 
 def rates_tsv(sweep: Sweep) -> str:
-    """A line for each threshold of each rule.
+    """Return a TSV line for each threshold of each rule.
 
-    ``passed`` candidates pass this rule (``rate`` of all); ``left`` of those that no other text rule drops do (``left_rate``).
+    ``passed``: candidates that pass this rule; ``rate``: their share of all candidates. ``left``: candidates that pass all text
+    rules; ``left_rate``: their share of those that pass all other text rules.
     """
     lines = ["rule\tsetting\tvalue\tpassed\trate\tleft\tleft_rate\tpresent"]
     lines += [
@@ -35,7 +36,7 @@ def rates_tsv(sweep: Sweep) -> str:
 
 
 def html(sweep: Sweep, about: str) -> str:
-    """The page people open."""
+    """Return the page as HTML."""
     return render(
         Path(__file__).parent / "data",
         "calibration.html",
@@ -79,5 +80,5 @@ def _row(curve: Curve, threshold: float, candidates: int) -> dict[str, Any]:
 def _says(rule: str) -> str:
     from components.stages.filter.cascade import GROUPS
 
-    found = next(each.test for rules in GROUPS.values() for each in rules if each.name == rule)
-    return " ".join((found.__doc__ or "").split())
+    test = next(candidate.test for rules in GROUPS.values() for candidate in rules if candidate.name == rule)
+    return " ".join((test.__doc__ or "").split())

@@ -1,4 +1,4 @@
-"""One rule's figure: how its value is distributed, and what passes as the threshold moves."""
+"""Draw one rule's figure: the distribution of its values, and the share that passes by threshold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WARM = "#c8553d"
 
 
 def picture(curve: Curve, candidates: int) -> bytes:
-    """The figure as PNG; equal curves give equal bytes."""
+    """Return the figure as PNG; equal curves give equal bytes."""
     with drawing(columns=2, width=10.5, height=3.1, font=9, dpi=140, grid={"wspace": 0.24}) as (_, grid, buffer):
         left, right = grid[0]
         for axes in (left, right):
@@ -57,7 +57,7 @@ def _passing(axes: Any, curve: Curve, candidates: int) -> None:
 
 
 def _legend(axes: Any) -> None:
-    """Above the axes, where nothing is drawn."""
+    """Draw the legend above the axes, where it covers nothing."""
     axes.legend(
         frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.99), ncols=2, borderaxespad=0.1, handlelength=1.4,
         columnspacing=1.4,

@@ -1,4 +1,4 @@
-"""Thresholds swept over measured values: counts for every threshold, and texts nearest to some, in flat memory."""
+"""Sweep thresholds over measured values in constant memory: counts for every threshold, and the texts nearest to some."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ BINS = 40
 
 
 class Sample(NamedTuple):
-    """A text near a threshold; the first in order are the best to show."""
+    """A text near a threshold; samples sort with the most informative first."""
 
     dropped: bool
-    """Whether some other rule drops it anyway: such a text tells less."""
+    """Whether another rule drops it anyway."""
     distance: float
     lot: float
-    """A draw by the text, so that of equal values not always the same kind of text is shown."""
+    """A random number keyed by the text, which orders equal values."""
     text: str
     value: float
     other: str
-    """The other rule that drops it, the first one asked."""
+    """The first other rule that drops it."""
 
 
 @dataclass
 class Curve:
-    """One rule, swept."""
+    """The counts of one rule by threshold."""
 
     swept: Swept
     present: float
     grid: list[float] = field(default_factory=list)
     alone: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Candidates that pass this rule, by threshold of the grid."""
+    """Candidates that pass this rule, by threshold."""
     left: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Of those that no other text rule drops: how many pass this one, by threshold."""
+    """Candidates that pass this rule and that no other text rule drops, by threshold."""
     eligible: int = 0
     """Candidates that no other text rule drops."""
     edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
     bins: np.ndarray = field(default_factory=lambda: np.zeros((2, BINS), np.int64))
-    """Candidates by value: those no other rule drops, and the others."""
+    """Candidates by value; row 0: those that no other rule drops, row 1: the others."""
     inside: dict[float, list[Sample]] = field(default_factory=dict)
     outside: dict[float, list[Sample]] = field(default_factory=dict)
 
@@ -86,19 +86,19 @@ class Curve:
                 side[threshold] = _best([*side[threshold], *near])
 
     def at(self, threshold: float) -> tuple[int, int]:
-        """How many pass at a threshold of the grid: alone, and of those no other rule drops."""
-        place = self.grid.index(threshold)
-        return int(self.alone[place]), int(self.left[place])
+        """Return how many candidates pass at a threshold of the grid: of all, and of those that no other rule drops."""
+        index = self.grid.index(threshold)
+        return int(self.alone[index]), int(self.left[index])
 
 
 class Sweep:
-    """Every rule that is swept, over all candidates."""
+    """The curves of all swept rules."""
 
     def __init__(self, params: Any, rules: list[Swept]) -> None:
-        self.curves = [Curve(each, float(getattr(params, each.setting))) for each in rules]
+        self.curves = [Curve(rule, float(getattr(params, rule.setting))) for rule in rules]
         self.candidates = 0
         self.passing = 0
-        """Candidates that every text rule lets pass at the present settings."""
+        """Candidates that pass every text rule at the present settings."""
 
     def add(self, table: pa.Table) -> None:
         """Count one shard of measured candidates."""
@@ -111,7 +111,7 @@ class Sweep:
             curve.add(values, texts, failing, lots)
 
     def rates(self) -> Iterator[dict[str, Any]]:
-        """A row for each threshold of each rule: what it would let pass."""
+        """Yield a row for each threshold of each rule."""
         for curve in self.curves:
             for at, threshold in enumerate(curve.grid):
                 yield {
@@ -126,17 +126,18 @@ class Sweep:
                 }
 
     def numbers(self) -> list[tuple[str, float, int | None]]:
-        """What the tracker is told: each rule's rate at present, and its curve with the threshold in thousandths as the step."""
-        found: list[tuple[str, float, int | None]] = [("candidates", self.candidates, None), ("pass_all", self.passing, None)]
+        """Return MLflow metrics (name, value, step): each rule's present rate, and its curve; a step is 1000 × the threshold."""
+        metrics: list[tuple[str, float, int | None]] = [("candidates", self.candidates, None), ("pass_all", self.passing, None)]
         for row in self.rates():
-            found.append((f"curve.{row['rule']}", float(row["left_rate"]), round(1000 * row["value"])))
+            metrics.append((f"curve.{row['rule']}", float(row["left_rate"]), round(1000 * row["value"])))
             if row["present"]:
-                found.append((f"pass.{row['rule']}", float(row["rate"]), None))
-        return found
+                metrics.append((f"pass.{row['rule']}", float(row["rate"]), None))
+        return metrics
 
 
 def _best(samples: list[Sample]) -> list[Sample]:
-    seen: dict[str, Sample] = {}
+    """Return the first samples in order, one per text."""
+    by_text: dict[str, Sample] = {}
     for sample in sorted(samples):
-        seen.setdefault(sample.text, sample)
-    return list(seen.values())[:SAMPLES]
+        by_text.setdefault(sample.text, sample)
+    return list(by_text.values())[:SAMPLES]

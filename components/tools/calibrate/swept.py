@@ -1,4 +1,4 @@
-"""The rules that can be swept: whose threshold is a number that no paper publishes."""
+"""The rules that can be swept: those with a numeric threshold that the paper does not publish."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ GRID = 60
 
 
 class Swept(NamedTuple):
-    """A rule with the setting that holds its threshold."""
+    """A rule and the setting that holds its threshold."""
 
     rule: str
-    """As the ledger names it."""
+    """Name in the ledger."""
     setting: str
-    """Of ``filter.Params``."""
+    """Field of ``filter.Params``."""
     sign: str
-    """What the measured value must be for a candidate to stay: ``<=``, ``>=`` or ``<`` the threshold."""
+    """Relation of the value to the threshold for a candidate to pass: ``<=``, ``>=`` or ``<``."""
     low: float
     high: float
-    """The span of values that is looked at."""
+    """Range of the sweep."""
     shown: tuple[float, ...]
     """Thresholds for which samples are shown, beside the present one."""
     measures: str
-    """What the value is, for people."""
+    """Description of the value."""
 
     def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
-        """Which values the threshold lets stay; a text without a value (no word at all) stays, as in the rule."""
+        """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
         import numpy as np
 
         if self.sign == "<=":
@@ -74,19 +74,19 @@ SWEPT = (
         "share of distinct lemmas in the part of speech that repeats most",
     ),
 )  # fmt: skip
-"""In the order the rules are asked."""
+"""In the order in which the filter applies the rules."""
 
 
-def chosen(rules: Sequence[str]) -> list[Swept]:
-    """The rules of those names, all without any.
+def choose_rules(rules: Sequence[str]) -> list[Swept]:
+    """Return the rules with the given names; all when none is given.
 
     Raises:
         HearsightError: a rule cannot be swept.
     """
-    known = {each.rule: each for each in SWEPT}
+    known = {swept.rule: swept for swept in SWEPT}
     for name in rules:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"these can: {', '.join(known)}"
             raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
-    return [each for each in SWEPT if not rules or each.rule in rules]
+    return [swept for swept in SWEPT if not rules or swept.rule in rules]

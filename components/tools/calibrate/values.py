@@ -1,4 +1,4 @@
-"""What every text rule finds of every candidate: a table a shard, made in workers and kept in the shard cache."""
+"""Measure every candidate by every text rule: one table per shard, computed in workers and stored in the shard cache."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ if TYPE_CHECKING:
     from components.core.stage_output import ShardRef
 
 LINES = 2000
-"""Lines of a text file that make a shard."""
+"""Lines of a text file per shard."""
 _IN_BRACKETS = re.compile(r"\((-?\d+(?:\.\d+)?)\)$")
 
 
 def measured_schema() -> pa.Schema:
-    """``text`` (cropped of boiler-plate), ``failing`` (the rules it breaks at the present settings), a value a swept rule."""
+    """Return the schema: ``text`` (without boilerplate), ``failing`` (rules failed at the present settings), a value per rule."""
     import pyarrow as pa
 
-    values = [(each.rule, pa.float64()) for each in SWEPT]
+    values = [(swept.rule, pa.float64()) for swept in SWEPT]
     return pa.schema([("text", pa.string()), ("failing", pa.list_(pa.string())), *values])
 
 
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Ask every text rule of every candidate; parses and tones come from the annotation cache where they are."""
+    """Measure a shard's candidates; parses and tones come from the result caches where possible."""
+    # Worker-side imports: pyarrow and the filter's models load in the workers only.
     import pyarrow as pa
 
     from components.providers.registry import choose
@@ -45,20 +46,20 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     subjects = {key: subject_of(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
-    found = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)
-    made = [
+    findings_by_key = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)
+    measured = [
         {
             "text": subjects[key].text,
             "failing": [name for name, finding in findings.items() if not finding.passed],
-            **{each.rule: number(findings[each.rule].value) for each in SWEPT},
+            **{swept.rule: parse_number(findings[swept.rule].value) for swept in SWEPT},
         }
-        for key, findings in found.items()
+        for key, findings in findings_by_key.items()
     ]
-    return ShardOut(pa.Table.from_pylist(made, schema=measured_schema()), ledger_table([]))
+    return ShardOut(pa.Table.from_pylist(measured, schema=measured_schema()), ledger_table([]))
 
 
-def number(value: Any) -> float | None:
-    """A rule's value as a number: itself, or what stands in brackets behind a word ("baguette (3.1)"); None without one."""
+def parse_number(value: Any) -> float | None:
+    """Return a rule's value as a number: the value itself, or the number in brackets of "baguette (3.1)"; None without one."""
     if isinstance(value, (int, float)):
         return float(value)
     match = _IN_BRACKETS.search(str(value))
@@ -66,7 +67,8 @@ def number(value: Any) -> float | None:
 
 
 def line_shards(stream: Iterable[bytes], work: Path) -> list[ShardRef]:
-    """The lines of a text as shards of alt-texts, folded as the crawl folds them; empty ones are left out."""
+    """Write the lines of a text as shards of alt-texts, with the crawl's whitespace folding and without empty lines."""
+    # pyarrow loads only when alt-texts come from a file.
     import pyarrow as pa
 
     from components.core.digests import sha256_file

@@ -1,1 +1,1 @@
-"""Estimate what paid providers would be asked, and for how much, without asking them."""
+"""Estimate the requests to paid providers and their price, without sending any."""

@@ -1,9 +1,8 @@
-"""``hearsight cost``: what the filter would ask of paid providers, and for how much, without asking anything.
+"""Estimate what the filter would request from paid providers, and the price (``hearsight cost``); nothing is sent.
 
-The rules are gone through in their order. Where every answer that a group needs is cached already, it decides; where
-one is missing, the candidate is taken to pass, so the sums are upper bounds. Nothing is computed either: an answer of
-an embedded model that no run has computed yet counts as missing as well, and as free.
-Not in scope: hypernymize, which parses the very texts that the filter parsed, and so finds every answer cached.
+Rules are applied in their order. A group of rules whose answers are all cached decides; where an answer is missing, the
+candidate counts as passing, so the sums are upper bounds. Embedded models are not run: their missing answers count as missing and
+free. Not in scope: hypernymize, which parses the texts that the filter has parsed, so that all its answers are cached.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from components.stages.filter.rules import Subject, first_failure
 
 @dataclass
 class Tally:
-    """What one annotator would be asked."""
+    """The requests to one annotator."""
 
     method: Any
     cached: set[str] = field(default_factory=set)
     missing: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Content → the units its answer would take."""
+    """Content → units that its answer costs, by feature."""
 
     def lines(self, prices: Mapping[str, float]) -> Iterator[Line]:
-        """One line a feature; its requests stand with the first."""
+        """Yield one line per feature; the number of requests is in the first."""
         requests = -(-len(self.missing) // self.method.most)
         for feature in self.method.units("x"):
-            units = sum(each.get(feature, 0) for each in self.missing.values())
+            units = sum(by_feature.get(feature, 0) for by_feature in self.missing.values())
             items = len(self.cached) + len(self.missing)
             usd = units * prices[feature] / 1000
             yield Line(NAMES[self.method.service], feature, items, len(self.cached), requests, units, usd)
@@ -50,21 +49,21 @@ class Tally:
 
 
 def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> list[Line]:
-    """What a run of ``dataset``'s filter would ask at most, a line a feature, and the sum.
+    """Return the most that a run of ``dataset``'s filter requests, one line per feature, and the total.
 
     Args:
-        language: a provider in the place of ``filter.providers.language``; "" for the parameter's own.
-        vision: likewise.
+        language: replaces ``filter.providers.language``; "" keeps it.
+        vision: replaces ``filter.providers.vision``; "" keeps it.
 
     Raises:
-        HearsightError: the parameters do not fit, or the filter's input is not finished.
+        HearsightError: the parameters are not valid, or the filter's input is not finished.
     """
     graph = load_graph(root)
     graph.require("filter", dataset)
     params = stage_params(root / "params.yaml", graph.params, dataset, "filter", Params)
     assert isinstance(params, Params)
-    given = params.providers.plain() | {name: value for name, value in (("language", language), ("vision", vision)) if value}
-    providers = parse_settings(ProviderParams, given, "hearsight cost")
+    overrides = params.providers.plain() | {name: value for name, value in (("language", language), ("vision", vision)) if value}
+    providers = parse_settings(ProviderParams, overrides, "hearsight cost")
     assert isinstance(providers, ProviderParams)
     plan = plan_for(root, providers, params.language)
     inputs = {name: StageOutput(path) for name, path in graph.inputs("filter", dataset).items()}
@@ -77,19 +76,19 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
     chosen = choose(plan)
     for shard in inputs["input"].shards:
         rows = {row["key"]: row for row in shard.read().to_pylist()}
-        _go_through(Learning(rows, task, chosen), subjects_of(rows, params), params, tallies)
+        _apply_rules(Learning(rows, task, chosen), subjects_of(rows, params), params, tallies)
     prices = google_params(root).prices.plain()
     lines = [line for name in sorted(tallies) for line in tallies[name].lines(prices)]
     return [*lines, total(lines)]
 
 
-def _go_through(learning: Learning, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
+def _apply_rules(learning: Learning, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
     dropped: set[str] = set()
     for group, rules in GROUPS.items():
         alive = {key: subject for key, subject in subjects.items() if key not in dropped}
         known = dict(alive)
         for annotator in learning.needs(group):
-            missing = _look(learning, annotator, alive, tallies)
+            missing = _count_missing(learning, annotator, alive, tallies)
             known = {key: subject for key, subject in known.items() if key not in missing}
         if known:
             learning(group, known)
@@ -98,15 +97,15 @@ def _go_through(learning: Learning, subjects: Mapping[str, Subject], params: Par
         }
 
 
-def _look(learning: Learning, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
-    """The candidates whose answer is not cached; what a paid annotator would take for them is noted."""
+def _count_missing(learning: Learning, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
+    """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
     contents = learning.contents(annotator, alive)
-    found = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
-    missing = {key for key, content in contents.items() if content not in found}
+    cached = learning.task.annotations.known(annotator, sorted(set(contents.values())))
+    missing = {key for key, content in contents.items() if content not in cached}
     if not hasattr(annotator, "units"):
         return missing
     tally = tallies.setdefault(annotator.name, Tally(annotator))
-    tally.cached |= {content for content in contents.values() if content in found}
+    tally.cached |= {content for content in contents.values() if content in cached}
     for key in missing:
         item = annotator.item(alive[key].text) if annotator.service == "language" else "picture"  # type: ignore[attr-defined]
         tally.missing[contents[key]] = annotator.units(item) if item else {}

@@ -1,7 +1,7 @@
-"""``hearsight cost --stage synthesize``: what paid voices would be asked of the captions, and for how much; asks nothing.
+"""Estimate the requests of synthesize to paid voices, and their price (``hearsight cost --stage synthesize``); send none.
 
-The draws are the stage's own, so the sum is exact but for what the service refuses, which is free. A paid voice is counted as
-if there were credentials; an extra that is not installed is left out, as a run on this machine would.
+Voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free. Credentials are not
+needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from components.stages.synthesize.planning import plans
 
 
 def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[Line]:
-    """What a run of ``dataset``'s synthesize would ask, and the sum.
+    """Return what a run of ``dataset``'s synthesize requests, and the total.
 
     Args:
-        voices: in the place of ``synthesize.voices``; none for the parameter's own.
+        voices: replace ``synthesize.voices``; empty keeps them.
 
     Raises:
-        HearsightError: the parameters do not fit, a name is no voice, or the stage's input is not finished.
+        HearsightError: the parameters are not valid, a name is no voice, or the stage's input is not finished.
     """
     graph = load_graph(root)
     graph.require("synthesize", dataset)

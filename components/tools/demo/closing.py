@@ -1,4 +1,4 @@
-"""What the demo says before and after the run: size and time, results, pages."""
+"""Texts printed before and after the demo: size and time, results, pages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from components.execution.runner import stage_settings
 from components.tools.demo.progress import count_stages
 
 MINUTES = {"demo": 8, "experiments": 50}
-"""For two idle cores with nothing cached: the demo as `make bare` measures it, the experiments from their 80 min of CPU."""
+"""Minutes on two idle cores with nothing cached: the demo as measured by `make bare`, the experiments from 80 min of CPU."""
 DISK_GIB = {"demo": 1.2, "experiments": 3}
-"""Of ``data``, ``.dvc/cache``, ``.hearsight`` and the tracker, without the sample's packages; an estimate for the experiments."""
+"""Size of ``data``, ``.dvc/cache``, ``.hearsight`` and MLflow without the sample's packages; estimated for the experiments."""
 RESULTS = (("english", "report"), ("portuguese", "posts_report"), ("stamps", "evaluate_retrieval"))
-"""Whose summaries are printed; english's holds the captioners' scores."""
+"""Outputs whose summaries are printed; english's report holds the captioners' scores."""
 PAGES = (
     ("web pages: funnel, statistics, captioners' scores", "english/report/report.html"),
     ("captioners compared, caption by caption", "captioners/evaluate_captioners/compare.html"),
@@ -29,7 +29,7 @@ PAGES = (
 
 
 def opening(graph: Graph, kind: str) -> str:
-    """Say what will run, how long it takes and how much disk it needs."""
+    """Return a text with what will run, how long it takes and how much disk it needs."""
     datasets = len(set(graph.datasets) - set(graph.cells))
     lines = [
         f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {datasets} data sets.",
@@ -41,7 +41,7 @@ def opening(graph: Graph, kind: str) -> str:
 
 
 def _models(graph: Graph) -> list[str]:
-    """How much is trained, from the settings; nothing where a set is not in them."""
+    """Return lines on the models to train, from the settings; none where a dataset is missing."""
     try:
         networks, sets = graph.params["captioners"]["networks"], graph.params["captioners"]["sets"]
         cells: list[Any] = [stage_settings(graph, "caption", dataset) for dataset in graph.cells]
@@ -69,12 +69,12 @@ def results(root: Path, graph: Graph) -> Iterator[str]:
             yield f"--- {dataset}"
             yield path.read_text(encoding="utf-8").rstrip() + "\n"
     if warnings := read_all_warnings(root):
-        yield "warnings of the checks (measured figures outside their usual range; nothing stops for them)"
+        yield "warnings of the checks (measured values outside their usual range; they stop nothing)"
         yield from (f"  {warning.text}" for warning in warnings)
         yield ""
     yield "pages (open them in a browser)"
-    for what, place in PAGES:
-        if (root / "data" / place).is_file():
-            yield f"  {what}: {root / 'data' / place}"
+    for title, page in PAGES:
+        if (root / "data" / page).is_file():
+            yield f"  {title}: {root / 'data' / page}"
     yield f"  checks (Data Docs): {root / 'reports' / 'data_docs'}"
     yield "  all of them with experiments, models and flow runs: make ui"

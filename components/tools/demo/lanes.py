@@ -46,13 +46,13 @@ def lanes(graph: Graph) -> list[Lane]:
     def depth(output: str) -> int:
         return 1 + max(map(depth, inputs[output]), default=0)
 
-    found: dict[frozenset[str], Lane] = {}
+    by_crawls: dict[frozenset[str], Lane] = {}
     for output in sorted(inputs, key=depth):
         dataset, stage = parse_output_name(output)
-        lane = found.setdefault(crawls(output), Lane(crawls(output)))
+        lane = by_crawls.setdefault(crawls(output), Lane(crawls(output)))
         lane.targets.append(stage_address(dataset, stage))
         lane.targets.append(check_stage_address(dataset, stage))
-    return sorted(found.values(), key=lambda lane: (len(lane.crawls), -len(lane.targets)))
+    return sorted(by_crawls.values(), key=lambda lane: (len(lane.crawls), -len(lane.targets)))
 
 
 def new_lanes(root: Path, graph: Graph) -> list[Lane]:

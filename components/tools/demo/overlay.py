@@ -1,4 +1,4 @@
-"""The settings of the large tables: ``experiments.yaml`` laid over ``params.yaml`` while they run.
+"""Merge ``experiments.yaml`` over ``params.yaml`` while the large tables run.
 
 ``dvc exp run -S`` would be the usual way, but it does not change values behind YAML anchors, which ``params.yaml`` uses for what
 datasets share, and it leaves ``params.yaml`` changed. Here the merged settings are written to ``params.yaml`` for the time of the
@@ -32,8 +32,8 @@ def backup_path(root: Path) -> Path:
     return root / "params.yaml.orig"
 
 
-def merged(base: Mapping[str, Any], over: Mapping[str, Any], where: str, depth: int = 0) -> dict[str, Any]:
-    """Lay ``over`` over ``base``: mappings are merged, everything else is replaced.
+def merge_settings(base: Mapping[str, Any], over: Mapping[str, Any], where: str, depth: int = 0) -> dict[str, Any]:
+    """Merge ``over`` into ``base`` and return the result: mappings are merged, everything else is replaced.
 
     Below ``<dataset>.<stage>`` it may have settings that ``base`` leaves at their defaults; their names are checked later, by
     the stage's own class.
@@ -43,15 +43,15 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any], where: str, depth: 
     """
     result = dict(base)
     for key, value in over.items():
-        place = f"{where}: {key}"
+        setting = f"{where}: {key}"
         if key not in base and depth >= _STAGE and not where.endswith(": networks"):
             result[key] = value
             continue
         if key not in base:
-            raise HearsightError("is not a setting of params.yaml", where=place, hint=_did_you_mean(str(key), list(base)))
+            raise HearsightError("is not a setting of params.yaml", where=setting, hint=_did_you_mean(str(key), list(base)))
         if isinstance(base[key], Mapping) != isinstance(value, Mapping):
-            raise HearsightError("has another shape than in params.yaml", where=place, hint="write it as params.yaml does")
-        result[key] = merged(base[key], value, place, depth + 1) if isinstance(value, Mapping) else value
+            raise HearsightError("has another shape than in params.yaml", where=setting, hint="write it as params.yaml does")
+        result[key] = merge_settings(base[key], value, setting, depth + 1) if isinstance(value, Mapping) else value
     return result
 
 
@@ -64,7 +64,7 @@ def experiment_params(root: Path) -> Iterator[None]:
     """
     restore_params(root)
     path, backup = root / "params.yaml", backup_path(root)
-    content = merged(read_params_file(path), read_params_file(root / OVERLAY), OVERLAY)
+    content = merge_settings(read_params_file(path), read_params_file(root / OVERLAY), OVERLAY)
     if (root / "dvc.yaml").is_file():
         _check(Graph(root, load_graph(root).stages, content))
     publish_bytes(backup, path.read_bytes())

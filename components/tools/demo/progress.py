@@ -1,4 +1,4 @@
-"""Overall progress of ``dvc repro``: its output in, one line or one bar out."""
+"""Show the overall progress of ``dvc repro``, read from its output, as lines or a bar."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class Progress:
             form = "{desc} |{bar}| {elapsed}"
             self._bar = tqdm(total=total, file=self.stream, bar_format=form, dynamic_ncols=True, desc="starting dvc")
 
-    def hear(self, line: str) -> None:
-        """Take one line of dvc's output."""
+    def add_line(self, line: str) -> None:
+        """Process one line of dvc's output."""
         runs = _RUNS.match(line)
-        if (found := runs or _SKIPS.match(line)) is None:
+        if (match := runs or _SKIPS.match(line)) is None:
             return
-        self._seen.add(found[1])
+        self._seen.add(match[1])
         if runs:
             self.current, self.ran = runs[1], self.ran + 1
             self._show()
 
     @property
     def visited(self) -> int:
-        """How many different stages dvc has run or found up to date."""
+        """Number of stages that dvc has run or skipped as up to date."""
         return len(self._seen)
 
     def tick(self) -> None:
@@ -67,7 +67,7 @@ class Progress:
             self._bar.close()
 
     def elapsed(self) -> str:
-        """Time since the start, as minutes and seconds."""
+        """Return the time since the start as minutes:seconds."""
         seconds = int(time.monotonic() - self._start)
         return f"{seconds // 60}:{seconds % 60:02d}"
 

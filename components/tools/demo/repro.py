@@ -38,7 +38,7 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Lane] = ()) -> tup
 
     Args:
         root: the project.
-        progress: hears every line of dvc's output.
+        progress: receives every line of dvc's output.
         lanes: what runs first, a process for each lane and as many at once as there are cores; then ``dvc repro`` runs the rest.
 
     Returns:
@@ -52,30 +52,30 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Lane] = ()) -> tup
     log.parent.mkdir(parents=True, exist_ok=True)
     last: deque[str] = deque(maxlen=_KEPT_LINES)
 
-    def hear(line: str) -> None:
-        progress.hear(line)
+    def add_line(line: str) -> None:
+        progress.add_line(line)
         if line:
             last.append(line)
 
     cores = len(os.sched_getaffinity(0))
     with log.open("wb") as sink, _terminated_as_exit():
         try:
-            code = _together(root, lanes, cores, sink, hear, progress.tick)
-            code = code or _together(root, [ALL], 1, sink, hear, progress.tick)
+            code = _run_lanes(root, lanes, cores, sink, add_line, progress.tick)
+            code = code or _run_lanes(root, [ALL], 1, sink, add_line, progress.tick)
         finally:
             progress.close()
     return (code if code >= 0 else 128 - code), list(last)
 
 
-def _together(
+def _run_lanes(
     root: Path,
     lanes: Sequence[Lane],
     at_once: int,
     sink: BinaryIO,
-    hear: Callable[[str], None],
+    add_line: Callable[[str], None],
     tick: Callable[[], None],
 ) -> int:
-    """Run ``dvc repro`` for each lane; the first exit code that is not 0, after which nothing is left running."""
+    """Run ``dvc repro`` for each lane; end all at the first exit code that is not 0, and return it."""
     waiting, running, code = list(lanes), dict[subprocess.Popen[bytes], bytes](), 0
     lane_of: dict[subprocess.Popen[bytes], Lane] = {}
     with selectors.DefaultSelector() as selector:
@@ -91,9 +91,9 @@ def _together(
                     chunk = os.read(key.fd, _CHUNK)
                     sink.write(chunk)
                     sink.flush()
-                    *whole, running[key.data] = (running[key.data] + chunk).split(b"\n")
-                    for line in whole:
-                        hear(_plain(line))
+                    *lines, running[key.data] = (running[key.data] + chunk).split(b"\n")
+                    for line in lines:
+                        add_line(_plain(line))
                     if not chunk:
                         ended.append(key.data)
                 if not ready:
@@ -103,7 +103,7 @@ def _together(
                 for child in ended:
                     selector.unregister(child.stdout)  # type: ignore[arg-type]
                     if rest := running.pop(child):
-                        hear(_plain(rest))
+                        add_line(_plain(rest))
                     code = child.wait() or code
                     _end(child)
         finally:
@@ -113,7 +113,7 @@ def _together(
 
 
 def _start(root: Path, targets: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start ``dvc repro``; of targets it runs these alone and in their order, and asks nothing of what they read."""
+    """Start ``dvc repro``; with targets, run only these, in their order, without their dependencies."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     # A session of its own, so that one signal reaches every process of the run and Ctrl-C comes here first.
     return subprocess.Popen(

@@ -1,5 +1,5 @@
-"""``hearsight doctor``: whether this machine has what the commands need, before any of them runs.
+"""Check whether this machine has what the commands need (``hearsight doctor``).
 
-A check looks and repairs nothing; each finding names the command that does. The whole takes about two seconds of CPU: no
-model is loaded. Not in scope: whether credentials of paid services are valid.
+Checks repair nothing; each finding names the command that does. All checks together take about two seconds of CPU, since no
+model is loaded. Not in scope: credentials of paid services.
 """

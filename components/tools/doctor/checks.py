@@ -24,11 +24,11 @@ CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
     ("voices", speech.voices),
     ("recognisers", speech.recognisers),
 )
-"""Name and function, in the order of printing. A function returns the findings of a project's root."""
+"""Name and function, in the order of printing. A function takes the project's root and returns findings."""
 
 
 def examine(root: Path) -> list[Finding]:
-    """Return the findings of every check; a check that meets a user's error gives one ``missing`` finding with its fix."""
+    """Return the findings of every check; a HearsightError in a check becomes a ``missing`` finding with its hint as the fix."""
     findings: list[Finding] = []
     for name, check in CHECKS:
         try:

@@ -1,22 +1,22 @@
-"""What a check found: one line."""
+"""The result of a check: one line."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 OK, WARNING, MISSING = "ok", "warning", "missing"
-"""Nothing to do; something optional is lost; ``make demo`` cannot succeed."""
+"""States: nothing to do; something optional is missing; ``make demo`` cannot succeed."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The state of one thing."""
+    """The state of one requirement."""
 
     state: str
     """``ok``, ``warning`` or ``missing``."""
     name: str
     found: str
-    """What is there, or what is lost."""
+    """What is installed, or what is missing."""
     fix: str = ""
     """The command that repairs it; empty when there is nothing to do."""
 

@@ -17,11 +17,11 @@ from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
 from flows.settings import PORTS
 
 DISK_GB = 2.0
-"""Free space that the demo needs beside its environment: packages, outputs and DVC's cache."""
+"""Free disk that the demo needs without its environment: packages, outputs and DVC's cache."""
 MEMORY_GB = 3.0
 """Free memory that the demo's largest stages need, two workers included."""
 SECONDS = 10.0
-"""How long a tool that is asked may take."""
+"""Timeout of a tool that a check runs."""
 
 
 def python(root: Path) -> list[Finding]:
@@ -41,15 +41,15 @@ def encoding(root: Path) -> list[Finding]:
 
 
 def git(root: Path) -> list[Finding]:
-    """Check that git accepts the project's folder; DVC works in a git repository alone."""
+    """Check that git accepts the project's folder; DVC needs a git repository."""
     if shutil.which("git") is None:
         return [Finding(MISSING, "git", "is not installed", "apt-get install git")]
-    done = _asked(["git", "-C", str(root), "rev-parse", "--is-inside-work-tree"])
+    done = _run_tool(["git", "-C", str(root), "rev-parse", "--is-inside-work-tree"])
     if done is None or done.returncode != 0:
-        said = (done.stderr.strip().splitlines() or ["no answer"])[0] if done else "no answer"
-        if "dubious ownership" in said:
-            return [Finding(MISSING, "git", said, f"git config --global --add safe.directory '{root}'")]
-        return [Finding(MISSING, "git", f"{root}: {said}", "clone the project with git, or run `git init`")]
+        message = (done.stderr.strip().splitlines() or ["no answer"])[0] if done else "no answer"
+        if "dubious ownership" in message:
+            return [Finding(MISSING, "git", message, f"git config --global --add safe.directory '{root}'")]
+        return [Finding(MISSING, "git", f"{root}: {message}", "clone the project with git, or run `git init`")]
     return [Finding(OK, "git", shutil.which("git") or "")]
 
 
@@ -59,8 +59,8 @@ def dvc(root: Path) -> list[Finding]:
     try:
         config.read_string((root / ".dvc" / "config").read_text(encoding="utf-8"))
     except (OSError, configparser.Error, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())
-        return [Finding(MISSING, "dvc", f".dvc/config cannot be read: {said}", "git restore .dvc/config")]
+        message = " ".join(str(error).split())
+        return [Finding(MISSING, "dvc", f".dvc/config cannot be read: {message}", "git restore .dvc/config")]
     if not os.access(root, os.W_OK) or not os.access(root / ".dvc", os.W_OK):
         return [Finding(MISSING, "dvc", f"{root} cannot be written", f"chown -R $(id -un) '{root}'")]
     if find_spec("dvc") is None:
@@ -72,8 +72,8 @@ def compiler(root: Path) -> list[Finding]:
     """Check what compiles the archive scanner: numba, which brings its own compiler."""
     if find_spec("numba") is None:
         return [Finding(WARNING, "compiler", "no numba: archives cannot be read", "rm -f .venv/.ready; make setup")]
-    found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    return [Finding(OK, "compiler", f"numba's; the system's ({found or 'none'}) is not needed")]
+    system = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+    return [Finding(OK, "compiler", f"numba's; the system's ({system or 'none'}) is not needed")]
 
 
 def cores(root: Path) -> list[Finding]:
@@ -93,7 +93,7 @@ def memory(root: Path) -> list[Finding]:
 
 
 def _free_memory() -> float:
-    """Return bytes: what the kernel calls available, or the rest of a container's limit when that is less."""
+    """Return bytes: the kernel's available memory, or the rest of a container's limit when that is less."""
     free = next(
         (float(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvail")),
         float("inf"),
@@ -107,7 +107,7 @@ def _free_memory() -> float:
 
 
 def disk(root: Path) -> list[Finding]:
-    """Compare the free disk with what the demo writes; nothing is needed again where it ran."""
+    """Compare the free disk with what the demo writes; little is needed where it has run."""
     free = shutil.disk_usage(root).free / 1e9
     need = 0.2 if (root / "dvc.lock").is_file() and (root / ".dvc" / "cache").is_dir() else DISK_GB
     if free < need:
@@ -118,7 +118,7 @@ def disk(root: Path) -> list[Finding]:
 def gpu(root: Path) -> list[Finding]:
     """Name the NVIDIA GPUs. None is needed."""
     tool = shutil.which("nvidia-smi")
-    done = _asked([tool, "-L"]) if tool else None
+    done = _run_tool([tool, "-L"]) if tool else None
     if done is None or done.returncode != 0:
         return [Finding(OK, "GPU", "none, and none is needed")]
     return [Finding(OK, "GPU", "; ".join(line.split(" (UUID")[0] for line in done.stdout.splitlines()))]
@@ -129,9 +129,9 @@ def ports(root: Path) -> list[Finding]:
     taken = {name: port for name, port in PORTS.items() if not _is_free(port)}
     if not taken:
         return [Finding(OK, "ports", f"{', '.join(map(str, PORTS.values()))} are free")]
-    said = ", ".join(f"{port} ({name})" for name, port in taken.items())
-    other = " ".join(f"--{name} {port + 1}" for name, port in taken.items())
-    return [Finding(WARNING, "ports", f"in use: {said}; `make ui` needs others", f"python -m flows.ui {other}")]
+    in_use = ", ".join(f"{port} ({name})" for name, port in taken.items())
+    options = " ".join(f"--{name} {port + 1}" for name, port in taken.items())
+    return [Finding(WARNING, "ports", f"in use: {in_use}; `make ui` needs others", f"python -m flows.ui {options}")]
 
 
 def _is_free(port: int) -> bool:
@@ -144,8 +144,8 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _asked(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    """Run a tool; None when it does not start or takes too long."""
+def _run_tool(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """Run a tool; return None when it does not start or takes too long."""
     try:
         return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""Checks of the sample's packages: what is fetched, and whether the rest can be: apt, its lists, the network."""
+"""Checks of the sample's packages: which are fetched, and whether the others can be (apt, its lists, the network)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def packages(root: Path) -> list[Finding]:
 
 
 def _fetched(root: Path, name: str) -> bool:
-    """Return whether a package is recorded and unpacked; its checksum is compared by ``hearsight data``."""
+    """Return whether a package is recorded and unpacked; ``hearsight data`` compares its checksum."""
     home = root / "data" / "packages"
     try:
         recorded = json.loads((home / "checksums.json").read_text(encoding="utf-8"))
@@ -36,8 +36,8 @@ def _fetched(root: Path, name: str) -> bool:
 
 
 def _dictionary(root: Path) -> Finding:
-    place = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else root / PLACE
-    if all((place / file).is_file() for file in ("data.noun", "index.noun")):
+    folder = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else root / PLACE
+    if all((folder / file).is_file() for file in ("data.noun", "index.noun")):
         return Finding(OK, "dictionary", "WordNet")
     return Finding(WARNING, "dictionary", "not fetched: `hearsight try` needs it", f"hearsight data --dictionary ({FETCH} too)")
 
@@ -49,14 +49,14 @@ def _pages(to_fetch: list[str]) -> list[Finding]:
 
 
 def _apt(to_fetch: list[str]) -> list[Finding]:
-    """Check the tools that fetch, and that the server they would ask takes connections."""
+    """Check the tools for fetching, and that their server accepts connections."""
     absent = [tool for tool in ("apt-get", "dpkg", "dpkg-deb") if shutil.which(tool) is None]
     if absent and to_fetch:
         return [Finding(MISSING, "apt", f"no {', '.join(absent)}: this is not Debian", IN_CONTAINER)]
     if not to_fetch:
         return [Finding(OK, "apt", "not needed any more"), Finding(OK, "network", "not needed any more")]
-    found = _run(["apt-get", "download", "--print-uris", *DICTIONARY])
-    address = found.split("'")[1] if found.count("'") >= 2 else ""
+    output = _run(["apt-get", "download", "--print-uris", *DICTIONARY])
+    address = output.split("'")[1] if output.count("'") >= 2 else ""
     if not address and os.geteuid() != 0:
         return [Finding(MISSING, "apt", "has no package lists yet, which only root can fetch", "sudo apt-get update")]
     apt = Finding(OK, "apt", "apt-get is here" if address else "apt-get is here; package lists are fetched first")
@@ -64,10 +64,10 @@ def _apt(to_fetch: list[str]) -> list[Finding]:
 
 
 def _server(address: str) -> tuple[str, int] | None:
-    """Return host and port that a download asks: apt's proxy when one is set; None for local files and unknown proxies."""
+    """Return host and port of the download's server, or of apt's proxy; None for local files and unknown proxies."""
     scheme = urlsplit(address).scheme
-    said = _run(["apt-config", "shell", "PROXY", f"Acquire::{scheme}::Proxy"])
-    proxy = said.partition("=")[2].strip().strip("'") or os.environ.get(f"{scheme}_proxy", "")
+    setting = _run(["apt-config", "shell", "PROXY", f"Acquire::{scheme}::Proxy"])
+    proxy = setting.partition("=")[2].strip().strip("'") or os.environ.get(f"{scheme}_proxy", "")
     url = urlsplit(proxy if proxy and proxy != "DIRECT" else address)
     if url.hostname is None:
         return None
@@ -80,13 +80,13 @@ def _network(server: tuple[str, int] | None) -> Finding:
     try:
         socket.create_connection(server, timeout=SECONDS).close()
     except OSError as error:
-        said = f"{server[0]} does not answer ({error.strerror or error})"
-        return Finding(MISSING, "network", said, "check the network and apt's proxy; what was fetched stays")
+        problem = f"{server[0]} does not answer ({error.strerror or error})"
+        return Finding(MISSING, "network", problem, "check the network and apt's proxy; what was fetched stays")
     return Finding(OK, "network", f"{server[0]} answers")
 
 
 def _run(command: list[str]) -> str:
-    """Return what a tool prints; nothing when it fails."""
+    """Return a tool's output; '' when it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,8 +1,8 @@
-"""The tables of a release, row by row from the split's shards: nothing but the vocabulary is held in memory.
+"""Write the tables of a release of pages, row by row: only the vocabulary is held in memory.
 
-Captions: ``caption<TAB>url``. Labels of training pictures: ``caption<TAB>url<TAB>labels<TAB>identifiers<TAB>confidences``,
-the last three with commas between and of equal length. UTF-8, no header, no quoting, as published; ``crawl.layout`` cc3m and
-cc3m_labels read them back. The statistics and the concepts have a header.
+Captions: ``caption<TAB>url``. Labels of training images: ``caption<TAB>url<TAB>labels<TAB>identifiers<TAB>confidences``; the last
+three are comma-separated lists of equal length. UTF-8, no header, no quoting, as published; the layouts ``cc3m`` and
+``cc3m_labels`` of the crawl read them back. The tables of statistics and concepts have a header.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from components.core.errors import HearsightError
+from components.core.progress import progress
 from components.metrics.caption_statistics import CaptionStatistics
-
-if TYPE_CHECKING:
-    from components.tools.release import Made
+from components.tools.release.made import PageReleaseInputs
 
 SPLITS = {"train": "Train/{}-training.tsv", "validation": "Validation/{}-validation.tsv", "test": "Test/{}-test.tsv"}
-"""split → where its captions lie, after ``Train/GCC-training.tsv``."""
+"""Split → file of its captions, named after ``Train/GCC-training.tsv``."""
 LABELS = "Image_Labels_Subset_Train_{}-Labels-training.tsv"
 STATISTICS = "statistics.tsv"
 CONCEPTS = "concepts.tsv"
@@ -29,35 +28,35 @@ COLUMNS = ["key", "image_url", "caption", "labels", "split"]
 
 @dataclass
 class ReleaseCounts:
-    """What a release holds."""
+    """The counts of a release of pages."""
 
     statistics: dict[str, CaptionStatistics] = field(default_factory=lambda: {name: CaptionStatistics() for name in SPLITS})
     labelled: int = 0
     """Rows with labels."""
     named: int = 0
-    """Labels that carry an identifier of their own."""
+    """Labels with an identifier."""
     unnamed: int = 0
-    """Labels that do not: their identifier is made of their name."""
+    """Labels without one, whose identifier is made from their name."""
     unreachable: int = 0
-    """Records left out: their picture has no address on the web."""
+    """Records left out because their image has no address on the web."""
 
     def plain(self) -> dict[str, Any]:
-        """As one flat line."""
-        examples = {name: found.examples for name, found in self.statistics.items()}
+        """Return the counts as a flat mapping."""
+        examples = {split: statistics.examples for split, statistics in self.statistics.items()}
         return {**examples, "labelled": self.labelled, "left_out": self.unreachable}
 
 
-def write_all(made: Made, folder: Path) -> ReleaseCounts:
-    """Write every table into ``folder``.
+def write_all(inputs: PageReleaseInputs, folder: Path) -> ReleaseCounts:
+    """Write every table into ``folder``; return the counts.
 
     Raises:
-        HearsightError: no record has a picture on the web.
+        HearsightError: no record has an image on the web.
     """
     counts = ReleaseCounts()
     with ExitStack() as stack:
-        captions = {name: stack.enter_context(_open(folder / path.format(made.dataset))) for name, path in SPLITS.items()}
-        labels = stack.enter_context(_open(folder / LABELS.format(made.dataset)))
-        for row in _rows(made):
+        captions = {name: stack.enter_context(_open(folder / path.format(inputs.dataset))) for name, path in SPLITS.items()}
+        labels = stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
+        for row in _rows(inputs):
             url = row["image_url"]
             if not url.lower().startswith(("http://", "https://")) or len(url.split()) != 1:
                 counts.unreachable += 1
@@ -68,21 +67,21 @@ def write_all(made: Made, folder: Path) -> ReleaseCounts:
             if row["split"] == "train" and row["labels"]:
                 labels.write(f"{caption}\t{url}\t{label_cells(row['labels'], counts)}\n")
                 counts.labelled += 1
-    if not any(found.examples for found in counts.statistics.values()):
+    if not any(statistics.examples for statistics in counts.statistics.values()):
         raise HearsightError(
-            f"holds no record whose picture is on the web ({counts.unreachable} are not)",
-            where=made.split.path,
+            f"holds no record whose image is on the web ({counts.unreachable} are not)",
+            where=inputs.split.path,
             hint="there is nothing to release",
         )
     (folder / STATISTICS).write_text(statistics_tsv(counts.statistics), encoding="utf-8")
-    (folder / CONCEPTS).write_bytes(made.concepts.file(CONCEPTS).read_bytes())
+    (folder / CONCEPTS).write_bytes(inputs.concepts.file(CONCEPTS).read_bytes())
     return counts
 
 
 def label_cells(labels: Sequence[Mapping[str, Any]], counts: ReleaseCounts) -> str:
-    """Labels, identifiers and confidences of one picture, three cells; a comma inside a name becomes a space.
+    """Return the three cells of one image: labels, identifiers and confidences; a comma inside a name becomes a space.
 
-    A label without an identifier gets one made of its name (``/label/sea_lion``), so that the lists stay equally long.
+    A label without an identifier gets one made from its name (``/label/sea_lion``), so that the lists have equal lengths.
     """
     names, identifiers, confidences = [], [], []
     for label in labels:
@@ -96,19 +95,17 @@ def label_cells(labels: Sequence[Mapping[str, Any]], counts: ReleaseCounts) -> s
 
 
 def statistics_tsv(statistics: Mapping[str, CaptionStatistics]) -> str:
-    """Table 3: a line a split."""
+    """Return the statistics as TSV, one line per split (CC table 3)."""
     lines = ["split\texamples\tunique_tokens\ttokens_mean\ttokens_sd\ttokens_median"]
     lines += [
-        f"{name}\t{found.examples}\t{found.unique}\t{found.mean:.1f}\t{found.deviation:.1f}\t{found.median:.1f}"
-        for name, found in statistics.items()
+        f"{split}\t{captions.examples}\t{captions.unique}\t{captions.mean:.1f}\t{captions.deviation:.1f}\t{captions.median:.1f}"
+        for split, captions in statistics.items()
     ]
     return "\n".join(lines) + "\n"
 
 
-def _rows(made: Made) -> Iterator[dict[str, Any]]:
-    from components.core.progress import progress
-
-    for shard in progress(made.split.shards, total=len(made.split.shards), desc="release"):
+def _rows(inputs: PageReleaseInputs) -> Iterator[dict[str, Any]]:
+    for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
         for batch in shard.read(COLUMNS).to_batches(max_chunksize=4096):
             yield from batch.to_pylist()
 

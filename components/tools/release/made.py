@@ -1,4 +1,4 @@
-"""What a release is made of: the finished split and the outputs before it, each of the very run the next came from."""
+"""Find the inputs of a release: the finished split and the outputs it was made from, checked by their digests."""
 
 from __future__ import annotations
 
@@ -10,30 +10,32 @@ from typing import Any
 
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
+from components.core.gates import require_passed
+from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 
 STAGES = ("filter", "hypernymize", "dedup", "split")
-"""The stages whose settings made a release of pages what it is, in order."""
-STAGES_OF_POSTS = ("crawl", "extract_descriptions", "dedup", "split")
-"""The same for posts; a release of them holds the crawl's pictures too."""
-DESCRIBES = "extract_descriptions"
+"""Stages whose settings are published with a release of pages, in order."""
+POST_STAGES = ("crawl", "extract_descriptions", "dedup", "split")
+"""The same for posts; the crawl holds the images."""
+DESCRIPTION_STAGE = "extract_descriptions"
 """The stage that makes a dataset one of posts."""
 
 
 @dataclass(frozen=True)
-class Made:
-    """The outputs a release is made of, each of the very run that the next was made from."""
+class PageReleaseInputs:
+    """The outputs that a release of pages is made from."""
 
     dataset: str
     split: StageOutput
     concepts: StageOutput
     settings: dict[str, Any]
-    """``<dataset>/<stage>`` → its parameters, of every stage from the filter to the split."""
+    """``<dataset>/<stage>`` → its parameters, from the filter to the split."""
 
 
 @dataclass(frozen=True)
-class MadePosts:
-    """The outputs a release of posts is made of."""
+class PostReleaseInputs:
+    """The outputs that a release of posts is made from."""
 
     dataset: str
     stages: dict[str, StageOutput]
@@ -43,89 +45,84 @@ class MadePosts:
 
     @property
     def split(self) -> StageOutput:
-        """The split."""
+        """The split's output."""
         return self.stages["split"]
 
     @property
     def crawl(self) -> StageOutput:
-        """The crawl, which holds the pictures."""
+        """The crawl's output, which holds the images."""
         return self.stages["crawl"]
 
 
-def is_of_posts(root: Path, dataset: str) -> bool:
-    """Whether the chain leads to the dataset's split through ``describe``.
+def is_posts_dataset(root: Path, dataset: str) -> bool:
+    """Return whether the dataset's split descends from ``extract_descriptions`` in the chain.
 
     Raises:
         HearsightError: the dataset has no split.
     """
-    from components.core.graph import load_graph
-
     graph = load_graph(root)
     graph.require("split", dataset)
-    at = f"{dataset}/split"
+    output = f"{dataset}/split"
     seen: set[str] = set()
-    while at and at not in seen:
-        seen.add(at)
-        name, _, stage = at.partition("/")
-        if stage == DESCRIBES:
+    while output and output not in seen:
+        seen.add(output)
+        name, _, stage = output.partition("/")
+        if stage == DESCRIPTION_STAGE:
             return True
-        at = str((graph.chain.get(stage, {}).get(name) or {}).get("input") or "")
+        output = str((graph.chain.get(stage, {}).get(name) or {}).get("input") or "")
     return False
 
 
-def find_parts(root: Path, dataset: str) -> Made:
-    """The finished split of a dataset of pages, and the outputs before it that it came from.
+def find_page_inputs(root: Path, dataset: str) -> PageReleaseInputs:
+    """Return the finished split of a dataset of pages, and the concepts and settings of the stages before it.
 
     Raises:
-        HearsightError: one is not finished or did not pass its check, or is of another run than the one after it came from.
+        HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from.
     """
-    stages, settings = _back(root, dataset, STAGES)
+    stages, settings = _trace_back(root, dataset, STAGES)
     concepts = stages.get("hypernymize")
     if concepts is None:
         raise HearsightError(
-            "comes from no hypernymize stage", where=stages["split"].path, hint="release a dataset whose chain takes it"
+            "has no hypernymize stage before it", where=stages["split"].path, hint="release a dataset whose chain takes it"
         )
-    return Made(dataset, stages["split"], concepts, {stages[name].name: settings[name] for name in stages})
+    return PageReleaseInputs(dataset, stages["split"], concepts, {stages[name].name: settings[name] for name in stages})
 
 
-def find_posts(root: Path, dataset: str) -> MadePosts:
-    """The same for a dataset of posts; errors as for :func:`find_parts`."""
-    stages, settings = _back(root, dataset, STAGES_OF_POSTS)
-    if lacks := [name for name in STAGES_OF_POSTS if name not in stages]:
+def find_post_inputs(root: Path, dataset: str) -> PostReleaseInputs:
+    """Return the inputs of a release of posts; errors as for :func:`find_page_inputs`."""
+    stages, settings = _trace_back(root, dataset, POST_STAGES)
+    if missing := [name for name in POST_STAGES if name not in stages]:
         raise HearsightError(
-            f"comes from no {lacks[0]} stage", where=stages["split"].path, hint="release a dataset whose chain takes it"
+            f"has no {missing[0]} stage before it", where=stages["split"].path, hint="release a dataset whose chain takes it"
         )
-    return MadePosts(dataset, stages, settings)
+    return PostReleaseInputs(dataset, stages, settings)
 
 
-def _back(root: Path, dataset: str, named: Collection[str]) -> tuple[dict[str, StageOutput], dict[str, dict[str, Any]]]:
-    """From the split back along the lineages, while the stage is one of ``named``; stage → output and parameters, in order."""
-    from components.core.gates import require_passed
-    from components.core.graph import load_graph
-
+def _trace_back(root: Path, dataset: str, stages: Collection[str]) -> tuple[dict[str, StageOutput], dict[str, dict[str, Any]]]:
+    """Follow lineages from the split back through ``stages``; return stage → output and stage → parameters, in their order."""
     graph = load_graph(root)
     graph.require("split", dataset)
-    found = StageOutput(graph.output("split", dataset))
-    require_passed(root, found)
-    stages: dict[str, StageOutput] = {}
+    output = StageOutput(graph.output("split", dataset))
+    require_passed(root, output)
+    outputs: dict[str, StageOutput] = {}
     settings: dict[str, dict[str, Any]] = {}
-    while found.path.name in named:
-        lineage = _lineage(found)
-        stages[found.path.name], settings[found.path.name] = found, lineage["params"]
-        before = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
-        if before is None:
+    while output.path.name in stages:
+        lineage = _lineage(output)
+        outputs[output.path.name], settings[output.path.name] = output, lineage["params"]
+        parent = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
+        if parent is None:
             break
-        earlier = StageOutput(root / "data" / before["output"])
-        if earlier.path.name in named and earlier.digest != before["manifest_sha256"]:
+        earlier = StageOutput(root / "data" / parent["output"])
+        if earlier.path.name in stages and earlier.digest != parent["manifest_sha256"]:
             raise HearsightError(
-                f"is not the output that {found.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"
+                f"is not the output that {output.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"
             )
-        found = earlier
-    return dict(reversed(stages.items())), dict(reversed(settings.items()))
+        output = earlier
+    return dict(reversed(outputs.items())), dict(reversed(settings.items()))
 
 
 def _lineage(stage_output: StageOutput) -> dict[str, Any]:
-    _ = stage_output.manifest
+    _ = stage_output.manifest  # raises for an unfinished output
     path = lineage_path(stage_output.path)
     try:
         content = json.loads(path.read_bytes())
@@ -134,6 +131,6 @@ def _lineage(stage_output: StageOutput) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AssertionError):
         stage, dataset = stage_output.path.name, stage_output.path.parent.name
         raise HearsightError(
-            "does not tell what it was made from", where=path, hint=f"run `dvc repro --force -s {stage}@{dataset}`"
+            "does not name the outputs it was made from", where=path, hint=f"run `dvc repro --force -s {stage}@{dataset}`"
         ) from None
     return dict(content)

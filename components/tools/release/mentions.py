@@ -1,9 +1,9 @@
-"""Account names inside of captions.
+"""Mask account names inside captions.
 
-The paper publishes captions as their authors wrote them, with whoever they mention. Here a caption does not tell what its own
-``user`` field hides: an account of the set is replaced by its user wherever it is mentioned (``@ana``, ``@ana@server``, an
-address that ends in its name), and in its own captions also as a bare word of four letters or more ("ana" is a name of many, and
-"a" an article). Accounts that are not in the set stay as written, unless all mentions are to be masked.
+The paper publishes captions unchanged, with the accounts they mention. Here a caption must not reveal its own ``user`` field:
+an account of the dataset is replaced by its user wherever it is mentioned (``@ana``, ``@ana@server``, an address that ends in
+its name), and in its own captions also as a bare word of four letters or more, since shorter names are often ordinary words.
+Accounts outside the dataset stay as written, unless all mentions are masked.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from components.core.account_names import normalise_account
-from components.tools.release.anonymous import DIGITS, Names
+from components.tools.release.anonymous import DIGITS, Pseudonyms
 
-BARE = 4
-"""Letters from which a name is masked as a bare word; with a digit or a sign in it, any length is."""
-ANYBODY = "user"
-"""What stands for an account that has no user of its own."""
+MIN_LETTERS = 4
+"""Shortest name of letters that is masked as a bare word; one with a digit or a sign is masked at any length."""
+ANONYMOUS = "user"
+"""Replaces an account that has no user, or not a single one."""
 _HANDLE = r"\w(?:[\w.\-]*\w)?"
 _MENTION = re.compile(rf"(?<![\w@])[@\uff20]({_HANDLE}(?:@{_HANDLE})?)")
 _ADDRESS = re.compile(rf"(?<=\w)(\.[a-z]{{2,}}(?::\d+)?/(?:(?:users|web|profile)/)?@?)({_HANDLE}(?:@{_HANDLE})?)", re.I)
 
 
 class Mentions:
-    """The accounts of a set, as captions may name them."""
+    """The accounts of a dataset in the spellings that captions use."""
 
-    def __init__(self, names: Names, owners: Iterable[str], *, mask_all: bool = False) -> None:
-        self._names, self._all = names, mask_all
+    def __init__(self, pseudonyms: Pseudonyms, owners: Iterable[str], *, mask_all: bool = False) -> None:
+        self._pseudonyms, self._all = pseudonyms, mask_all
         self._known: dict[str, str] = {}
         for owner in sorted({owner for owner in owners if owner}):
-            for form in forms(owner):
-                # Two servers may each have an "ana": then a bare "@ana" is somebody of the set, and no more is told.
-                same = self._known.setdefault(form, names.user(owner)) == names.user(owner)
-                self._known[form] = self._known[form] if same else ANYBODY
+            for form in account_forms(owner):
+                # Two servers may each have an "ana": a bare "@ana" is then ambiguous.
+                same = self._known.setdefault(form, pseudonyms.user(owner)) == pseudonyms.user(owner)
+                self._known[form] = self._known[form] if same else ANONYMOUS
         self._users = frozenset(self._known.values())
-        self._own = lru_cache(maxsize=100_000)(self._own_words)
+        self._name_pattern = lru_cache(maxsize=100_000)(self._make_name_pattern)
         self.masked = 0
-        """Names replaced so far."""
+        """Pseudonyms replaced so far."""
 
     def mask(self, text: str, owner: str) -> str:
-        """``text`` of one of ``owner``'s posts, without the names of accounts of the set."""
-        text = _ADDRESS.sub(lambda found: found[1] + self._known_or(found[2], found[2]), text)
-        text = _MENTION.sub(lambda found: f"@{self._known_or(found[1], ANYBODY if self._all else found[1])}", text)
-        pattern = self._own(owner) if owner else None
+        """Return ``text``, from a post by ``owner``, with the accounts of the dataset replaced by their users."""
+        text = _ADDRESS.sub(lambda match: match[1] + self._known_or(match[2], match[2]), text)
+        text = _MENTION.sub(lambda match: f"@{self._known_or(match[1], ANONYMOUS if self._all else match[1])}", text)
+        pattern = self._name_pattern(owner) if owner else None
         if pattern:
-            text, times = pattern.subn(self._names.user(owner), text)
+            text, times = pattern.subn(self._pseudonyms.user(owner), text)
             self.masked += times
         return text
 
@@ -58,14 +58,16 @@ class Mentions:
         self.masked += user != handle
         return user
 
-    def _own_words(self, owner: str) -> re.Pattern[str] | None:
-        words = [word for word in {owner.strip().lstrip("@"), *forms(owner)} if len(word) >= BARE or not word.isalpha()]
+    def _make_name_pattern(self, owner: str) -> re.Pattern[str] | None:
+        """Return a pattern of the owner's names as bare words; None when all are too short."""
+        spellings = {owner.strip().lstrip("@"), *account_forms(owner)}
+        words = [word for word in spellings if len(word) >= MIN_LETTERS or not word.isalpha()]
         words = sorted(filter(None, words), key=lambda word: (-len(word), word))
         return re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words), re.I) if words else None
 
 
-def forms(owner: str) -> list[str]:
-    """What an account is called: in full, without its server, and the end of its address when it is told by one."""
+def account_forms(owner: str) -> list[str]:
+    """Return the spellings of an account: in full, the last part of an address, and without its server."""
     spelled = normalise_account(owner)
     if not spelled:
         return []
@@ -73,12 +75,12 @@ def forms(owner: str) -> list[str]:
     return list(dict.fromkeys(form for form in (spelled, last, last.partition("@")[0]) if form))
 
 
-def counted(text: str) -> tuple[bool, bool, bool]:
-    """Whether a masked text holds a mention of somebody who is not in the set, a web address, an e-mail address."""
-    others = any(not _MASKED.fullmatch(found[1]) for found in _MENTION.finditer(text))
-    return others, bool(_WEB.search(text)), bool(_MAIL.search(text))
+def find_personal_data(text: str) -> tuple[bool, bool, bool]:
+    """Return whether a masked text holds a mention of an account outside the dataset, a web address, an e-mail address."""
+    mentions = any(not _MASKED.fullmatch(match[1]) for match in _MENTION.finditer(text))
+    return mentions, bool(_WEB.search(text)), bool(_MAIL.search(text))
 
 
-_MASKED = re.compile(rf"{ANYBODY}|[0-9a-f]{{{DIGITS}}}")
+_MASKED = re.compile(rf"{ANONYMOUS}|[0-9a-f]{{{DIGITS}}}")
 _WEB = re.compile(r"(?:https?://|www\.)\w", re.I)
 _MAIL = re.compile(rf"{_HANDLE}@{_HANDLE}\.[a-z]{{2,}}", re.I)

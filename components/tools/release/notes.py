@@ -1,16 +1,13 @@
-"""What comes with a release for people: what it is, its statistics, its licence, how to cite; and the settings it had."""
+"""Write README.md and settings.json of a release of pages: content, statistics, licence, citations; the stages' settings."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
+from components.tools.release.made import PageReleaseInputs
 from components.tools.release.publish import SUMS
-
-if TYPE_CHECKING:
-    from components.tools.release import Made
 
 SETTINGS = "settings.json"
 CITATIONS = """\
@@ -24,32 +21,33 @@ CITATIONS = """\
 NO_LICENCE = "None is stated: whoever publishes this folder states here under which terms the captions may be used."
 
 
-def write_notes(made: Made, counts: ReleaseCounts, folder: Path, licence: str) -> None:
+def write_notes(inputs: PageReleaseInputs, counts: ReleaseCounts, folder: Path, licence: str) -> None:
     """Write README.md and settings.json."""
-    told = {"dataset": made.dataset, "split_manifest_sha256": made.split.digest, "settings": made.settings}
-    (folder / SETTINGS).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(readme(made, counts, licence), encoding="utf-8")
+    settings = {"dataset": inputs.dataset, "split_manifest_sha256": inputs.split.digest, "settings": inputs.settings}
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text(readme(inputs, counts, licence), encoding="utf-8")
 
 
-def readme(made: Made, counts: ReleaseCounts, licence: str) -> str:
-    """The release's page."""
-    name, found = made.dataset, counts.statistics
-    total = sum(each.examples for each in found.values())
+def readme(inputs: PageReleaseInputs, counts: ReleaseCounts, licence: str) -> str:
+    """Return the text of README.md."""
+    name, statistics = inputs.dataset, counts.statistics
+    total = sum(captions.examples for captions in statistics.values())
     rows = "\n".join(
-        f"| {split} | {each.examples:,} | {each.unique:,} | {each.mean:.1f} | {each.deviation:.1f} | {each.median:.1f} |"
-        for split, each in found.items()
+        f"| {split} | {captions.examples:,} | {captions.unique:,} "
+        f"| {captions.mean:.1f} | {captions.deviation:.1f} | {captions.median:.1f} |"
+        for split, captions in statistics.items()
     )
     tables = "\n".join(
-        f"| `{path.format(name)}` | caption, image URL | {found[split].examples:,} |" for split, path in SPLITS.items()
+        f"| `{path.format(name)}` | caption, image URL | {statistics[split].examples:,} |" for split, path in SPLITS.items()
     )
-    concepts = (folder_text := made.concepts.file(CONCEPTS).read_text(encoding="utf-8")).count("\tkept\t")
-    dropped = folder_text.count("\tdropped\t")
+    concepts = inputs.concepts.file(CONCEPTS).read_text(encoding="utf-8")
+    kept, dropped = concepts.count("\tkept\t"), concepts.count("\tdropped\t")
     left_out = (
         f"\n{counts.unreachable:,} records of the dataset are left out: their pictures have no address on the web.\n"
         if counts.unreachable
         else ""
     )
-    made_up = (
+    no_identifiers = (
         "\nThe labels of this release carry no identifiers of their own; `/label/<name>` stands in their place.\n"
         if counts.labelled and not counts.named
         else "\nA label without an identifier of its own has `/label/<name>` in its place.\n"
@@ -59,7 +57,7 @@ def readme(made: Made, counts: ReleaseCounts, licence: str) -> str:
     return f"""\
 # {name}: {total:,} captions of pictures on the web
 
-Captions made from the alt-texts of web pages by Hearsight, after the method of Conceptual Captions: filtered, names replaced by
+Captions inputs from the alt-texts of web pages by Hearsight, after the method of Conceptual Captions: filtered, names replaced by
 general words, rare concepts dropped. Rewriting is automatic: captions can be wrong, and nobody has rated the test split.
 
 ## Files
@@ -70,12 +68,12 @@ UTF-8, fields separated by a tab, no quoting. The first four have no header and 
 |---|---|--:|
 {tables}
 | `{LABELS.format(name)}` | caption, image URL, labels, identifiers, confidences (lists, with commas) | {counts.labelled:,} |
-| `{STATISTICS}` | split, examples, unique tokens, tokens a caption: mean, sd, median | {len(found)} |
-| `{CONCEPTS}` | concept, captions that speak of it, kept or dropped, members | {concepts:,} kept, {dropped:,} dropped |
+| `{STATISTICS}` | split, examples, unique tokens, tokens a caption: mean, sd, median | {len(statistics)} |
+| `{CONCEPTS}` | concept, captions that speak of it, kept or dropped, members | {kept:,} kept, {dropped:,} dropped |
 | `{SETTINGS}` | the settings of every stage, and the digest of the data | |
 | `{SUMS}` | sha256 of each file: `sha256sum --check {SUMS}` | |
 
-Labels are made by a classifier for training pictures; a confidence is 0 to 1.{made_up}{left_out}
+Labels are inputs by a classifier for training pictures; a confidence is 0 to 1.{no_identifiers}{left_out}
 Concepts are counted before near-duplicates are dropped.
 
 ## Statistics
@@ -90,7 +88,7 @@ Tokens are Penn Treebank words in lower case without punctuation; sd is the popu
 
 **Captions and labels.** {" ".join(licence.split()) or NO_LICENCE}
 
-**Pictures.** No picture is part of this release, only its address. Each belongs to whoever made it and stays under the terms it
+**Pictures.** No picture is part of this release, only its address. Each belongs to whoever inputs it and stays under the terms it
 is published under; fetching and using it is between you and them. A picture may be gone, or be another one by now.
 
 **Taking down.** A row whose page or picture says no to such uses was left out when it was crawled. Who later asks for a row to be

@@ -1,8 +1,7 @@
-"""A picture's bytes without what is written about it inside the file: camera, place, author, comments, thumbnails.
+"""Remove metadata from image files: camera, location, author, comments, thumbnails.
 
-Lossless: what draws the picture is copied byte for byte. Kept beside it are colour profiles, sizes, animation, and of EXIF the
-orientation alone, without which a picture would lie on its side. Sources: ITU T.81 annex B (JPEG), W3C PNG third edition section
-5 and 11, GIF89a, the WebP container specification.
+Pixel data are copied byte for byte. Colour profiles, sizes, animation and EXIF's orientation stay. Sources: ITU T.81 annex B
+(JPEG), W3C PNG third edition sections 5 and 11, GIF89a, the WebP container specification.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ WEBP_DROPPED = frozenset({b"EXIF", b"XMP "})
 
 
 class Unreadable(ValueError):
-    """The file is not built as its format says."""
+    """The file does not follow its format."""
 
 
 def without_metadata(data: bytes, kind: str) -> bytes:
-    """``data`` of the format ``kind`` (JPEG, PNG, GIF or WEBP) without metadata.
+    """Return ``data``, an image of the format ``kind`` (JPEG, PNG, GIF or WEBP), without metadata.
 
     Raises:
-        Unreadable: it cannot be taken apart, so nobody can say what it holds.
+        Unreadable: it cannot be parsed, so its metadata cannot be found.
     """
     try:
         return _BY_KIND[kind](data)
     except (IndexError, KeyError, struct.error):
-        raise Unreadable(f"no whole {kind}") from None
+        raise Unreadable(f"no complete {kind}") from None
 
 
 def _jpeg(data: bytes) -> bytes:
@@ -64,8 +63,8 @@ def _jpeg(data: bytes) -> bytes:
 def _jpeg_segment(marker: int, segment: bytes) -> bytes:
     body = segment[4:]
     if marker == 0xE1 and body.startswith(b"Exif\0\0"):
-        turned = _orientation(body[6:])
-        return _exif(turned) if turned > 1 else b""
+        orientation = _orientation(body[6:])
+        return _exif(orientation) if orientation > 1 else b""
     if marker == 0xE0:
         return segment if body.startswith(b"JFIF\0") else b""  # JFXX holds a thumbnail
     if marker == 0xE2:
@@ -76,7 +75,7 @@ def _jpeg_segment(marker: int, segment: bytes) -> bytes:
 
 
 def _scan_end(data: bytes, at: int) -> int:
-    """Where entropy-coded data end: at the next marker that is neither stuffing nor a restart."""
+    """Return the end of entropy-coded data: the next marker that is neither stuffing nor a restart."""
     while (at := data.find(b"\xff", at)) >= 0 and at + 1 < len(data):
         if data[at + 1] == 0 or 0xD0 <= data[at + 1] <= 0xD7:
             at += 2
@@ -88,7 +87,7 @@ def _scan_end(data: bytes, at: int) -> int:
 
 
 def _orientation(tiff: bytes) -> int:
-    """EXIF's orientation, 1 to 8; 1 when it does not say."""
+    """Return EXIF's orientation, 1 to 8; 1 when there is none."""
     try:
         order = {b"II": "<", b"MM": ">"}[tiff[:2]]
         (first,) = struct.unpack_from(f"{order}I", tiff, 4)
@@ -130,8 +129,8 @@ def _webp(data: bytes) -> bytes:
         for name, body in _riff(data)
         if name not in WEBP_DROPPED
     ]
-    whole = b"WEBP" + b"".join(chunks)
-    return b"RIFF" + struct.pack("<I", len(whole)) + whole
+    content = b"WEBP" + b"".join(chunks)
+    return b"RIFF" + struct.pack("<I", len(content)) + content
 
 
 def _riff(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -158,7 +157,7 @@ def _gif(data: bytes) -> bytes:
     out = [data[:at]]
     while True:
         start = at
-        if at == len(data) or data[at] == 0x3B:  # many a GIF ends without its trailer
+        if at == len(data) or data[at] == 0x3B:  # many GIFs lack the trailer
             return b"".join(out) + b";"
         if data[at] == 0x21:
             label, at = data[at + 1], _blocks_end(data, at + 2)

@@ -1,4 +1,4 @@
-"""A release of posts in figures: what its README, its table of statistics and its datasheet tell. All of it is counted."""
+"""Count what the README, the statistics and the datasheet of a release of posts report."""
 
 from __future__ import annotations
 
@@ -11,69 +11,69 @@ from typing import TYPE_CHECKING, Any
 
 from components.metrics.caption_statistics import CaptionStatistics
 from components.metrics.tokens import tokenize
-from components.tools.release.mentions import counted
+from components.tools.release.mentions import find_personal_data
 
 if TYPE_CHECKING:
-    from components.tools.release.made import MadePosts
+    from components.tools.release.made import PostReleaseInputs
     from components.tools.release.posts import Instance
 
 WINDOW = 7
-"""Days after which a post is found through its owner alone (#PraCegoVer section 4.1)."""
+"""Days after which a post can be found only through its owner (PCV §4.1)."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass
 class Part:
-    """Some of the instances."""
+    """The counts of a subset's or split's instances."""
 
     captions: CaptionStatistics = field(default_factory=CaptionStatistics)
     users: Counter[str] = field(default_factory=Counter)
-    """User → posts; without those of nobody."""
+    """User → number of posts; posts without an owner are not counted."""
 
     @property
     def posts(self) -> int:
-        """Instances."""
+        """Number of instances."""
         return self.captions.examples
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What a stage let pass and dropped, from its ledger."""
+    """Counts of a stage's ledger for one kind of row."""
 
     stage: str
     kind: str
     """page, image or record."""
     kept: int
     dropped: dict[str, int]
-    """Rule → how many."""
+    """Rule → number of rows."""
 
     @property
     def entered(self) -> int:
-        """How many came in."""
+        """Number of rows that entered."""
         return self.kept + sum(self.dropped.values())
 
     @property
     def lost(self) -> float:
-        """The share dropped, 0 to 1."""
+        """Share of dropped rows, 0 to 1."""
         return sum(self.dropped.values()) / self.entered if self.entered else 0.0
 
 
 @dataclass
 class Span:
-    """The first and the last day of some times."""
+    """The first and the last day of a list of times."""
 
     first: str = ""
     last: str = ""
     unknown: int = 0
-    """Times that are not given, or not as ISO 8601."""
+    """Times that are missing or not ISO 8601."""
 
     def add(self, time: str) -> None:
-        """Count one time."""
-        found = _DAY.match(time)
-        if not found:
+        """Add one time."""
+        day = _DAY.match(time)
+        if not day:
             self.unknown += 1
             return
-        self.first, self.last = min(self.first or found[0], found[0]), max(self.last, found[0])
+        self.first, self.last = min(self.first or day[0], day[0]), max(self.last, day[0])
 
     def __str__(self) -> str:
         known = f"{self.first} to {self.last}" if self.first else "unknown"
@@ -82,105 +82,105 @@ class Span:
 
 @dataclass
 class PostFacts:
-    """What a release of posts holds."""
+    """The counts of a release of posts."""
 
     losses: list[Loss]
     parts: dict[str, dict[str, Part]] = field(default_factory=dict)
-    """Subset ('' for the whole) → split ('' for all) → its instances."""
+    """Subset ('' for the whole dataset) → split ('' for all) → its counts."""
     words: Counter[str] = field(default_factory=Counter)
     """Word → occurrences in captions; see ``metrics.tokens``."""
     posted: Span = field(default_factory=Span)
     collected: Span = field(default_factory=Span)
     late: int = 0
-    """Posts collected more than seven days after they were made, of those whose two days are known."""
+    """Posts collected more than :data:`WINDOW` days after they were posted, of ``dated``."""
     dated: int = 0
-    """Posts whose two days are known."""
+    """Posts whose days of posting and of collection are known."""
     languages: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     shared_pictures: int = 0
-    """Groups of near-duplicate pictures with several instances (several references)."""
+    """Groups of near-duplicate images with several instances, which gives an image several references."""
     sharing: int = 0
     """Instances of those groups."""
     same_caption: int = 0
-    """Instances whose very caption another instance has too."""
+    """Instances whose caption is equal to another instance's."""
     mentions: int = 0
-    """Raw captions with a mention of an account that was not masked."""
+    """Raw captions with an unmasked mention of an account."""
     addresses: int = 0
-    """... with a web address."""
+    """Raw captions with a web address."""
     mails: int = 0
-    """... with an e-mail address."""
+    """Raw captions with an e-mail address."""
     without_owner: int = 0
     masked: int = 0
     """Account names replaced in captions."""
     stripped: int = 0
-    """Pictures with metadata that were removed."""
+    """Images from which metadata were removed."""
     unreadable: int = 0
-    """Posts left out: what is written inside their picture's file cannot be told from the picture."""
+    """Posts left out because their image file cannot be parsed, so its metadata cannot be removed."""
     taken_down: int = 0
-    """Posts left out: on the takedown list since the data were made."""
+    """Posts left out because they are on the takedown list now."""
 
     @classmethod
-    def of(cls, made: MadePosts) -> PostFacts:
-        """The losses of every stage; the rest is counted as it is written."""
+    def of(cls, inputs: PostReleaseInputs) -> PostFacts:
+        """Return facts with the losses of every stage; the rest is counted while the release is written."""
         return cls(
             [
                 Loss(stage, kind, bucket["kept"], dict(sorted(bucket["dropped"].items(), key=lambda item: (-item[1], item[0]))))
-                for stage, output in made.stages.items()
+                for stage, output in inputs.stages.items()
                 for kind, bucket in sorted(output.manifest.counts.items())
             ]
         )
 
     @property
     def whole(self) -> Part:
-        """All instances."""
+        """The counts of all instances."""
         return self.parts[""][""]
 
     @property
     def largest(self) -> float:
-        """The share of the posts that the owner with most of them has."""
+        """Share of the posts by the most frequent owner."""
         return max(self.whole.users.values(), default=0) / self.whole.posts
 
     def loss(self, stage: str) -> Loss:
-        """What a stage did to records."""
+        """Return a stage's counts of records."""
         return next((loss for loss in self.losses if (loss.stage, loss.kind) == (stage, "record")), Loss(stage, "record", 0, {}))
 
-    def take(self, name: str, found: Sequence[Instance]) -> None:
-        """Count a subset, or with '' the whole and all that is told of it alone."""
-        parts = self.parts[name] = {split: Part() for split in ("", "train", "validation", "test")}
-        for each in found:
-            for part in (parts[""], parts[each.split]):
-                part.captions.add(each.caption)
-                if each.user:
-                    part.users[each.user] += 1
-        if not name:
-            self._take_whole(found)
+    def add(self, subset: str, instances: Sequence[Instance]) -> None:
+        """Count a subset, or with '' the whole dataset."""
+        parts = self.parts[subset] = {split: Part() for split in ("", "train", "validation", "test")}
+        for instance in instances:
+            for part in (parts[""], parts[instance.split]):
+                part.captions.add(instance.caption)
+                if instance.user:
+                    part.users[instance.user] += 1
+        if not subset:
+            self._add_whole(instances)
 
-    def _take_whole(self, found: Sequence[Instance]) -> None:
-        for each in found:
-            self.words.update(tokenize(each.caption))
-            self.posted.add(each.date)
-            self.collected.add(each.collected)
-            days = _days_between(each.date, each.collected)
+    def _add_whole(self, instances: Sequence[Instance]) -> None:
+        for instance in instances:
+            self.words.update(tokenize(instance.caption))
+            self.posted.add(instance.date)
+            self.collected.add(instance.collected)
+            days = _days_between(instance.date, instance.collected)
             self.dated += days is not None
             self.late += days is not None and days > WINDOW
-            self.languages[each.language or "not told"] += 1
-            self.formats[each.kind] += 1
-            self.without_owner += not each.user
-            mention, address, mail = counted(each.raw_caption)
+            self.languages[instance.language or "not stated"] += 1
+            self.formats[instance.kind] += 1
+            self.without_owner += not instance.user
+            mention, address, mail = find_personal_data(instance.raw_caption)
             self.mentions, self.addresses, self.mails = self.mentions + mention, self.addresses + address, self.mails + mail
-        several = _several(each.group for each in found)
-        self.shared_pictures, self.sharing = len(several), sum(several)
-        self.same_caption = sum(_several(each.caption for each in found))
+        sizes = _repeated_counts(instance.group for instance in instances)
+        self.shared_pictures, self.sharing = len(sizes), sum(sizes)
+        self.same_caption = sum(_repeated_counts(instance.caption for instance in instances))
 
     def plain(self) -> dict[str, Any]:
-        """As one flat line."""
+        """Return the main counts as a flat mapping."""
         parts = self.parts[""]
         sizes = {split: parts[split].posts for split in ("train", "validation", "test")}
-        named = {name: each[""].posts for name, each in self.parts.items() if name}
+        subsets = {name: parts[""].posts for name, parts in self.parts.items() if name}
         return {
             **sizes,
             "owners": len(self.whole.users),
-            "subsets": named,
+            "subsets": subsets,
             "masked": self.masked,
             "taken_down": self.taken_down,
             "unreadable": self.unreadable,
@@ -194,16 +194,17 @@ def _days_between(posted: str, collected: str) -> int | None:
         return None
 
 
-def _several(values: Iterable[str]) -> list[int]:
-    return [number for number in Counter(values).values() if number > 1]
+def _repeated_counts(values: Iterable[str]) -> list[int]:
+    """Return how often each value occurs that occurs more than once."""
+    return [count for count in Counter(values).values() if count > 1]
 
 
 def statistics_tsv(facts: PostFacts, dataset: str) -> str:
-    """Table 1 of the paper, a line a set and split, and the owners beside it; the standard deviation is the population's."""
+    """Return PCV table 1 and the number of owners as TSV, one line per set and split; population standard deviation."""
     lines = ["set\tsplit\tposts\towners\tvocabulary\twords_mean\twords_sd"]
     for name, parts in facts.parts.items():
         for split, part in parts.items():
-            told = part.captions
-            numbers = f"{part.posts}\t{len(part.users)}\t{told.unique}\t{told.mean:.1f}\t{told.deviation:.1f}"
+            captions = part.captions
+            numbers = f"{part.posts}\t{len(part.users)}\t{captions.unique}\t{captions.mean:.1f}\t{captions.deviation:.1f}"
             lines.append(f"{name or dataset}\t{split or 'all'}\t{numbers}")
     return "\n".join(lines) + "\n"

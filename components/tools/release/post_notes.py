@@ -1,4 +1,4 @@
-"""What comes with a release of posts for people: README, statistics, and the datasheet as Markdown and as a page."""
+"""Write README.md, the statistics, and the datasheet (Markdown and HTML) of a release of posts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
 from components.tools.release.publisher import Publisher, read_publisher
 from components.tools.release.questions import QUESTIONS, SECTIONS
-from components.tools.release.sheet import answers, not_stated
-from components.tools.release.sheet_answer import Answer, Told
+from components.tools.release.sheet import answer_questions, list_unanswered
+from components.tools.release.sheet_answer import Answer, SheetData
 
 if TYPE_CHECKING:
-    from components.tools.release.made import MadePosts
-    from components.tools.release.posts import Wanted
+    from components.tools.release.made import PostReleaseInputs
+    from components.tools.release.posts import PostOptions
 
 STATISTICS = "statistics.tsv"
 SHEET = "datasheet"
@@ -30,26 +30,26 @@ CITATION = """\
 """
 
 
-def write_notes(root: Path, made: MadePosts, facts: PostFacts, folder: Path, wanted: Wanted) -> list[str]:
-    """Write them all; returns the fields of the publishers' block that are empty.
+def write_notes(root: Path, inputs: PostReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions) -> list[str]:
+    """Write all notes; return the names of the publishers' fields that are empty.
 
     Raises:
-        HearsightError: that block does not fit.
+        HearsightError: the publishers' block of params.yaml is not valid.
     """
-    publisher = read_publisher(root, made.dataset, wanted.licence)
-    told = Told(made.dataset, facts, made.settings, publisher, wanted.mask_mentions, _software())
-    found = answers(told)
-    (folder / STATISTICS).write_text(statistics_tsv(facts, made.dataset), encoding="utf-8")
-    (folder / f"{SHEET}.md").write_text(as_markdown(made.dataset, found), encoding="utf-8")
-    (folder / f"{SHEET}.html").write_text(as_page(made.dataset, found), encoding="utf-8")
-    (folder / "README.md").write_text(readme(told, publisher), encoding="utf-8")
-    return not_stated(publisher)
+    publisher = read_publisher(root, inputs.dataset, options.licence)
+    data = SheetData(inputs.dataset, facts, inputs.settings, publisher, options.mask_mentions, _software())
+    answers = answer_questions(data)
+    (folder / STATISTICS).write_text(statistics_tsv(facts, inputs.dataset), encoding="utf-8")
+    (folder / f"{SHEET}.md").write_text(as_markdown(inputs.dataset, answers), encoding="utf-8")
+    (folder / f"{SHEET}.html").write_text(as_page(inputs.dataset, answers), encoding="utf-8")
+    (folder / "README.md").write_text(readme(data, publisher), encoding="utf-8")
+    return list_unanswered(publisher)
 
 
-def as_markdown(dataset: str, found: Mapping[str, Answer]) -> str:
-    """The datasheet as Markdown."""
+def as_markdown(dataset: str, answers: Mapping[str, Answer]) -> str:
+    """Return the datasheet as Markdown."""
     lines = [f"# Datasheet of {dataset}", "", "After Gebru et al. 2021; questions are numbered as in #PraCegoVer section 6.", ""]
-    for number, answer in found.items():
+    for number, answer in answers.items():
         if number.endswith(".1") and number.count(".") == 2:
             section = number.rpartition(".")[0]
             lines += [f"## {section} {SECTIONS[section]}", ""]
@@ -62,15 +62,15 @@ def as_markdown(dataset: str, found: Mapping[str, Answer]) -> str:
     return "\n".join(lines)
 
 
-def as_page(dataset: str, found: Mapping[str, Answer]) -> str:
+def as_page(dataset: str, answers: Mapping[str, Answer]) -> str:
     """Return the datasheet as a page."""
     templates = Path(__file__).parent / "data"
-    return render(templates, "datasheet.html", dataset=dataset, found=found, sections=SECTIONS, questions=QUESTIONS)
+    return render(templates, "datasheet.html", dataset=dataset, answers=answers, sections=SECTIONS, questions=QUESTIONS)
 
 
-def readme(told: Told, publisher: Publisher) -> str:
-    """The release's first page."""
-    facts, name = told.facts, told.dataset
+def readme(data: SheetData, publisher: Publisher) -> str:
+    """Return the text of README.md."""
+    facts, name = data.facts, data.dataset
     rows = "\n".join(
         _row([subset or name, f"{parts[''].posts:,}", *(f"{parts[split].posts:,}" for split in ("train", "validation", "test")),
               f"{len(parts[''].users):,}", f"{parts[''].captions.unique:,}", f"{parts[''].captions.mean:.1f}",
@@ -83,7 +83,7 @@ def readme(told: Told, publisher: Publisher) -> str:
         if subset
     )
     contact = _sentence(publisher.contact, "Requests go to: ", "The publishers state no contact: ask whoever gave you this.")
-    others = "masked too" if told.mask_mentions else "as their authors wrote them"
+    others = "masked too" if data.mask_mentions else "as their authors wrote them"
     return f"""\
 # {name}: {facts.whole.posts:,} pictures with descriptions by their posters
 
@@ -125,7 +125,7 @@ its split.
 
 {" ".join(publisher.licence.split()) or NO_LICENCE}
 
-Posts belong to those who wrote them, pictures to those who made them.
+Posts belong to those who wrote them, pictures to those who inputs them.
 
 ## How to cite
 

@@ -1,6 +1,6 @@
-"""The files of a release of posts, as #PraCegoVer section 3 lays them out; see ``docs/release-and-takedown.md``.
+"""Write the files of a release of posts (PCV §3); see ``docs/release-and-takedown.md``.
 
-The instances are in the order of their file names, which are keyed hashes: the order tells nothing of who or when.
+Instances are in the order of their file names, which are keyed hashes, so the order reveals neither owners nor dates.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.progress import progress
-from components.tools.release.anonymous import Names
-from components.tools.release.made import MadePosts
+from components.tools.release.anonymous import Pseudonyms
+from components.tools.release.made import PostReleaseInputs
 from components.tools.release.mentions import Mentions
 from components.tools.release.pictures import Unreadable, without_metadata
 from components.tools.release.post_facts import PostFacts
-from components.tools.release.subsets import drawn, sample
+from components.tools.release.post_notes import write_notes
+from components.tools.release.subsets import draw_sample, draw_subsets
 from components.web.images.image import FORMATS
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import read_takedown
@@ -39,17 +40,17 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What the publishers chose."""
+class PostOptions:
+    """The choices of whoever releases the dataset."""
 
     licence: str
     subsets: Mapping[str, int]
-    """Name → posts drawn for it."""
+    """Subset → number of posts drawn for it."""
     mask_mentions: bool
 
 
 class Instance(NamedTuple):
-    """One post of the release; what is published of it, and what is not."""
+    """One post of the release: its published fields, then fields that only the release's code reads."""
 
     filename: str
     user: str
@@ -62,76 +63,78 @@ class Instance(NamedTuple):
     language: str
     collected: str
     kind: str
-    """The picture's format."""
+    """The image's format."""
     media: str
     sha256: str
 
     def published(self) -> dict[str, str]:
-        """The attributes of ``dataset.json``, as the paper names them."""
+        """Return the attributes of ``dataset.json`` (PCV §3)."""
         return {name: getattr(self, name) for name in ("user", "filename", "raw_caption", "caption", "date")}
 
 
-def write_posts(root: Path, made: MadePosts, folder: Path, names: Names, wanted: Wanted) -> dict[str, Any]:
+def write_posts(
+    root: Path, inputs: PostReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions
+) -> dict[str, Any]:
     """Write everything into ``folder``.
 
     Returns:
-        The release in figures, and which questions of the datasheet the publishers have not answered.
+        The main counts, and the questions of the datasheet that the publishers have not answered.
 
     Raises:
-        HearsightError: there is nothing to release, a picture is damaged, a subset asks for more than there is.
+        HearsightError: there is nothing to release, an image is damaged, or a subset asks for more posts than there are.
     """
-    from components.tools.release.post_notes import write_notes
-
-    facts = PostFacts.of(made)
-    seed = int(made.settings["split"].get("seed", 0))
-    keys = drawn(wanted.subsets, made.crawl.table(["key"]).column("key").to_pylist() if wanted.subsets else [], seed)
-    found = instances(root, made, names, facts, mask_all=wanted.mask_mentions)
-    gone: set[str] = set()
-    write_archive(folder / IMAGES, _pictures(made, found, facts, gone))
-    found = [each for each in found if each.key not in gone]
-    if not found:
-        raise HearsightError("holds no post that can be released", where=made.split.path, hint="there is nothing to release")
-    write_json(folder / DATASET, (each.published() for each in found))
-    few = [found[index] for index in sample([(each.key, each.user) for each in found], seed)]
-    write_json(folder / "sample" / DATASET, (each.published() for each in few))
-    for each in few:
-        path = folder / "sample" / FOLDER / each.filename
+    facts = PostFacts.of(inputs)
+    seed = int(inputs.settings["split"].get("seed", 0))
+    keys = draw_subsets(options.subsets, inputs.crawl.table(["key"]).column("key").to_pylist() if options.subsets else [], seed)
+    instances = make_instances(root, inputs, pseudonyms, facts, mask_all=options.mask_mentions)
+    unreadable: set[str] = set()
+    write_archive(folder / IMAGES, _images(inputs, instances, facts, unreadable))
+    instances = [instance for instance in instances if instance.key not in unreadable]
+    if not instances:
+        raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
+    write_json(folder / DATASET, (instance.published() for instance in instances))
+    sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
+    write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
+    for instance in sample:
+        path = folder / "sample" / FOLDER / instance.filename
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_picture(made, each)[1])
-    facts.take("", found)
-    write_split(folder / "splits", found)
+        path.write_bytes(_read_image(inputs, instance)[1])
+    facts.add("", instances)
+    write_split(folder / "splits", instances)
     for name, chosen in keys.items():
-        part = [each for each in found if each.key in chosen]
-        facts.take(name, part)
-        write_split(folder / "subsets" / name, part)
-    told = {
-        "dataset": made.dataset,
-        "split_manifest_sha256": made.split.digest,
+        subset = [instance for instance in instances if instance.key in chosen]
+        facts.add(name, subset)
+        write_split(folder / "subsets" / name, subset)
+    settings = {
+        "dataset": inputs.dataset,
+        "split_manifest_sha256": inputs.split.digest,
         # The crawl's settings may name accounts and servers.
-        "settings": {f"{made.dataset}/{stage}": made.settings[stage] for stage in made.settings if stage != "crawl"},
-        "subsets": dict(wanted.subsets),
-        "mask_mentions": wanted.mask_mentions,
+        "settings": {f"{inputs.dataset}/{stage}": inputs.settings[stage] for stage in inputs.settings if stage != "crawl"},
+        "subsets": dict(options.subsets),
+        "mask_mentions": options.mask_mentions,
     }
-    (folder / SETTINGS).write_text(json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
-    missing = write_notes(root, made, facts, folder, wanted)
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    missing = write_notes(root, inputs, facts, folder, options)
     return {**facts.plain(), "not_stated": ", ".join(missing) or "nothing"}
 
 
-def instances(root: Path, made: MadePosts, names: Names, facts: PostFacts, *, mask_all: bool) -> list[Instance]:
-    """Every record of the split but what is on the takedown list now, anonymised, in the order of the file names."""
-    taken = read_takedown(root / TAKEDOWN)
-    rows = made.split.table(COLUMNS).to_pylist()
-    mentions = Mentions(names, (row["owner"] for row in rows), mask_all=mask_all)
-    found: list[Instance] = []
+def make_instances(
+    root: Path, inputs: PostReleaseInputs, pseudonyms: Pseudonyms, facts: PostFacts, *, mask_all: bool
+) -> list[Instance]:
+    """Return the anonymised records of the split that are not on the takedown list, in the order of their file names."""
+    listed = read_takedown(root / TAKEDOWN)
+    rows = inputs.split.table(COLUMNS).to_pylist()
+    mentions = Mentions(pseudonyms, (row["owner"] for row in rows), mask_all=mask_all)
+    instances: list[Instance] = []
     for row in rows:
         owner = row["owner"]
-        if taken.owner(owner) or taken.url(row["page_url"]) or taken.url(row["image_url"]):
+        if listed.owner(owner) or listed.url(row["page_url"]) or listed.url(row["image_url"]):
             facts.taken_down += 1
             continue
-        found.append(
+        instances.append(
             Instance(
-                filename=names.file(row["key"], FORMATS[row["format"]]),
-                user=names.user(owner),
+                filename=pseudonyms.file(row["key"], FORMATS[row["format"]]),
+                user=pseudonyms.user(owner),
                 raw_caption=mentions.mask(row["alt"], owner),
                 caption=mentions.mask(row["caption"], owner),
                 date=row["posted"],
@@ -146,34 +149,38 @@ def instances(root: Path, made: MadePosts, names: Names, facts: PostFacts, *, ma
             )
         )
     facts.masked = mentions.masked
-    return sorted(found)
+    return sorted(instances)
 
 
-def _pictures(made: MadePosts, found: Sequence[Instance], facts: PostFacts, gone: set[str]) -> Iterator[tuple[str, bytes]]:
-    for each in progress(found, total=len(found), desc="release"):
+def _images(
+    inputs: PostReleaseInputs, instances: Sequence[Instance], facts: PostFacts, unreadable: set[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, bytes without metadata) of every image; add the keys of unreadable ones to ``unreadable``."""
+    for instance in progress(instances, total=len(instances), desc="release"):
         try:
-            was, now = _picture(made, each)
+            original, stripped = _read_image(inputs, instance)
         except Unreadable:
-            gone.add(each.key)
+            unreadable.add(instance.key)
             facts.unreadable += 1
             continue
-        facts.stripped += was != now
-        yield f"{FOLDER}/{each.filename}", now
+        facts.stripped += original != stripped
+        yield f"{FOLDER}/{instance.filename}", stripped
 
 
-def _picture(made: MadePosts, each: Instance) -> tuple[bytes, bytes]:
-    data = made.crawl.read_media(each.media)
-    if sha256_bytes(data) != each.sha256:
+def _read_image(inputs: PostReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
+    """Return an image as it was crawled, and without metadata."""
+    data = inputs.crawl.read_media(instance.media)
+    if sha256_bytes(data) != instance.sha256:
         raise HearsightError(
-            f"{each.media} is not the picture of record {each.key}",
-            where=made.crawl.path,
-            hint=f"run `dvc repro --force -s crawl@{made.crawl.path.parent.name}`",
+            f"{instance.media} is not the image of record {instance.key}",
+            where=inputs.crawl.path,
+            hint=f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`",
         )
-    return data, without_metadata(data, each.kind)
+    return data, without_metadata(data, instance.kind)
 
 
 def write_archive(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
-    """A tar.gz of equal bytes for equal members, in the order given: no clock, no owner, no name in its headers."""
+    """Write a tar.gz whose bytes depend on the members and their order only: no time, owner or file name in its headers."""
     with (
         path.open("wb") as raw,
         gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=raw, mtime=0) as packed,
@@ -185,18 +192,18 @@ def write_archive(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
             tar.addfile(header, io.BytesIO(data))
 
 
-def write_split(folder: Path, found: Sequence[Instance]) -> None:
-    """``train.json``, ``validation.json``, ``test.json``: each a list of file names."""
+def write_split(folder: Path, instances: Sequence[Instance]) -> None:
+    """Write ``train.json``, ``validation.json`` and ``test.json``: lists of file names."""
     for split in SPLITS:
-        write_json(folder / f"{split}.json", (each.filename for each in found if each.split == split))
+        write_json(folder / f"{split}.json", (instance.filename for instance in instances if instance.split == split))
 
 
 def write_json(path: Path, values: Iterable[Any]) -> None:
-    """A JSON list, an element a line."""
+    """Write a JSON list, one element per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="\n") as handle:
-        before = "["
+        separator = "["
         for value in values:
-            handle.write(f"{before}\n{json.dumps(value, ensure_ascii=False)}")
-            before = ","
-        handle.write("[]\n" if before == "[" else "\n]\n")
+            handle.write(f"{separator}\n{json.dumps(value, ensure_ascii=False)}")
+            separator = ","
+        handle.write("[]\n" if separator == "[" else "\n]\n")

@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all, and is never overwritten by another."""
+"""Write a release's folder atomically, with checksums, and never overwrite a different one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 
 SUMS = "SHA256SUMS"
-"""The digest of every other file, as ``sha256sum --check`` reads it."""
+"""File with the sha256 of every other file, in the format of ``sha256sum --check``."""
 T = TypeVar("T")
 
 
@@ -20,7 +20,7 @@ def publish_folder(out: Path, fill: Callable[[Path], T]) -> tuple[T, bool]:
     """Let ``fill`` write files into a new folder, add their digests, and rename it to ``out``.
 
     Returns:
-        What ``fill`` returned, and whether ``out`` is new: False when the very same was there.
+        What ``fill`` returned, and whether ``out`` is new: False when an equal one was there.
 
     Raises:
         HearsightError: ``out`` holds something else, which is left as it is; the disk is full or not writable.
@@ -31,7 +31,7 @@ def publish_folder(out: Path, fill: Callable[[Path], T]) -> tuple[T, bool]:
 
     def fill_and_sum(folder: Path) -> None:
         made.append(fill(folder))
-        (folder / SUMS).write_text(sums(folder), encoding="utf-8")
+        (folder / SUMS).write_text(checksums(folder), encoding="utf-8")
 
     def same(folder: Path) -> bool:
         require_same(out, folder)
@@ -41,34 +41,34 @@ def publish_folder(out: Path, fill: Callable[[Path], T]) -> tuple[T, bool]:
     return made[0], new
 
 
-def sums(folder: Path) -> str:
-    """The digests of a folder's files, a line each, by path."""
+def checksums(folder: Path) -> str:
+    """Return the content of :data:`SUMS`: a line per file, sorted by path."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return "".join(f"{sha256_file(folder / name)}  {name}\n" for name in names if name != SUMS)
 
 
 def require_same(out: Path, new: Path) -> None:
-    """Hold what lies at ``out`` to what would be written there.
+    """Compare the folder ``out`` with the new release.
 
     Raises:
-        HearsightError: it is not the same; names the first file that differs.
+        HearsightError: they differ; names the first file that does.
     """
-    elsewhere = "write to another folder, or remove this one first"
+    hint = "write to another folder, or remove this one first"
     if not (out / SUMS).is_file():
-        raise HearsightError("is there already and is no release", where=out, hint=elsewhere)
-    was, would = _by_name(sums(out)), _by_name(sums(new))
-    if (out / SUMS).read_bytes() != (new / SUMS).read_bytes() or was != would:
-        differing = sorted(name for name in was.keys() | would.keys() if was.get(name) != would.get(name)) or [SUMS]
+        raise HearsightError("is there already and is no release", where=out, hint=hint)
+    old_sums, new_sums = _by_name(checksums(out)), _by_name(checksums(new))
+    if (out / SUMS).read_bytes() != (new / SUMS).read_bytes() or old_sums != new_sums:
+        differing = sorted(n for n in old_sums.keys() | new_sums.keys() if old_sums.get(n) != new_sums.get(n)) or [SUMS]
         more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-        raise HearsightError(f"holds another release: {differing[0]}{more} would differ", where=out, hint=elsewhere)
+        raise HearsightError(f"holds another release: {differing[0]}{more} would differ", where=out, hint=hint)
 
 
-def _by_name(told: str) -> dict[str, str]:
-    return {name: digest for digest, _, name in (line.partition("  ") for line in told.splitlines())}
+def _by_name(text: str) -> dict[str, str]:
+    return {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
 
 
 def _sweep(out: Path) -> None:
-    """Remove what killed releases to the same place left half written."""
+    """Remove the temporary folders that killed releases to the same folder left."""
     for path in out.parent.glob(f".{out.name}.*.tmp"):
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists():

@@ -1,4 +1,4 @@
-"""What only people can answer of a dataset: ``params.yaml:release.<dataset>``, for its datasheet."""
+"""The publishers' answers for a dataset's datasheet: ``params.yaml:release.<dataset>``."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ class Publisher(Settings):
 
 
 def read_publisher(root: Path, dataset: str, licence: str) -> Publisher:
-    """The publishers' block; all empty where there is none.
+    """Read the publishers' block; all fields are empty where there is none.
 
     Raises:
-        HearsightError: the block does not fit; names the key.
+        HearsightError: the block is not valid; names the key.
     """
     path = root / "params.yaml"
     block = read_params_file(path).get("release") or {}
     if not isinstance(block, dict):
         raise HearsightError(
-            "should hold a block for each dataset", where=f"{path}: release", hint="see docs/release-and-takedown.md"
+            "must hold a block for each dataset", where=f"{path}: release", hint="see docs/release-and-takedown.md"
         )
-    found = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}")
-    assert isinstance(found, Publisher)
-    return found.model_copy(update={"licence": licence}) if licence.strip() else found
+    publisher = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}")
+    assert isinstance(publisher, Publisher)
+    return publisher.model_copy(update={"licence": licence}) if licence.strip() else publisher

@@ -1,4 +1,4 @@
-"""The questions of a datasheet, in the order and under the numbers of #PraCegoVer section 6 (after Gebru et al. 2021)."""
+"""The questions of a datasheet, with the order and numbers of PCV §6 (after Gebru et al. 2021)."""
 
 from __future__ import annotations
 

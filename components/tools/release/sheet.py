@@ -1,13 +1,13 @@
-"""The answers of a datasheet (Gebru et al. 2021), generated: what is measured, and what the publishers stated.
+"""Answer the questions of a datasheet (Gebru et al. 2021) from measured values and the publishers' statements.
 
-What nobody stated and nothing measures is said to be not stated: no answer is made up.
+A question with neither is answered "Not stated by the publishers."
 """
 
 from __future__ import annotations
 
 from components.tools.release.publisher import Publisher
 from components.tools.release.questions import QUESTIONS
-from components.tools.release.sheet_answer import Answer, Told
+from components.tools.release.sheet_answer import Answer, SheetData
 from components.tools.release.sheet_composition import COMPOSITION
 from components.tools.release.sheet_process import PROCESS
 
@@ -18,22 +18,22 @@ STATED = {
     "6.6.1": "third_parties", "6.6.2": "distribution", "6.6.3": "available_from", "6.6.4": "licence", "6.6.5": "restrictions",
     "6.7.1": "maintainer", "6.7.2": "contact", "6.7.3": "updates", "6.7.4": "older_versions", "6.7.5": "contributions",
 }  # fmt: skip
-"""Question → the publishers' field that answers it, wholly or before what is measured."""
+"""Question → the publishers' field that answers it; measured values follow."""
 
 
-def answers(told: Told) -> dict[str, Answer]:
-    """Every question's answer, in order."""
-    found: dict[str, Answer] = {}
-    made = COMPOSITION | PROCESS
+def answer_questions(data: SheetData) -> dict[str, Answer]:
+    """Return every question's answer, in order."""
+    answers: dict[str, Answer] = {}
+    functions = COMPOSITION | PROCESS
     for number in QUESTIONS:
-        measured = made[number](told) if number in made else Answer()
-        stated = " ".join(getattr(told.publisher, STATED[number]).split()) if number in STATED else ""
+        measured = functions[number](data) if number in functions else Answer()
+        stated = " ".join(getattr(data.publisher, STATED[number]).split()) if number in STATED else ""
         if number in STATED:
             measured.paragraphs.insert(0, stated or NOT_STATED)
-        found[number] = measured
-    return found
+        answers[number] = measured
+    return answers
 
 
-def not_stated(publisher: Publisher) -> list[str]:
-    """The publishers' fields that are empty, in the order of the questions."""
+def list_unanswered(publisher: Publisher) -> list[str]:
+    """Return the publishers' fields that are empty, in the order of the questions."""
     return [name for name in STATED.values() if not getattr(publisher, name).strip()]

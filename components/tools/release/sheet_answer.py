@@ -1,4 +1,4 @@
-"""What an answer of a datasheet is, and all it is made of."""
+"""An answer of a datasheet, and the data that answers are made from."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from components.tools.release.publisher import Publisher
 
 @dataclass
 class Answer:
-    """Paragraphs, then a table: its first row is the head."""
+    """Paragraphs, then a table whose first row is the head."""
 
     paragraphs: list[str] = field(default_factory=list)
     table: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True)
-class Told:
-    """All that answers are made of."""
+class SheetData:
+    """The data that answers are made from."""
 
     dataset: str
     facts: PostFacts
@@ -31,5 +31,5 @@ class Told:
 
 
 def share(part: float, whole: float) -> str:
-    """A share in per cent; of nothing, none."""
+    """Return a share in per cent, or "none" when ``whole`` is 0."""
     return f"{part / whole:.1%}" if whole else "none"

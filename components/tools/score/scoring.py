@@ -1,6 +1,6 @@
-"""Every caption metric of two COCO-format files (``hearsight score``; ``docs/metrics.md``).
+"""Compute every caption metric of two COCO-format files (``hearsight score``; ``docs/metrics.md``).
 
-Captions go through the published figures' tokeniser; what cannot be computed here is left out, and the result says why.
+Captions are tokenised as for published scores (PTB). Metrics that cannot be computed here are left out, with the reason.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from components.metrics.ptb import parted, ptb_tokenize
 from components.metrics.spice import spice
 
 METRICS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider", "cider_d", "cider_r", "meteor", "spice", "scene_graph_f")
-"""In the order they are told."""
+"""In the order of the result."""
 OFF = "off"
-"""In place of a jar's path: leave the metric out."""
+"""Given instead of a jar's path: leave the metric out."""
 
 
 @dataclass
 class Scores:
-    """What was measured of a set of captions."""
+    """The scores of a set of captions."""
 
     image_ids: list[ImageId]
     corpus: dict[str, float | None] = field(default_factory=dict)
-    """By metric; None where it is not a number."""
+    """Metric → score; None where it is not finite."""
     items: dict[str, Sequence[float]] = field(default_factory=dict)
-    """By metric, in the order of ``image_ids``."""
+    """Metric → scores in the order of ``image_ids``."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Metrics that were not computed → why."""
+    """Metric that was not computed → reason."""
     notes: list[str] = field(default_factory=list)
 
     def plain(self, *, per_item: bool = True) -> dict[str, Any]:
-        """The result as JSON has it; what is not a number is null."""
-        told: dict[str, Any] = {"images": len(self.image_ids), "metrics": self.corpus}
+        """Return the scores as a JSON-able mapping; None for what is not finite."""
+        result: dict[str, Any] = {"images": len(self.image_ids), "metrics": self.corpus}
         if per_item:
-            told["items"] = [
-                {"image_id": image_id} | {name: number(scores[at]) for name, scores in self.items.items()}
-                for at, image_id in enumerate(self.image_ids)
+            result["items"] = [
+                {"image_id": image_id} | {name: finite_or_none(scores[index]) for name, scores in self.items.items()}
+                for index, image_id in enumerate(self.image_ids)
             ]
-        return told | {"left_out": self.left_out, "notes": self.notes}
+        return result | {"left_out": self.left_out, "notes": self.notes}
 
 
-def number(value: float) -> float | None:
-    """A Python number; None for what JSON has no word for."""
+def finite_or_none(value: float) -> float | None:
+    """Return a Python float; None for infinities and NaN, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
 
 
 def read_captions(references: Path, candidates: Path, *, subset: bool = False) -> Captions:
-    """Two COCO-format files, matched by image.
+    """Read two COCO-format files and match them by image.
 
     Raises:
-        HearsightError: a file cannot be read, is not of its format, or the two do not match.
+        HearsightError: a file cannot be read or has another format, or the two do not match.
     """
-    known = from_file(references, read_references)
-    written = from_file(candidates, read_candidates)
+    known = read_file(references, read_references)
+    written = read_file(candidates, read_candidates)
     try:
         return matched(known, written, subset=subset)
     except ValueError as problem:
@@ -70,8 +70,8 @@ def read_captions(references: Path, candidates: Path, *, subset: bool = False) -
         raise HearsightError(str(problem), where=f"{candidates} beside {references}", hint=hint) from None
 
 
-def from_file(path: Path, read: Callable[[bytes], Any]) -> Any:
-    """What ``read`` makes of a file; a :class:`HearsightError` that names the file where it does not."""
+def read_file(path: Path, read: Callable[[bytes], Any]) -> Any:
+    """Return ``read`` of a file's bytes; raise HearsightError that names the file when it cannot be read."""
     try:
         return read(path.read_bytes())
     except OSError as error:
@@ -81,14 +81,14 @@ def from_file(path: Path, read: Callable[[bytes], Any]) -> Any:
 
 
 def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", java: str = "java", language: str = "en") -> Scores:
-    """Every metric that can be computed here.
+    """Compute every metric that this machine can.
 
     Args:
         captions: the items.
-        meteor_path: ``meteor-1.5.jar`` or its folder; empty: an installed pycocoevalcap's; ``off``: none.
-        spice_path: the folder of ``spice-1.0.jar``; empty or ``off``: none.
+        meteor_path: ``meteor-1.5.jar`` or its folder; empty for pycocoevalcap's; ``off`` for no METEOR.
+        spice_path: the folder of ``spice-1.0.jar``; empty or ``off`` for no SPICE.
         java: the Java program.
-        language: the captions', ISO 639-1; the scene-graph score parses them.
+        language: of the captions, ISO 639-1; the scene-graph score parses them.
     """
     candidates = [ptb_tokenize(text) for text in captions.candidates]
     references = [[ptb_tokenize(text) for text in known] for known in captions.references]
@@ -110,14 +110,14 @@ def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", ja
 
 
 def _ngrams(scores: Scores, candidates: list[list[str]], references: list[list[list[str]]]) -> None:
-    # Tokens of several parts are these to the reference's BLEU and CIDEr, and one to its ROUGE.
+    # The reference code splits compound tokens for BLEU and CIDEr, but not for ROUGE.
     parts = [parted(tokens) for tokens in candidates], [[parted(tokens) for tokens in known] for known in references]
-    found = score_captions(*parts)
-    corpus, items = dict(found.corpus), dict(found.items)
+    scored = score_captions(*parts)
+    corpus, items = dict(scored.corpus), dict(scored.items)
     if parts != (candidates, references):
-        whole = score_captions(candidates, references)
-        corpus["rouge_l"], items["rouge_l"] = whole.corpus["rouge_l"], whole.items["rouge_l"]
-    scores.corpus |= {name: number(value) for name, value in corpus.items()}
+        unsplit = score_captions(candidates, references)
+        corpus["rouge_l"], items["rouge_l"] = unsplit.corpus["rouge_l"], unsplit.items["rouge_l"]
+    scores.corpus |= {name: finite_or_none(value) for name, value in corpus.items()}
     scores.items |= {name: [float(value) for value in values] for name, values in items.items()}
 
 
@@ -128,16 +128,16 @@ def _jars(
         scores.left_out["meteor"] = "not asked for"
     else:
         try:
-            mean, each = meteor(candidates, references, jar=meteor_path, java=java)
-            scores.corpus["meteor"], scores.items["meteor"] = number(mean), each
+            mean, per_item = meteor(candidates, references, jar=meteor_path, java=java)
+            scores.corpus["meteor"], scores.items["meteor"] = finite_or_none(mean), per_item
         except JarUnavailable as problem:
             scores.left_out["meteor"] = str(problem)
     if spice_path in ("", OFF):
         scores.left_out["spice"] = "not asked for: name the folder of spice-1.0.jar with --spice PATH"
     else:
         try:
-            found = spice(candidates, references, spice_path, java=java)
-            scores.corpus["spice"], scores.items["spice"] = number(found.mean), found.items
+            result = spice(candidates, references, spice_path, java=java)
+            scores.corpus["spice"], scores.items["spice"] = finite_or_none(result.mean), result.items
         except JarUnavailable as problem:
             scores.left_out["spice"] = str(problem)
 
@@ -150,14 +150,14 @@ def _scene_graph(scores: Scores, captions: Captions, language: str) -> None:
     except ImportError as problem:
         scores.left_out["scene_graph_f"] = f"cannot be imported ({problem.name or problem})"
         return
-    every = dict.fromkeys([*captions.candidates, *(text for known in captions.references for text in known)])
+    texts = dict.fromkeys([*captions.candidates, *(text for known in captions.references for text in known)])
     words = lexicon.load_lexicon()
-    found = graphs.scene_graph_f(captions.candidates, captions.references, parses.parse_captions(every, language), words)
-    if found.mean is None:
-        scores.left_out["scene_graph_f"] = found.reason
+    result = graphs.scene_graph_f(captions.candidates, captions.references, parses.parse_captions(texts, language), words)
+    if result.mean is None:
+        scores.left_out["scene_graph_f"] = result.reason
         return
-    scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = number(found.mean), [item.f for item in found.items]
-    if not found.synonyms:
+    scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = finite_or_none(result.mean), [item.f for item in result.items]
+    if not result.synonyms:
         scores.notes.append(
-            "scene_graph_f without a dictionary: equal lemmas alone match (get it: `hearsight data --dictionary`)"
+            "scene_graph_f without a dictionary: only equal lemmas match (fetch it with `hearsight data --dictionary`)"
         )

@@ -1,1 +1,1 @@
-"""Prepare the next snapshot of a dataset, and ask again for answers that failed."""
+"""Name the next snapshot of a dataset, and repeat failed requests of a complete one."""

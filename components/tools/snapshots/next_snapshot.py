@@ -1,6 +1,6 @@
-"""The next snapshot of a dataset: named after a day, standing on the last one that is complete.
+"""Write the next snapshot of a dataset into ``params.yaml``: named after a day, with the last complete one as its base.
 
-The day comes from whoever asks (a person, a schedule) and goes into ``params.yaml``; no stage ever reads a clock.
+The caller (a person, a schedule) gives the day; no stage reads a clock.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ from typing import Any
 from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.core.params_edit import replace_values
+from components.stages.crawl import Params
+from components.stages.crawl.snapshot_builder import STORE
 
 _DAY = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 def next_snapshot(root: Path, dataset: str, day: date) -> dict[str, Any]:
-    """Move ``<dataset>.crawl.snapshot`` on to ``day``, with today's snapshot as its base.
+    """Set ``<dataset>.crawl.snapshot`` to that of ``day``, with the present snapshot as its base.
 
-    A snapshot that is not complete yet is not left behind: it is finished first. A second call for one day moves nothing.
+    An incomplete snapshot has to be finished first, so it is kept. A second call for one day changes nothing.
 
     Returns:
         The snapshot and base that ``params.yaml`` names now, and whether they are new.
 
     Raises:
-        HearsightError: the dataset takes no crawl, or its parameters do not fit.
+        HearsightError: the dataset takes no crawl, or its parameters are not valid.
     """
-    from components.stages.crawl import Params
-    from components.stages.crawl.snapshot_builder import STORE
-
     graph = load_graph(root)
     graph.require("crawl", dataset)
     path = root / "params.yaml"

@@ -1,7 +1,7 @@
-"""Failed answers of a complete snapshot asked for again, by their class, with the rest left as it is.
+"""Repeat the failed requests of a complete snapshot, by class of failure.
 
-The old answers stay in the WARC; the new ones follow them, and count from the moment a new ``COMPLETE`` takes the place of the
-old one. A retry that is killed has not been. Not in scope: retries within a run (``web.fetch``).
+The old answers stay in the WARC. The new ones are appended, and become valid when a new ``COMPLETE`` replaces the old one, so a
+killed retry has no effect. Not in scope: retries within a run (``web.fetch``).
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from components.web.takedown_list import RULE
 from components.web.warc import Entry
 
 CLASSES = ("timeout", "connection", "http_5xx", "host_failing")
-"""What may have passed by itself."""
+"""Failures that may be temporary; retried by default."""
 _STATUS = re.compile(r"http_([1-5])(\d\d|xx)")
 
 
 def class_of(entry: Entry) -> str:
-    """The class of a failed answer: its failure, or ``http_<status>`` of one that neither succeeded nor leads elsewhere."""
+    """Return the class of a failed answer: its failure, or ``http_<status>``; '' for a success or a redirect."""
     good = entry.status == 200 or (entry.status in REDIRECTS and entry.location)
-    if entry.failure == RULE:  # it leads to what is taken down: there is nothing to hope for
+    if entry.failure == RULE:  # it redirects to something on the takedown list, which is never requested
         return ""
     return entry.failure or ("" if good else f"http_{entry.status}")
 
 
 def matches(name: str, classes: Collection[str]) -> bool:
-    """Whether a failure's class is one of ``classes``, in which ``http_5xx`` stands for all of its hundred."""
+    """Return whether a failure's class is one of ``classes``; ``http_5xx`` there matches every status from 500 to 599."""
     return name in classes or (name.startswith("http_") and f"{name[:6]}xx" in classes)
 
 
 def retry(root: Path, dataset: str, classes: Collection[str] = CLASSES) -> dict[str, Any]:
-    """Ask again for the answers of ``classes`` in the snapshot that ``dataset``'s crawl names, and complete it anew.
+    """Repeat the failed requests of ``classes`` in the snapshot that ``dataset``'s crawl names, and complete it again.
 
-    Pages that answer now are read, and what they link to is fetched as a crawl would have done.
+    Pages that answer now are parsed, and their links are fetched as in a crawl.
 
     Returns:
-        ``asked`` (how many), ``answered`` (of them, now good), ``failed`` (class → how many, now), ``digest`` (of the snapshot),
-        ``next`` (the stage to run, or '' where nothing changed).
+        ``asked`` (repeated requests), ``answered`` (of these, now successful), ``failed`` (class → number, of the rest),
+        ``digest`` (of the snapshot), ``next`` (the command to run, or '' where nothing changed).
 
     Raises:
         HearsightError: the dataset has no crawl, its snapshot is not complete or was changed, another process writes it, a
-            class means nothing, the parameters ask for more than the snapshot holds, or the network or the disk is gone;
-            the snapshot is then what it was.
+            class is unknown, the parameters ask for more than the snapshot holds, or the network or the disk fails;
+            the snapshot is then unchanged.
     """
     graph = load_graph(root)
     graph.require("crawl", dataset)
@@ -67,43 +67,43 @@ def retry(root: Path, dataset: str, classes: Collection[str] = CLASSES) -> dict[
 
 
 def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
-    """:func:`retry` for a stage at hand."""
+    """Do :func:`retry` with a given stage."""
     params: Params = stage.params
     folder = home(stage) / STORE / params.snapshot
     if not (folder / "COMPLETE").exists():
         raise HearsightError(
             f"the snapshot '{params.snapshot}' is not complete",
             where=folder,
-            hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which asks again by itself",
+            hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which repeats failed requests itself",
         )
-    _stood_on(folder)
+    _require_no_successor(folder)
     taken = taken_down(stage, params, folder)
     source = source_of(stage, params, home(stage), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
         before = store.verified_digest()
         failed = {entry.url: class_of(entry) for entry in store if class_of(entry)}
-        _known(classes, set(failed.values()))
+        _require_known(classes, set(failed.values()))
         chosen = sorted(url for url, name in failed.items() if matches(name, classes))
-        # Fails before anything is asked where other parameters would fetch what never was part of the snapshot.
+        # Fails before any request if the parameters ask for more than the snapshot holds.
         replay(params, store, source, taken)
         digest = before
         if chosen:
             store.forget(chosen)
             digest = fill(stage, params, store, source, taken)
         entries = [entry for entry in map(store.get, chosen) if entry is not None]
-    still = Counter(name for name in map(class_of, entries) if name)
+    failures = Counter(name for name in map(class_of, entries) if name)
     return {
         "snapshot": params.snapshot,
         "asked": len(entries),
-        "answered": len(entries) - sum(still.values()),
-        "failed": dict(sorted(still.items())),
+        "answered": len(entries) - sum(failures.values()),
+        "failed": dict(sorted(failures.items())),
         "digest": digest,
         "next": "" if digest == before else f"dvc repro --force --single-item crawl@{stage.dataset}, then dvc repro",
     }
 
 
-def _known(classes: Collection[str], present: Collection[str]) -> None:
-    """Raises HearsightError for a class that is neither a general one, nor of HTTP, nor in the snapshot."""
+def _require_known(classes: Collection[str], present: Collection[str]) -> None:
+    """Raise HearsightError for a class that is neither a general one, nor of HTTP, nor in the snapshot."""
     for name in sorted(classes):
         if name not in CLASSES and name not in present and not _STATUS.fullmatch(name):
             known = sorted({*CLASSES, *present})
@@ -112,8 +112,8 @@ def _known(classes: Collection[str], present: Collection[str]) -> None:
         raise HearsightError("names no class of failure", where="--class", hint=f"give {','.join(CLASSES)}, or leave it out")
 
 
-def _stood_on(folder: Path) -> None:
-    """Raises HearsightError where a later snapshot stands on this one, which must then stay as it is."""
+def _require_no_successor(folder: Path) -> None:
+    """Raise HearsightError when a later snapshot has this one as its base, which must then not change."""
     for later in standing_on(folder):
         raise HearsightError(
             f"the later snapshot '{later.name}' stands on it, so it must stay as it is",

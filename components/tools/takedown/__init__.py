@@ -1,15 +1,15 @@
-"""takedown: what somebody asked us to give up leaves every file we have, and a scan proves it.
+"""Removal on request: write the takedown list, purge what older runs kept of listed items, and scan for what is left.
 
-The list is read by the crawl, which drops what it names and clears its fetch store (``components/stages/crawl``: ``takedown``,
-``naming``, ``orphans``, ``sources/taken``, ``web/erase``). Here is what a person does, and what older runs left:
+The crawl reads the list, drops listed items and clears its fetch store (``components/stages/crawl``, ``components/web/erase``).
+This package does the rest:
 
-    listing                      writing the list
-    matcher  looking             a listed thing, recognised in bytes and in any kind of file
-    evidence                     what the removed records were called, by hashes
-    caches   versions  tracked   where older runs keep things: our caches, DVC's stores, MLflow
-    plan     purge               all that would go; doing it
-    scan                         the proof
-    commands                     the verbs of the command line
+    listing                          add entries to the list
+    matcher  file_search             recognise a listed item in bytes, and in files of any kind
+    evidence                         keys and content digests of the removed records
+    caches  versions                 what older runs left in Hearsight's caches and in DVC's stores
+    tracked  searchable              what they left in MLflow: artefacts, parameters, models, search indexes
+    plan  purge                      list everything to delete; delete it
+    scan                             search every file and report what is left
 
-Not in scope: copies elsewhere (a colleague's clone, git's history, a published set), which are named and not reached.
+Not in scope: copies elsewhere (a colleague's clone, git's history, a published dataset); a purge names them only.
 """

@@ -1,4 +1,4 @@
-"""What Hearsight's own caches keep of removed records: annotations, shards, scratch, and runs not yet told to MLflow."""
+"""Find and delete removed records in Hearsight's own caches: annotations, cached shards, work folders, queued runs."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from pathlib import Path
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.result_cache import REPAIR
-from components.tools.takedown.file_search import Seeker, of_the_crawl
+from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
 
 
-def annotated(state: Path, seeker: Seeker) -> Iterator[tuple[Path, list[str]]]:
-    """Each annotator's file with the keys in it that go: by the content they describe, or whose value is removed audio."""
-    digests = seeker.wanted.digests
+def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, list[str]]]:
+    """Yield each result cache with its keys to delete: keys of removed content, and keys whose value is removed audio."""
+    digests = search.matcher.digests
     for path in sorted((state / "annotations").glob("*.sqlite")):
         with _open(path) as base:
-            spoken = path.name.startswith("speech-")
-            query = "SELECT key, value FROM results" if spoken else "SELECT key, NULL FROM results"
-            keys = [key for key, value in base.execute(query) if key in digests or (spoken and sha256_bytes(value) in digests)]
+            is_speech = path.name.startswith("speech-")
+            query = "SELECT key, value FROM results" if is_speech else "SELECT key, NULL FROM results"
+            keys = [key for key, value in base.execute(query) if key in digests or (is_speech and sha256_bytes(value) in digests)]
         if keys:
             yield path, keys
 
 
-def forget_annotations(path: Path, keys: list[str]) -> None:
-    """Remove results so that nothing of them is left in the file's free pages or its log."""
+def delete_annotations(path: Path, keys: list[str]) -> None:
+    """Delete results from a result cache, including their bytes in free pages and in the write-ahead log."""
     with _open(path) as base:
         base.execute("PRAGMA secure_delete = ON")
         with base:
             base.executemany("DELETE FROM results WHERE key = ?", [(key,) for key in keys])
-        clean(base)
+        compact_database(base)
 
 
-def clean(base: sqlite3.Connection) -> None:
-    """Rewrite a database without its free pages, and empty its log."""
+def compact_database(base: sqlite3.Connection) -> None:
+    """Rewrite a database without its free pages, and truncate its write-ahead log."""
     base.commit()
     base.execute("VACUUM")
     base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -50,22 +50,22 @@ def _open(path: Path) -> closing[sqlite3.Connection]:
     return closing(base)
 
 
-def entries(state: Path, seeker: Seeker) -> Iterator[Path]:
-    """The shard cache's entries that hold something removed."""
+def find_cache_entries(state: Path, search: FileSearch) -> Iterator[Path]:
+    """Yield the folders of the shard cache that hold something removed."""
     for folder in sorted(path for path in (state / "cache").glob("*/*") if path.is_dir()):
-        crawled = of_the_crawl(folder.relative_to(state.parent) / "entry")
-        if any(seeker.file(path).settle(crawled).hits for path in sorted(folder.rglob("*")) if path.is_file()):
+        is_crawl = may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")
+        if any(search.in_file(path).resolve_ledger_text(is_crawl).hits for path in sorted(folder.rglob("*")) if path.is_file()):
             yield folder
 
 
-def scratch(state: Path) -> Iterator[Path]:
-    """The stages' work folders: checkpoints and half-made things of runs that are over."""
+def find_work_folders(state: Path) -> Iterator[Path]:
+    """Yield the stages' non-empty work folders: checkpoints and unfinished files of runs that have ended."""
     yield from sorted(path for path in (state / "work").glob("*/*") if any(path.iterdir()))
 
 
-def untold(state: Path, seeker: Seeker) -> Iterator[Path]:
-    """Records that wait for an MLflow that is away, and the files kept for them, when any of these name what is listed."""
+def find_queued_runs(state: Path, search: FileSearch) -> Iterator[Path]:
+    """Yield the files of run records that MLflow has not received yet and that name something listed."""
     for record in sorted((state / "runs").glob("*.json")):
-        of_it = [record, *(path for path in sorted(record.with_suffix(".files").rglob("*")) if path.is_file())]
-        if any(seeker.file(path).hits for path in of_it):
-            yield from of_it
+        paths = [record, *(path for path in sorted(record.with_suffix(".files").rglob("*")) if path.is_file())]
+        if any(search.in_file(path).hits for path in paths):
+            yield from paths

@@ -1,8 +1,8 @@
-"""What the removed records were: their keys, and digests of their pictures, texts and speech.
+"""Keys of the removed records, and digests of their images, texts and speech.
 
-Gathered from what older runs left (any parquet shard that names a listed address), from the stores' journals, from the
-current ledgers, and from what an earlier purge wrote down. Whatever the current chain still refers to is taken out: the same
-picture on another page stays. Only hashes are kept (``.hearsight/takedown/removed.json``), so that a later scan can tell.
+They are collected from parquet shards of older runs that name a listed address, from the fetch stores' takedown journals,
+from the current ledgers, and from the file an earlier purge wrote. Content that the current chain still refers to is
+excluded: the same image on another page stays. Only hashes are kept, in ``.hearsight/takedown/removed.json``, for later scans.
 """
 
 from __future__ import annotations
@@ -23,53 +23,54 @@ from components.core.graph import Graph
 from components.core.shards import read_table
 from components.speech.voices.paid import keys_of
 from components.stages.crawl.sources.inputs import PINNED, of_files
+from components.stages.filter import boilerplate
 from components.tools.takedown import versions
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.matcher import Matcher
 from components.web.snapshot_chain import chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import removals
 from components.web.takedown_list import RULE, Takedown
 
-NOTES = Path(".hearsight/takedown/removed.json")
-VIEWS = 64
-"""Distorted views of a picture whose features may be cached: more than anybody trains on."""
-UTTERED = ("key", "record", "audio_sha256", "spoken", "voice", "rate", "pitch", "gain")
-"""Columns of an utterance that tell what is kept of it; shards of older versions lack some."""
-ADDRESSES = ("page_url", "image_url", "host", "owner")
+REMOVED = Path(".hearsight/takedown/removed.json")
+MAX_VIEWS = 64
+"""Augmented views of an image whose features may be cached; an upper bound for every training."""
+UTTERANCE_COLUMNS = ("key", "record", "audio_sha256", "spoken", "voice", "rate", "pitch", "gain")
+"""Columns of an utterance that identify cached results; shards of older versions lack some."""
+ADDRESS_COLUMNS = ("page_url", "image_url", "host", "owner")
 Opener = Callable[[], IO[bytes]]
 
 
 @dataclass
 class Content:
-    """Records by what is kept under their names."""
+    """Keys and digests of a set of records. The attribute names are the JSON keys of :data:`REMOVED`."""
 
     keys: set[str] = field(default_factory=set)
     images: set[str] = field(default_factory=set)
-    """sha256 of pictures (and of pages taken from a store)."""
+    """sha256 of images, and of pages deleted from a fetch store."""
     texts: set[str] = field(default_factory=set)
-    """sha256 of texts as annotations are keyed."""
+    """sha256 of texts, as the result caches key them."""
     audio: set[str] = field(default_factory=set)
-    """sha256 of spoken captions."""
+    """sha256 of utterances."""
     bought: set[str] = field(default_factory=set)
-    """The keys under which a paid voice's answers are kept."""
+    """Keys of a paid voice's stored answers."""
 
     def __isub__(self, other: Content) -> Content:
-        for one in fields(self):
-            getattr(self, one.name).difference_update(getattr(other, one.name))
+        for field_ in fields(self):
+            getattr(self, field_.name).difference_update(getattr(other, field_.name))
         return self
 
     @property
     def digests(self) -> set[str]:
-        """Every digest under which something of the content may lie."""
+        """Every digest that may name a stored part of the content."""
         return self.images | self.texts | self.audio | self.bought | self.features
 
     @property
     def features(self) -> set[str]:
-        """The keys of the pictures' features (``providers.features.feature_key``)."""
-        return {digest_value([sha, number]) for sha in self.images for number in range(VIEWS)}
+        """Cache keys of the images' features (``vision.features.feature_key``)."""
+        return {digest_value([sha, number]) for sha in self.images for number in range(MAX_VIEWS)}
 
-    def rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take in records of any stage."""
+    def add_rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add records of any stage."""
         for row in rows:
             self.keys.add(row["key"])
             if row.get("image_sha256"):
@@ -78,37 +79,35 @@ class Content:
                 self.audio.add(row["audio_sha256"])
             self.bought.update(keys_of(row))
             if alt := row.get("alt"):
-                self.texts.update(sha256_bytes(words.encode()) for words in (*_cropped(alt), row.get("text") or alt))
+                self.texts.update(sha256_bytes(text.encode()) for text in (*_cropped(alt), row.get("text") or alt))
 
 
 def _cropped(alt: str) -> Iterator[str]:
-    """An alt-text as annotations may be keyed: as it is, and as the filter crops it, whose language is not its page's."""
-    from components.stages.filter import boilerplate
-
+    """Yield an alt-text unchanged, then cropped by the filter's rules of every language: the filter's may not be the page's."""
     yield alt
     for path in sorted((Path(boilerplate.__file__).parent / "data").glob("boilerplate.*.yaml")):
         yield boilerplate.crop(alt, boilerplate.load_boilerplate(path.name.split(".")[1])).text
 
 
-def gather(shards: Iterable[Opener], wanted: Wanted, known: Content) -> Content:
-    """``known``, with the records of ``shards`` that are listed or of a known key; utterances follow their records."""
-    later: list[Opener] = []
+def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content) -> Content:
+    """Add to ``known`` the records of ``shards`` that are listed or whose key it has, with their utterances; return it."""
+    utterance_shards: list[Opener] = []
     for opener in shards:
         with opener() as handle:
             shard = _shard(handle)
             if shard is None or "key" not in shard.schema_arrow.names:
                 continue
             if "page_url" in shard.schema_arrow.names:
-                known.rows(_listed(shard, wanted, known.keys))
+                known.add_rows(_listed_rows(shard, matcher, known.keys))
             elif {"audio_sha256", "record"} <= set(shard.schema_arrow.names):  # an index's items name no record
-                later.append(opener)
-    for opener in later:
+                utterance_shards.append(opener)
+    for opener in utterance_shards:
         with opener() as handle:
             file = pq.ParquetFile(handle)
-            rows = file.read([name for name in UTTERED if name in file.schema_arrow.names]).to_pylist()
-            gone = [row for row in rows if row["record"] in known.keys]
-            known.audio.update(row["audio_sha256"] for row in gone)
-            known.bought.update(key for row in gone for key in keys_of(row))
+            rows = file.read([name for name in UTTERANCE_COLUMNS if name in file.schema_arrow.names]).to_pylist()
+            removed = [row for row in rows if row["record"] in known.keys]
+            known.audio.update(row["audio_sha256"] for row in removed)
+            known.bought.update(key for row in removed for key in keys_of(row))
     return known
 
 
@@ -119,88 +118,88 @@ def _shard(handle: IO[bytes]) -> pq.ParquetFile | None:
         return None
 
 
-def _listed(shard: pq.ParquetFile, wanted: Wanted, keys: set[str]) -> Iterator[dict[str, Any]]:
-    names = [name for name in ADDRESSES if name in shard.schema_arrow.names]
+def _listed_rows(shard: pq.ParquetFile, matcher: Matcher, keys: set[str]) -> Iterator[dict[str, Any]]:
+    names = [name for name in ADDRESS_COLUMNS if name in shard.schema_arrow.names]
     for batch in shard.iter_batches(4096):
         for row in batch.to_pylist():
-            listed = any((wanted.listed.owner if name == "owner" else wanted.address)(row[name] or "") for name in names)
-            # By its key where no column tells: whose a table's row was is known to the crawl alone.
-            if listed or row["key"] in keys:
+            is_listed = any((matcher.listed.owner if name == "owner" else matcher.is_listed)(row[name] or "") for name in names)
+            # A table's shards have no owner column: only the crawl's ledger names the key.
+            if is_listed or row["key"] in keys:
                 yield row
 
 
-def known_before(root: Path, graph: Graph) -> Content:
-    """What journals, an earlier purge and the current crawls' ledgers say was removed."""
-    found = Content()
-    for folder in snapshots(root):
-        for note in removals(folder):
-            found.images.update(note["bodies"])
-            found.texts.update(note["texts"])
-    if (root / NOTES).exists():
-        told = json.loads((root / NOTES).read_bytes())
-        for one in fields(found):
-            getattr(found, one.name).update(told.get(one.name, []))
+def read_known_removals(root: Path, graph: Graph) -> Content:
+    """Return what journals, an earlier purge and the current crawls' ledgers name as removed."""
+    removed = Content()
+    for folder in list_snapshots(root):
+        for removal in removals(folder):
+            removed.images.update(removal["bodies"])
+            removed.texts.update(removal["texts"])
+    if (root / REMOVED).exists():
+        earlier = json.loads((root / REMOVED).read_bytes())
+        for field_ in fields(removed):
+            getattr(removed, field_.name).update(earlier.get(field_.name, []))
     for dataset in graph.datasets:
         for path in sorted(graph.output("crawl", dataset).glob("ledger/*.parquet")):
             rows = read_table(path, ["kind", "key", "rule"]).to_pylist()
-            found.keys.update(row["key"] for row in rows if row["rule"] == RULE and row["kind"] == "record")
-    return found
+            removed.keys.update(row["key"] for row in rows if row["rule"] == RULE and row["kind"] == "record")
+    return removed
 
 
-def current(root: Path, graph: Graph) -> Content:
-    """What the current outputs and stores refer to."""
-    found = Content()
+def collect_current(root: Path, graph: Graph) -> Content:
+    """Return the content that the current outputs and fetch stores refer to."""
+    current = Content()
     for dataset in graph.datasets:
         for stage in graph.stages_of(dataset):
             for path in sorted(graph.output(stage, dataset).glob("shards/*.parquet")):
                 names = set(pq.read_schema(path).names)
                 if names & {"image_sha256", "audio_sha256"}:
-                    columns = names & {"key", "image_sha256", "alt", "text", "language", *UTTERED}
-                    found.rows(read_table(path, sorted(columns)).to_pylist())
-    for folder in current_snapshots(root, graph):
+                    columns = names & {"key", "image_sha256", "alt", "text", "language", *UTTERANCE_COLUMNS}
+                    current.add_rows(read_table(path, sorted(columns)).to_pylist())
+    for folder in list_current_snapshots(root, graph):
         with FetchStore(folder) as store:
-            found.images.update(entry.sha256 for entry in store if entry.sha256)
-    return found
+            current.images.update(entry.sha256 for entry in store if entry.sha256)
+    return current
 
 
-def current_snapshots(root: Path, graph: Graph) -> list[Path]:
-    """The fetch stores that the parameters name, and those they stand on."""
+def list_current_snapshots(root: Path, graph: Graph) -> list[Path]:
+    """Return the folders of the snapshots that the parameters name, and of their bases."""
     store = root / "data" / "store"
     crawls = [graph.params[dataset].get("crawl") or {} for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)]
     named = {crawl["snapshot"] for crawl in crawls if "snapshot" in crawl}
     used = {folder for name in named for folder in chain(store / name)}
-    return [folder for folder in snapshots(root) if folder in used]
+    return [folder for folder in list_snapshots(root) if folder in used]
 
 
-def snapshots(root: Path) -> list[Path]:
-    """The fetch stores' folders."""
+def list_snapshots(root: Path) -> list[Path]:
+    """Return the folder of every snapshot, sorted."""
     return sorted(path.parent for path in (root / "data" / "store").glob("*/index.jsonl"))
 
 
-def older_digests(root: Path) -> set[str]:
-    """What outputs name as their snapshot that were made of one before something was taken down from it."""
-    found: set[str] = set()
-    for folder in snapshots(root):
-        before = [note["before"] for note in removals(folder)]
-        found.update(before)
+def find_outdated_digests(root: Path) -> set[str]:
+    """Return the digests that snapshots had before something was removed from them, as outputs name their input."""
+    digests: set[str] = set()
+    for folder in list_snapshots(root):
+        before = [removal["before"] for removal in removals(folder)]
+        digests.update(before)
         if before and (folder / PINNED).exists():
             files = json.loads((folder / PINNED).read_bytes())["files"]
-            found.update(of_files(digest, files) for digest in before)
-    return found
+            digests.update(of_files(digest, files) for digest in before)
+    return digests
 
 
-def removed_content(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Content:
-    """The removed records' content that nothing current refers to, from every shard there is."""
-    found = gather(_shards(root, repo), Wanted(listed), known_before(root, graph))
-    found -= current(root, graph)
-    return found
+def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Content:
+    """Return the removed records' content that nothing current refers to, from all shards in the caches and DVC's stores."""
+    removed = collect_content(_shards(root, repo), Matcher(listed), read_known_removals(root, graph))
+    removed -= collect_current(root, graph)
+    return removed
 
 
 def _shards(root: Path, repo: Any) -> Iterator[Opener]:
     for path in sorted((root / ".hearsight" / "cache").glob("*/*/*.parquet")):
         yield partial(_open, path)
     seen: set[str] = set()
-    for objects in versions.stores(repo) if repo else ():
+    for objects in versions.open_stores(repo) if repo else ():
         for oid in objects.ids():
             if oid not in seen and not oid.endswith(".dir"):
                 seen.add(oid)
@@ -211,13 +210,13 @@ def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def answers_of(folder: Path, bodies: Collection[str]) -> set[str]:
-    """The URLs in a snapshot that were answered with one of those bodies (sha256)."""
+def find_answered_urls(folder: Path, bodies: Collection[str]) -> set[str]:
+    """Return the URLs in a snapshot whose answer has one of the ``bodies`` (sha256)."""
     with FetchStore(folder) as store:
         return {entry.url for entry in store if entry.sha256 in bodies}
 
 
-def note_down(root: Path, removed: Content) -> None:
-    """Keep the hashes of what was removed for later scans."""
-    content = {one.name: sorted(getattr(removed, one.name)) for one in fields(removed)}
-    publish_json(root / NOTES, content)
+def write_removed(root: Path, removed: Content) -> None:
+    """Write the hashes of what was removed to :data:`REMOVED`, for later scans."""
+    content = {field_.name: sorted(getattr(removed, field_.name)) for field_ in fields(removed)}
+    publish_json(root / REMOVED, content)

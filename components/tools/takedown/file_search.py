@@ -1,7 +1,7 @@
-"""Looking into one file of ours for listed things, whatever its kind: parquet, tar, WARC, SQLite, or plain bytes.
+"""Search a file of any kind for listed items: parquet, tar, WARC, SQLite, or plain bytes.
 
-A **hit** is what has to go. A **mention** is another's page, caption or address that names the listed one in its own words: it
-belongs to a record that stays, and is counted, not removed.
+A **hit** has to be deleted. A **mention** is a listed name inside someone else's page, caption or address: it belongs to a
+record that stays, so it is counted and kept.
 """
 
 from __future__ import annotations
@@ -21,47 +21,52 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.core.digests import sha256_bytes
-from components.tools.takedown.matcher import OVERLAP, Wanted
+from components.tools.takedown.matcher import OVERLAP, Matcher
 from components.web.takedown_list import RULE
 
-WORDS = frozenset({"alt", "figcaption", "text", "caption", "steps", "references", "output", "types", "labels", "words", "unseen"})
-"""Columns that hold words of people, not addresses of ours."""
-TOLD = frozenset({"value", "threshold", "detail"})
-"""A ledger's own words: in the crawl's they tell addresses of ours, in a later stage's they quote captions."""
-KEYS = ("key", "record")
+TEXT_COLUMNS = frozenset(
+    {"alt", "figcaption", "text", "caption", "steps", "references", "output", "types", "labels", "words", "unseen"}
+)
+"""Columns that quote people: a listed name in them is a mention."""
+LEDGER_COLUMNS = frozenset({"value", "threshold", "detail"})
+"""A ledger's text columns: they hold record addresses in the crawl, and quote captions in later stages."""
+KEY_COLUMNS = ("key", "record")
 PIECE = 8 * 1024 * 1024
+"""Bytes read at once."""
 BATCH = 4096
+"""Parquet rows read at once."""
 
 
 @dataclass
-class Look:
-    """What one file holds."""
+class SearchResult:
+    """The hits and mentions of one file."""
 
     hits: dict[str, int] = field(default_factory=dict)
-    """Where inside the file, and how often."""
-    told: dict[str, int] = field(default_factory=dict)
-    """The same in a ledger's words, until :meth:`settle` says what they are."""
+    """Part of the file → number of hits."""
+    in_ledger: dict[str, int] = field(default_factory=dict)
+    """The same for a ledger's text columns, until :meth:`resolve_ledger_text` decides between hits and mentions."""
     mentions: int = 0
     bytes: int = 0
+    """Size of the file."""
 
-    def hit(self, where: str, count: int = 1) -> None:
-        """Count a hit."""
-        self.hits[where] = self.hits.get(where, 0) + count
+    def add_hit(self, part: str, count: int = 1) -> None:
+        """Count hits in a part of the file."""
+        self.hits[part] = self.hits.get(part, 0) + count
 
-    def settle(self, of_the_crawl: bool) -> Look:
-        """Count a ledger's words as hits when they may be addresses of ours, else as mentions."""
-        for where, count in self.told.items():
-            if of_the_crawl:
-                self.hit(where, count)
+    def resolve_ledger_text(self, is_crawl: bool) -> SearchResult:
+        """Count matches in a ledger's text columns as hits in the crawl's ledger, as mentions in others; return self."""
+        for part, count in self.in_ledger.items():
+            if is_crawl:
+                self.add_hit(part, count)
             else:
                 self.mentions += count
-        self.told = {}
+        self.in_ledger = {}
         return self
 
 
-def of_the_crawl(where: Path) -> bool:
-    """Whether a file at that place in a project may hold addresses of ours in a ledger: all but the later stages' files."""
-    match where.parts:
+def may_hold_crawl_addresses(path: Path) -> bool:
+    """Return whether a ledger at a path relative to the project may hold record addresses: false for later stages' files."""
+    match path.parts:
         case ("data", _, stage, _, *_):
             return stage == "crawl"
         case (".hearsight", "cache", step, _, *_):
@@ -72,118 +77,122 @@ def of_the_crawl(where: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Seeker:
-    """What is looked for in files: addresses and digests (``wanted``), and the keys of removed records."""
+class FileSearch:
+    """A search of files for addresses and digests (``matcher``), and for the keys of removed records."""
 
-    wanted: Wanted
+    matcher: Matcher
     keys: frozenset[str] = frozenset()
 
-    def file(self, path: Path, *, digests: bool = True) -> Look:
-        """Look into the file at ``path``, and at its name: a small picture is named by the digest of the large one."""
-        look = self._inside(path, digests)
-        if digests and self.named(path.name):
-            look.hit("the file's name")
-        return look
+    def in_file(self, path: Path, *, digests: bool = True) -> SearchResult:
+        """Search a file's content and its name, since a thumbnail is named by the digest of its image.
 
-    def named(self, path: str) -> bool:
-        """Whether a file is called by the key or the digest of something removed."""
+        Args:
+            digests: whether digests count as hits; false for files that list what was removed.
+        """
+        result = self._search_content(path, digests)
+        if digests and self.has_removed_name(path.name):
+            result.add_hit("the file's name")
+        return result
+
+    def has_removed_name(self, path: str) -> bool:
+        """Return whether a file's name is the key or the digest of something removed."""
         stem = path.rpartition("/")[2].partition(".")[0]
-        return stem in self.keys or stem in self.wanted.digests
+        return stem in self.keys or stem in self.matcher.digests
 
-    def _inside(self, path: Path, digests: bool) -> Look:
+    def _search_content(self, path: Path, digests: bool) -> SearchResult:
         with path.open("rb") as handle:
             if handle.read(16).startswith(b"SQLite format 3"):
-                look = Look(bytes=path.stat().st_size)
-                self._sqlite(path, look)
+                result = SearchResult(bytes=path.stat().st_size)
+                self._sqlite(path, result)
                 handle.seek(0)
-                self._raw(handle, look, digests)
-                return look
+                self._raw(handle, result, digests)
+                return result
             handle.seek(0)
-            return self.stream(handle, digests=digests)
+            return self.in_stream(handle, digests=digests)
 
-    def stream(self, handle: IO[bytes], *, digests: bool = True) -> Look:
-        """Look into an open, seekable file of any kind but SQLite."""
-        look = Look(bytes=handle.seek(0, io.SEEK_END))
+    def in_stream(self, handle: IO[bytes], *, digests: bool = True) -> SearchResult:
+        """Search an open, seekable file of any kind but SQLite."""
+        result = SearchResult(bytes=handle.seek(0, io.SEEK_END))
         handle.seek(0)
         head = handle.read(512)
         handle.seek(0)
         if head[:4] == b"PAR1":
-            self._parquet(handle, look)
+            self._parquet(handle, result)
         elif head[:2] == b"\x1f\x8b":
-            self._packed(handle, look, digests)
+            self._gzip(handle, result, digests)
         elif head[257:262] == b"ustar":
-            self._tar(handle, look)
+            self._tar(handle, result)
             handle.seek(0)
-            self._raw(handle, look, False)
+            self._raw(handle, result, False)
         else:
-            self._raw(handle, look, digests)
-        return look
+            self._raw(handle, result, digests)
+        return result
 
-    def _raw(self, handle: IO[bytes], look: Look, digests: bool) -> None:
-        rest, whole = b"", hashlib.sha256()
+    def _raw(self, handle: IO[bytes], result: SearchResult, digests: bool) -> None:
+        rest, sha256 = b"", hashlib.sha256()
         while piece := handle.read(PIECE):
-            whole.update(piece)
+            sha256.update(piece)
             data = rest + piece
-            named, others = self.wanted.apart(data, digests=digests)
-            look.mentions += others
-            for found in named:
-                look.hit(found)
+            matches, mentions = self.matcher.split_mentions(data, digests=digests)
+            result.mentions += mentions
+            for match in matches:
+                result.add_hit(match)
             rest = data[-OVERLAP:]
-        if digests and whole.hexdigest() in self.wanted.digests:
-            look.hit("the whole file")
+        if digests and sha256.hexdigest() in self.matcher.digests:
+            result.add_hit("the whole file")
 
-    def _parquet(self, handle: IO[bytes], look: Look) -> None:
+    def _parquet(self, handle: IO[bytes], result: SearchResult) -> None:
         try:
             shard = pq.ParquetFile(handle)
             for batch in shard.iter_batches(BATCH):
                 table = pa.Table.from_batches([batch])
                 if "rule" in table.column_names:
-                    # What a run says of its own takedowns is hashes and keys, and stays.
+                    # Rows about takedowns hold hashes and keys only, and stay.
                     rules = table["rule"].to_pylist()
                     table = table.filter(pa.array([rule != RULE for rule in rules], pa.bool_()))
                 for name in table.column_names:
-                    for inner, value in set(strings(table[name].to_pylist(), name)):
-                        self._value(inner, value, look)
+                    for inner, value in set(iterate_strings(table[name].to_pylist(), name)):
+                        self._value(inner, value, result)
         except (pa.ArrowException, OSError):
             handle.seek(0)
-            self._raw(handle, look, True)
+            self._raw(handle, result, True)
 
-    def _value(self, name: str, value: str, look: Look) -> None:
-        if name in KEYS and value.partition(".")[0] in self.keys:
-            look.hit(f"column {name}")
+    def _value(self, name: str, value: str, result: SearchResult) -> None:
+        if name in KEY_COLUMNS and value.partition(".")[0] in self.keys:
+            result.add_hit(f"column {name}")
         elif name == "owner":
-            look.hits.update({"column owner": 1} if self.wanted.listed.owner(value) else {})
-        elif value in self.wanted.digests or (name not in WORDS | TOLD and self.wanted.address(value)):
-            look.hit(f"column {name}")
+            result.hits.update({"column owner": 1} if self.matcher.listed.owner(value) else {})
+        elif value in self.matcher.digests or (name not in TEXT_COLUMNS | LEDGER_COLUMNS and self.matcher.is_listed(value)):
+            result.add_hit(f"column {name}")
         else:
-            found, others = self.wanted.apart(value.encode("utf-8", "replace"))
-            look.mentions += others
-            if found and name in WORDS:
-                look.mentions += len(found)
-            elif found and name in TOLD:
-                look.told[f"column {name}"] = look.told.get(f"column {name}", 0) + len(found)
-            elif found:
-                look.hit(f"column {name}", len(found))
+            matches, mentions = self.matcher.split_mentions(value.encode("utf-8", "replace"))
+            result.mentions += mentions
+            if matches and name in TEXT_COLUMNS:
+                result.mentions += len(matches)
+            elif matches and name in LEDGER_COLUMNS:
+                result.in_ledger[f"column {name}"] = result.in_ledger.get(f"column {name}", 0) + len(matches)
+            elif matches:
+                result.add_hit(f"column {name}", len(matches))
 
-    def _tar(self, handle: IO[bytes], look: Look) -> None:
+    def _tar(self, handle: IO[bytes], result: SearchResult) -> None:
         try:
             with tarfile.open(fileobj=handle, mode="r:") as tar:
                 for member in tar:
                     stem = Path(member.name).name.partition(".")[0]
                     content = tar.extractfile(member) if member.isfile() else None
                     digest = sha256_bytes(content.read()) if content else ""
-                    if stem in self.keys or stem in self.wanted.digests or digest in self.wanted.digests:
-                        look.hit("a tar member")
+                    if stem in self.keys or stem in self.matcher.digests or digest in self.matcher.digests:
+                        result.add_hit("a tar member")
         except tarfile.TarError:
             return
 
-    def _packed(self, handle: IO[bytes], look: Look, digests: bool) -> None:
-        for data in members(handle):
+    def _gzip(self, handle: IO[bytes], result: SearchResult, digests: bool) -> None:
+        for data in gzip_members(handle):
             if not data.startswith(b"WARC/"):
-                named, others = self.wanted.apart(data, digests=digests)
-                look.mentions += others
-                for found in named:
-                    look.hit(found)
+                matches, mentions = self.matcher.split_mentions(data, digests=digests)
+                result.mentions += mentions
+                for match in matches:
+                    result.add_hit(match)
                 continue
             head, _, body = data.partition(b"\r\n\r\n")
             http, _, content = body.partition(b"\r\n\r\n")
@@ -191,29 +200,31 @@ class Seeker:
                 (line.partition(b":")[2].strip() for line in head.split(b"\r\n") if line.lower().startswith(b"warc-target-uri:")),
                 b"",
             )
-            if self.wanted.address(target.decode("utf-8", "replace").strip("<>")):
-                look.hit("a WARC record's target")
-            elif named := self.wanted.apart(head + b"\n" + _location(http), digests=False)[0]:
-                look.hit("a WARC record's header", len(named))
+            if self.matcher.is_listed(target.decode("utf-8", "replace").strip("<>")):
+                result.add_hit("a WARC record's target")
+            elif matches := self.matcher.split_mentions(head + b"\n" + _location(http), digests=False)[0]:
+                result.add_hit("a WARC record's header", len(matches))
             else:
-                look.mentions += len(self.wanted.in_bytes(body, digests=False))
-            if self.wanted.digests and sha256_bytes(content.removesuffix(b"\r\n\r\n")) in self.wanted.digests:
-                look.hit("a WARC record's body")
+                result.mentions += len(self.matcher.find_in_bytes(body, digests=False))
+            if self.matcher.digests and sha256_bytes(content.removesuffix(b"\r\n\r\n")) in self.matcher.digests:
+                result.add_hit("a WARC record's body")
 
-    def _sqlite(self, path: Path, look: Look) -> None:
-        """Row by row as well as raw: a value that spans pages does not lie in one piece."""
+    def _sqlite(self, path: Path, result: SearchResult) -> None:
+        """Search row by row: a value that spans pages is not contiguous in the file."""
         try:
             with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
-                for table, column, value in cells(base):
+                for table, column, value in iterate_cells(base):
                     data = value if isinstance(value, bytes) else str(value).encode()
-                    if self.wanted.in_bytes(data) or (isinstance(value, bytes) and sha256_bytes(value) in self.wanted.digests):
-                        look.hit(f"table {table}, column {column}")
+                    if self.matcher.find_in_bytes(data) or (
+                        isinstance(value, bytes) and sha256_bytes(value) in self.matcher.digests
+                    ):
+                        result.add_hit(f"table {table}, column {column}")
         except sqlite3.Error:
             return
 
 
-def cells(base: sqlite3.Connection) -> Iterator[tuple[str, str, Any]]:
-    """Every text and blob of a database, as (table, column, value)."""
+def iterate_cells(base: sqlite3.Connection) -> Iterator[tuple[str, str, Any]]:
+    """Yield every text and blob of a database as (table, column, value)."""
     for (table,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         for row in base.execute(f'PRAGMA table_info("{table}")').fetchall():
             query = f'SELECT "{row[1]}" FROM "{table}" WHERE typeof("{row[1]}") IN (\'text\', \'blob\')'
@@ -221,8 +232,8 @@ def cells(base: sqlite3.Connection) -> Iterator[tuple[str, str, Any]]:
                 yield table, row[1], value
 
 
-def members(handle: IO[bytes]) -> Iterator[bytes]:
-    """The gzip members of a file, decompressed one after the other; a torn end is passed over."""
+def gzip_members(handle: IO[bytes]) -> Iterator[bytes]:
+    """Yield the decompressed gzip members of a file; stop at a truncated one."""
     rest = b""
     while rest or (rest := handle.read(65536)):
         unpacker, pieces = zlib.decompressobj(zlib.MAX_WBITS | 16), []
@@ -235,16 +246,16 @@ def members(handle: IO[bytes]) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def strings(values: Any, name: str) -> Iterator[tuple[str, str]]:
-    """Every string inside nested lists and mappings, with the innermost name it stands under."""
+def iterate_strings(values: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (innermost name, string) for every string inside nested lists and mappings."""
     if isinstance(values, str):
         yield name, values
     elif isinstance(values, dict):
         for inner, value in values.items():
-            yield from strings(value, str(inner))
+            yield from iterate_strings(value, str(inner))
     elif isinstance(values, list):
         for value in values:
-            yield from strings(value, name)
+            yield from iterate_strings(value, name)
 
 
 def _location(http: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Writing the takedown list: one entry a thing, as a hash (``takedown.jsonl``, versioned in git)."""
+"""Write the takedown list ``takedown.jsonl`` (versioned in git): one salted hash for each listed item."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.web.takedown_list import NAME, Entry, Takedown, hashed, read_takedown, spelled_host, spelled_url
 
-SPELLED = {"url": spelled_url, "host": spelled_host, "owner": normalise_account}
-MEND = {
-    "url": "give it as http://host/path, or file:name as records have it",
-    "host": "give a bare name, as in example.org",
+NORMALISERS = {"url": spelled_url, "host": spelled_host, "owner": normalise_account}
+HINTS = {
+    "url": "give it as http://host/path, or as file:name for an image of a table",
+    "host": "give a bare name, for example example.org",
     "owner": "give the owner's name",
 }
 
 
-def spelled(kind: str, value: str) -> str:
-    """``value`` in the spelling that is hashed; raises HearsightError when it is no url, host or owner."""
-    found = SPELLED[kind](value)
-    if not found:
-        raise HearsightError(f"'{value}' is no {kind}", where="takedown", hint=MEND[kind])
-    return found
+def normalise(kind: str, value: str) -> str:
+    """Return ``value`` in the spelling that is hashed; raise HearsightError when it is no url, host or owner."""
+    normal = NORMALISERS[kind](value)
+    if not normal:
+        raise HearsightError(f"'{value}' is no {kind}", where="takedown", hint=HINTS[kind])
+    return normal
 
 
 def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, bool]:
-    """Put ``value`` on the list.
+    """Add an entry for ``value`` to the list.
 
     Args:
         root: the project's root.
         kind: url | host | owner; a host covers its subdomains.
-        value: in plain; only its hash is written.
-        reason: written in plain beside it, so it should name nothing.
+        value: as plain text; only its hash is written.
+        reason: written as plain text, so it should name nothing.
 
     Returns:
-        The entry, and whether it is new: a thing is listed once.
+        The entry, and whether it is new: a value is listed once.
 
     Raises:
-        HearsightError: the value is none of its kind, or the list cannot be read or written.
+        HearsightError: the value is not of its kind, or the list cannot be read or written.
     """
     path = root / NAME
     listed = read_takedown(path)
-    plain = spelled(kind, value)
+    plain = normalise(kind, value)
     for entry in listed.entries:
         if entry.kind == kind and entry.sha256 == hashed(entry.salt, kind, plain):
             return entry, False
@@ -60,13 +60,13 @@ def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, boo
     return entry, True
 
 
-def named_in_params(params: Any, listed: Takedown, at: str = "") -> Iterator[str]:
-    """The places of params.yaml that name something listed, as ``english.crawl.source.seeds``: a person takes it out there."""
+def find_listed_settings(params: Any, listed: Takedown, setting: str = "") -> Iterator[str]:
+    """Yield the settings of params.yaml that name something listed, as ``english.crawl.source.seeds``; a person edits them."""
     if isinstance(params, dict):
         for name, value in params.items():
-            yield from named_in_params(value, listed, f"{at}.{name}" if at else str(name))
+            yield from find_listed_settings(value, listed, f"{setting}.{name}" if setting else str(name))
     elif isinstance(params, list):
-        if any(True for item in params for _ in named_in_params(item, listed, at)):
-            yield at
+        if any(True for item in params for _ in find_listed_settings(item, listed, setting)):
+            yield setting
     elif isinstance(params, str) and (listed.url(params) or listed.host(params)):
-        yield at
+        yield setting

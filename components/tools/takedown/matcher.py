@@ -1,7 +1,7 @@
-"""Recognising a listed thing in text and bytes: by the list's hashes, or by the plain value a person gives.
+"""Recognise listed items in text and bytes, by the list's hashes or by a plain value.
 
-By hashes, every address and host name in the bytes is looked up (``crawl.naming``); with a plain value its very spelling is
-searched, so that a place no address rule foresees is found too. Content digests of removed records are recognised besides.
+By hashes, every address and host name in the bytes is looked up (``web.redaction``). A plain value is searched literally, which
+also finds it where no address rule expects it. Content digests of removed records are recognised in both cases.
 """
 
 from __future__ import annotations
@@ -11,59 +11,59 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from components.core.errors import HearsightError
-from components.tools.takedown.listing import spelled
+from components.tools.takedown.listing import normalise
 from components.web.redaction import apart, is_listed, names_in, redact, text
 from components.web.takedown_list import Entry, Takedown, hashed
 
 _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _AFTER = rb"(?![\w/?=&%~+-]|\.\w)"
 OVERLAP = 4096
-"""Bytes by which pieces of a large file overlap: longer than what is searched for."""
+"""Bytes by which pieces of a large file overlap; longer than any value that is searched for."""
 
 
-class Wanted:
-    """What is looked for."""
+class Matcher:
+    """The listed items and content digests to recognise."""
 
     def __init__(self, listed: Takedown, plain: Sequence[tuple[str, str]] = (), digests: Iterable[str] = ()) -> None:
         self.listed = listed
         self.digests = frozenset(digests)
-        """Content digests (sha256) of removed records that nothing current refers to."""
+        """sha256 of removed content that nothing current refers to."""
         self._plain = re.compile(b"|".join(map(_pattern, plain)), re.IGNORECASE) if plain else None
 
     @classmethod
-    def of_plain(cls, plain: Sequence[tuple[str, str]], digests: Iterable[str] = ()) -> Wanted:
-        """From plain (kind, value) pairs, whether or not they are on the list."""
-        values = [(kind, spelled(kind, value)) for kind, value in plain]
+    def from_plain(cls, plain: Sequence[tuple[str, str]], digests: Iterable[str] = ()) -> Matcher:
+        """Build a matcher from plain (kind, value) pairs, whether or not they are listed."""
+        values = [(kind, normalise(kind, value)) for kind, value in plain]
         return cls(Takedown(Entry(kind, "", hashed("", kind, value), "") for kind, value in values), values, digests)
 
-    def address(self, value: str) -> bool:
-        """Whether a URL or a host's name is listed."""
+    def is_listed(self, value: str) -> bool:
+        """Return whether a URL or a host name is listed."""
         return is_listed(value, self.listed)
 
-    def in_bytes(self, data: bytes, *, digests: bool = True) -> set[str]:
-        """The listed things ``data`` names, as found in it; digests of removed content too."""
-        found = {text(match) for match in self._plain.findall(data)} if self._plain else names_in(data, self.listed)
+    def find_in_bytes(self, data: bytes, *, digests: bool = True) -> set[str]:
+        """Return the listed items in ``data``, as spelled there, and with ``digests`` the digests of removed content."""
+        matches = {text(match) for match in self._plain.findall(data)} if self._plain else names_in(data, self.listed)
         if digests and self.digests:
-            found.update(token for token in map(text, _DIGEST.findall(data)) if token in self.digests)
-        return found
+            matches.update(token for token in map(text, _DIGEST.findall(data)) if token in self.digests)
+        return matches
 
-    def apart(self, data: bytes, *, digests: bool = True) -> tuple[set[str], int]:
-        """As :meth:`in_bytes`, but for what stands inside addresses of others, which is counted; see ``naming.apart``."""
-        return apart(data, self.listed, partial(self.in_bytes, digests=digests))
+    def split_mentions(self, data: bytes, *, digests: bool = True) -> tuple[set[str], int]:
+        """Return the matches outside other sites' addresses, and the number of such addresses with a match inside."""
+        return apart(data, self.listed, partial(self.find_in_bytes, digests=digests))
 
-    def in_text(self, value: str, *, digests: bool = True) -> set[str]:
-        """What of :meth:`apart` is no mention."""
-        return self.apart(value.encode("utf-8", "replace"), digests=digests)[0]
+    def find_in_text(self, value: str, *, digests: bool = True) -> set[str]:
+        """Return the matches in a text that are no mentions."""
+        return self.split_mentions(value.encode("utf-8", "replace"), digests=digests)[0]
 
     def redact(self, value: str) -> str:
-        """``value`` with every listed address in it replaced by what stands for it."""
-        return redact(value, self.listed, partial(self.in_bytes, digests=False))
+        """Replace every listed address in ``value`` by its hash."""
+        return redact(value, self.listed, partial(self.find_in_bytes, digests=False))
 
 
 def _pattern(pair: tuple[str, str]) -> bytes:
     kind, value = pair
     if not value:
-        raise HearsightError(f"an empty {kind} cannot be looked for", where="takedown", hint="give one")
+        raise HearsightError(f"an empty {kind} cannot be searched for", where="takedown", hint=f"give a {kind}")
     before = rb"(?<![a-z0-9-])" if kind == "host" else rb"(?<!\w)"
     after = rb"(?![a-z0-9-]|\.[a-z0-9])" if kind == "host" else _AFTER
     return before + re.escape(value.encode()) + after

@@ -1,7 +1,7 @@
-"""Removing what older runs left of the records that were taken down.
+"""Delete what older runs left of listed records.
 
-First looks everywhere and says what would go (``plan``); does it only when asked. Models that saw a removed record are tagged
-before the evidence goes, and what was removed is noted down by hash, so that a later scan can still tell.
+``plan`` lists what would be deleted; deletion happens only on request. Models trained on a removed record are tagged before
+the evidence is deleted, and the hashes of what was removed are kept for later scans.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.execution.process import sole_writer
 from components.tools.takedown import evidence, searchable
-from components.tools.takedown.file_search import Seeker
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import Plan, make_plan
 from components.web.takedown_list import NAME, Takedown, read_takedown
 
 
 def purge(root: Path, *, apply: bool) -> Plan:
-    """Find, and with ``apply`` remove, what older runs hold of anything on the list.
+    """Find, and with ``apply`` delete, what older runs hold of listed items; return the plan.
 
     Raises:
-        HearsightError: the list is empty; an output of the current chain still holds something (run ``dvc repro`` first);
-            a stage is running; a remote cannot be reached. Nothing was removed then, but by the last one's repetition.
+        HearsightError: the list is empty; an output of the current chain still holds a listed item (run ``dvc repro`` first);
+            a stage is running; a remote cannot be reached.
     """
     listed = read_takedown(root / NAME)
     if not listed:
-        raise HearsightError("lists nothing", where=root / NAME, hint="add to it with `hearsight takedown add`")
+        raise HearsightError("lists nothing", where=root / NAME, hint="add an entry with `hearsight takedown add`")
     graph = load_graph(root)
     with ExitStack() as locks:
         for dataset in graph.datasets:
@@ -44,20 +44,21 @@ def purge(root: Path, *, apply: bool) -> Plan:
         if apply:
             for (name, version), grade in plan.models.items():
                 assert tracker is not None
-                tracker.mark(name, version, grade)
+                tracker.tag_model(name, version, grade)
             for model, grade in plan.searches.items():
                 assert tracker is not None
-                searchable.mark(tracker, model, grade)
-            evidence.note_down(root, removed)
+                searchable.tag_search_model(tracker, model, grade)
+            evidence.write_removed(root, removed)
             for item in plan.items:
                 item.remove()
     return plan
 
 
 def open_repo(root: Path, locks: ExitStack) -> Any:
-    """DVC's repository, locked against a `dvc repro`; None in a folder that is none."""
+    """Open DVC's repository and lock it against `dvc repro`; return None where there is no DVC repository."""
     if not (root / ".dvc").is_dir():
         return None
+    # DVC takes a second to import.
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 
@@ -66,34 +67,34 @@ def open_repo(root: Path, locks: ExitStack) -> Any:
         locks.enter_context(repo.lock)
     except DvcException as error:
         raise HearsightError(
-            f"is in use ({' '.join(str(error).split())[:200]})", where="dvc", hint="wait for it to end"
+            f"is in use ({' '.join(str(error).split())[:200]})", where="dvc", hint="wait until the other command ends"
         ) from None
     return repo
 
 
 def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
-    """Refuse while an output of the chain names something listed or is of an older input: it would be taken for current."""
-    seeker = Seeker(Wanted(listed))
+    """Raise HearsightError when an output of the chain names something listed or was made from an older input."""
+    search = FileSearch(Matcher(listed))
     for dataset in graph.datasets:
         for stage in graph.stages_of(dataset):
             out = graph.output(stage, dataset)
             _require_fresh(root, out)
             for path in sorted([*out.glob("shards/*.parquet"), *out.glob("ledger/*.parquet")]):
-                if seeker.file(path).settle(stage == "crawl").hits:
+                if search.in_file(path).resolve_ledger_text(stage == "crawl").hits:
                     raise HearsightError(
                         "still holds what is listed",
                         where=path,
-                        hint="run `dvc repro` first: a purge clears what older runs left",
+                        hint="run `dvc repro` first: a purge deletes what older runs left",
                     )
 
 
 def _require_fresh(root: Path, out: Path) -> None:
-    told = lineage_path(out)
-    for parent in json.loads(told.read_bytes())["parents"] if told.exists() else ():
-        made_from = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
-        if made_from and (not made_from.exists() or sha256_file(made_from) != parent["manifest_sha256"]):
+    lineage = lineage_path(out)
+    for parent in json.loads(lineage.read_bytes())["parents"] if lineage.exists() else ():
+        manifest = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
+        if manifest and (not manifest.exists() or sha256_file(manifest) != parent["manifest_sha256"]):
             raise HearsightError(
                 f"was made from an older {parent['output']}",
                 where=out,
-                hint="run `dvc repro` first: a purge clears what older runs left",
+                hint="run `dvc repro` first: a purge deletes what older runs left",
             )

@@ -1,6 +1,6 @@
-"""The proof: every file of ours is looked into for what was taken down, and what is left is named.
+"""Search every file of the project for listed items and report what is left.
 
-Goes by the list's hashes, or by a plain value, whose very spelling is then searched in all bytes. Read only.
+The search goes by the list's hashes, or by a plain value, which is searched literally in all bytes. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tools.takedown import evidence, searchable, versions
-from components.tools.takedown.file_search import Look, Seeker, of_the_crawl
-from components.tools.takedown.matcher import Wanted
-from components.tools.takedown.plan import current_digests, seen_by_snapshot
+from components.tools.takedown.file_search import FileSearch, SearchResult, may_hold_crawl_addresses
+from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.plan import current_digests, find_maybe_tainted
 from components.tools.takedown.purge import open_repo
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.takedown_journal import JOURNAL
 from components.web.takedown_list import NAME, read_takedown
 
-PLACES = ("data", "reports", ".hearsight", "mlartifacts", "dvc.lock", "params.yaml")
-"""Looked through file by file; DVC's cache and remotes follow by object, ``mlflow.db`` by value."""
+SEARCHED = ("data", "reports", ".hearsight", "mlartifacts", "dvc.lock", "params.yaml")
+"""Paths searched file by file; DVC's cache and remotes are searched by object, ``mlflow.db`` by value."""
 SKIPPED = ("data/packages",)
-"""The sample's packages stand for the web itself: they are what is crawled, not what was made of it."""
+"""The sample's packages stand for the web: they are the source of a crawl, not its result."""
 
 
 @dataclass
 class Report:
-    """What a scan saw."""
+    """The result of a scan."""
 
     files: int = 0
     bytes: int = 0
     mentions: int = 0
-    """Listed addresses that pages or captions of others name in their own words: those records stay."""
+    """Listed names inside other people's pages or captions: those records stay."""
     left: list[dict[str, Any]] = field(default_factory=list)
-    """Places that hold something listed: where, what, how often."""
+    """Hits: ``where``, ``what``, and ``times``."""
     models: list[dict[str, str]] = field(default_factory=list)
-    """Registered versions that saw a removed record."""
+    """Registered versions trained on a removed record: ``model``, and ``tainted`` (``yes`` or ``maybe``)."""
     remotes: list[str] = field(default_factory=list)
-    """DVC's stores that were looked through."""
+    """DVC's stores that were searched."""
 
-    def take(self, where: str, look: Look) -> None:
-        """Count one file."""
+    def add(self, where: str, result: SearchResult) -> None:
+        """Add the result of one file."""
         self.files += 1
-        self.bytes += look.bytes
-        self.mentions += look.mentions
-        self.left += [{"where": where, "what": what, "times": times} for what, times in sorted(look.hits.items())]
+        self.bytes += result.bytes
+        self.mentions += result.mentions
+        self.left += [{"where": where, "what": what, "times": times} for what, times in sorted(result.hits.items())]
 
 
 def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
-    """Look everywhere.
+    """Search the project's files, DVC's stores and MLflow for listed items.
 
     Args:
         root: the project's root.
-        plain: (kind, value) pairs in plain; none goes by the list's hashes, over every address found.
+        plain: plain (kind, value) pairs to search for; empty to search for the list's hashes.
 
     Raises:
         HearsightError: nothing is listed and nothing is given, or a remote cannot be reached.
@@ -65,62 +65,62 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
     listed = read_takedown(root / NAME)
     if not listed and not plain:
         raise HearsightError("lists nothing", where=root / NAME, hint="give --host, --url or --owner, or add one")
-    flush_or_warn(root)  # what waits to be logged lies in MLflow then, where it is found
+    flush_or_warn(root)  # so that queued run records are searched in MLflow
     graph = load_graph(root)
-    removed = evidence.known_before(root, graph)
-    removed -= evidence.current(root, graph)
-    wanted = Wanted.of_plain(plain, removed.digests) if plain else Wanted(listed, digests=removed.digests)
-    seeker = Seeker(wanted, frozenset(removed.keys))
+    removed = evidence.read_known_removals(root, graph)
+    removed -= evidence.collect_current(root, graph)
+    matcher = Matcher.from_plain(plain, removed.digests) if plain else Matcher(listed, digests=removed.digests)
+    search = FileSearch(matcher, frozenset(removed.keys))
     report = Report()
     for path in _files(root):
-        # The journals hold the hashes of what was removed: addresses in them would be a hit, hashes are not.
-        hashes = path.name not in (JOURNAL, evidence.NOTES.name)
-        where = path.relative_to(root)
-        report.take(where.as_posix(), seeker.file(path, digests=hashes).settle(of_the_crawl(where)))
+        # Journals list the hashes of what was removed, so a hash in them is no hit; an address is.
+        digests = path.name not in (JOURNAL, evidence.REMOVED.name)
+        relative = path.relative_to(root)
+        result = search.in_file(path, digests=digests).resolve_ledger_text(may_hold_crawl_addresses(relative))
+        report.add(relative.as_posix(), result)
     with ExitStack() as locks:
-        held = _stored(root, open_repo(root, locks), seeker, report)
-    if Tracker.there(root):
-        _tracked(root, Tracker(root), seeker, held, report)
+        tainted = _scan_dvc(root, open_repo(root, locks), search, report)
+    if Tracker.exists(root):
+        _scan_mlflow(root, Tracker(root), search, tainted, report)
     return report
 
 
 def _files(root: Path) -> Iterator[Path]:
-    for place in PLACES:
-        start = root / place
+    for name in SEARCHED:
+        start = root / name
         for path in [start] if start.is_file() else sorted(start.rglob("*")):
-            name = path.relative_to(root).as_posix()
-            if path.is_file() and not path.is_symlink() and not name.startswith(SKIPPED):
+            if path.is_file() and not path.is_symlink() and not path.relative_to(root).as_posix().startswith(SKIPPED):
                 yield path
 
 
-def _stored(root: Path, repo: Any, seeker: Seeker, report: Report) -> set[str]:
-    held: set[str] = set()
-    known: dict[str, Look] = {}
-    for objects in versions.stores(repo) if repo else ():
-        stored = versions.find(objects, seeker, set(), known)
-        held |= stored.held
+def _scan_dvc(root: Path, repo: Any, search: FileSearch, report: Report) -> set[str]:
+    """Search DVC's stores; return the digests of the outputs that hold a removed record."""
+    tainted: set[str] = set()
+    searched: dict[str, SearchResult] = {}
+    for objects in versions.open_stores(repo) if repo else ():
+        tainted |= versions.find_outdated(objects, search, set(), searched).tainted
         report.remotes.append(objects.name)
         for oid in objects.ids():
-            if oid in known:
-                report.take(f"{objects.name}: {oid}", known[oid])
-        for path, content in objects.run_files():
-            look = Look(bytes=len(content))
-            look.hits = dict.fromkeys(seeker.wanted.in_text(content), 1)
-            report.take(f"{objects.name}: {path.removeprefix(f'{root}/')}", look)
-    return held
+            if oid in searched:
+                report.add(f"{objects.name}: {oid}", searched[oid])
+        for path, content in objects.run_cache_files():
+            result = SearchResult(bytes=len(content))
+            result.hits = dict.fromkeys(search.matcher.find_in_text(content), 1)
+            report.add(f"{objects.name}: {path.removeprefix(f'{root}/')}", result)
+    return tainted
 
 
-def _tracked(root: Path, tracker: Tracker, seeker: Seeker, held: set[str], report: Report) -> None:
-    current, maybe = current_digests(root), seen_by_snapshot(root, tracker)
+def _scan_mlflow(root: Path, tracker: Tracker, search: FileSearch, tainted: set[str], report: Report) -> None:
+    current, maybe_tainted = current_digests(root), find_maybe_tainted(root, tracker)
     if tracker.database is None:
-        for place, times in tracker.places(seeker).items():
-            report.left.append({"where": f"mlflow: {place}", "what": "an address", "times": times})
-        for artefact in tracker.artefacts(seeker, (), current):
+        for column, times in tracker.count_addresses(search).items():
+            report.left.append({"where": f"mlflow: {column}", "what": "an address", "times": times})
+        for artefact in tracker.find_artefacts(search, (), current):
             report.left.append({"where": artefact.name, "what": "an address", "times": 1})
     else:
         for path in sorted(tracker.database.parent.glob(f"{tracker.database.name}*")):
-            report.take(path.name, seeker.file(path))
-    for model in searchable.tainted(tracker, seeker, held, maybe, current):
-        report.left.append({"where": model.name, "what": "a search index made of it", "times": 1})
-    models = tracker.models(held, maybe)
+            report.add(path.name, search.in_file(path))
+    for model in searchable.find_tainted(tracker, search, tainted, maybe_tainted, current):
+        report.left.append({"where": model.name, "what": "a search index made from it", "times": 1})
+    models = tracker.find_tainted_models(tainted, maybe_tainted)
     report.models = [{"model": f"{name}/{version}", "tainted": grade} for (name, version), grade in sorted(models.items())]

@@ -1,9 +1,9 @@
-"""Search indexes that MLflow serves: unlike weights they hold pictures and captions, so those made of something removed go.
+"""Find and delete search indexes in MLflow that were made from something removed.
 
-Such a model is a LoggedModel of type ``search`` with versions in the registry (``core.tracking_search``). No run has its files:
-they lie under the LoggedModel's own address. It goes when it is **older** (its output's digest is not that of the current
-chain) and its output came from a tainted one, or its files hold something removed. One that somebody deleted in MLflow counts for
-as long as its files lie there: MLflow only hides it.
+Unlike weights, a search index holds images and captions. It is a LoggedModel of type ``search`` with versions in the registry
+(``tracking.search_models``); its files lie under the LoggedModel's own address, not a run's. It is deleted when it is **older**
+(its output's digest is not one of the current chain) and its output descends from a tainted one, or its files hold something
+removed. MLflow only hides a deleted LoggedModel, so one whose files still exist counts too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from components.core.errors import HearsightError
-from components.tools.takedown.file_search import Seeker
-from components.tools.takedown.tracked import MAY, SAW, TAINTED, Tracker
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker
 from components.tracking.record import TAG
 from components.tracking.search_models import KIND
 
@@ -38,94 +38,95 @@ class SearchModel:
     """One search index in MLflow."""
 
     model_id: str
-    """The LoggedModel's; empty where only a version of the registry is left."""
+    """The LoggedModel's id; empty where only a version in the registry is left."""
     address: str
-    """Where its files lie; empty where they are gone."""
+    """Location of its files; empty where there are none."""
     digest: str
-    """The index output's."""
+    """Digest of the index's output."""
     versions: tuple[tuple[str, str], ...] = ()
     """(name, version) in the registry."""
-    mark: str = ""
-    """What an earlier purge tagged it with."""
-    hidden: bool = False
-    """Whether somebody deleted the LoggedModel."""
+    tainted: str = ""
+    """The grade that an earlier purge tagged it with."""
+    deleted: bool = False
+    """Whether the LoggedModel was deleted in MLflow."""
 
     @property
     def name(self) -> str:
-        told = ", ".join("/".join(version) for version in self.versions) or "not registered"
-        return f"mlflow search model {told} ({self.model_id or 'no logged model'})"
+        versions = ", ".join("/".join(version) for version in self.versions) or "not registered"
+        return f"mlflow search model {versions} ({self.model_id or 'no logged model'})"
 
 
-def tainted(
-    tracker: Tracker, seeker: Seeker, held: Collection[str], maybe: Collection[str], current: Collection[str]
+def find_tainted(
+    tracker: Tracker, search: FileSearch, tainted: Collection[str], maybe_tainted: Collection[str], current: Collection[str]
 ) -> dict[SearchModel, str]:
-    """The search models that go → ``yes``, or ``maybe`` where only the snapshot is known to have held what was removed.
+    """Return the search models to delete → ``yes``, or ``maybe`` where only the snapshot is known to have held a removed item.
 
     Args:
-        held: digests of outputs in which something removed was found.
-        maybe: digests of outputs that came from a snapshot it was in.
+        tainted: digests of outputs that hold something removed.
+        maybe_tainted: digests of outputs made from a snapshot that held it.
         current: digests of the outputs of the current chain, which stay.
     """
-    found, saw = {}, tracker.descendants(held)
+    grades, descendants = {}, tracker.add_descendants(tainted)
     for model in _all(tracker):
         if model.digest in current:
             continue
-        if grade := model.mark or (SAW if model.digest in saw else MAY if model.digest in maybe else ""):
-            found[model] = grade
-        elif _holds(model, seeker):
-            found[model] = SAW
-    return found
+        if grade := model.tainted or (YES if model.digest in descendants else MAYBE if model.digest in maybe_tainted else ""):
+            grades[model] = grade
+        elif _has_hits(model, search):
+            grades[model] = YES
+    return grades
 
 
-def mark(tracker: Tracker, model: SearchModel, grade: str) -> None:
-    """Tag what goes, so that a purge that is cut off after the evidence went still knows it."""
-    if model.model_id and not model.hidden:
+def tag_search_model(tracker: Tracker, model: SearchModel, grade: str) -> None:
+    """Tag a model before its deletion, so that the next purge finishes one that was interrupted."""
+    if model.model_id and not model.deleted:
         tracker.client.set_logged_model_tags(model.model_id, {TAINTED: grade})
     for name, version in model.versions:
-        tracker.mark(name, version, grade)
+        tracker.tag_model(name, version, grade)
 
 
-def remove(tracker: Tracker, model: SearchModel) -> None:
-    """Remove files, versions and LoggedModel; the last one last, for by it a next purge finds what is left.
+def delete_search_model(tracker: Tracker, model: SearchModel) -> None:
+    """Delete files, versions and, last, the LoggedModel, by which a next purge finds what is left.
 
     Raises:
         HearsightError: its files lie in another project.
     """
-    if folder := foreign(tracker, model):
-        raise HearsightError("lies outside of this project", where=folder, hint="purge in the project it belongs to")
+    if folder := find_foreign_folder(tracker, model):
+        raise HearsightError("lies outside of this project", where=folder, hint="run the purge in the project it belongs to")
     if model.address:
+        # MLflow takes seconds to import.
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
         get_artifact_repository(model.address).delete_artifacts()
     for name, version in model.versions:
         tracker.client.delete_model_version(name, version)
-    if model.model_id and not model.hidden:
+    if model.model_id and not model.deleted:
         tracker.client.delete_logged_model(model.model_id)
 
 
-def foreign(tracker: Tracker, model: SearchModel) -> Path | None:
-    """The folder of its files where they lie in another project (see :meth:`Tracker.foreign`)."""
-    folder = tracker.foreign(model.address) if model.address else None
+def find_foreign_folder(tracker: Tracker, model: SearchModel) -> Path | None:
+    """Return the folder of the model's files if it lies in another project; see :meth:`Tracker.find_foreign_folder`."""
+    folder = tracker.find_foreign_folder(model.address) if model.address else None
     return folder if folder and folder.exists() else None
 
 
 def _all(tracker: Tracker) -> list[SearchModel]:
-    """Every search model: logged, deleted but still with files, or left in the registry alone."""
+    """Return every search model: logged, deleted with files left, or in the registry only."""
     versions: dict[str, list[ModelVersion]] = defaultdict(list)
-    for version in tracker.versions(KIND):
+    for version in tracker.list_versions(KIND):
         model_id = version.model_id or str(version.source).removeprefix("models:/").partition("/")[0]
         versions[model_id].append(version)
-    found = []
-    for model_id, address, tags, hidden in [*_logged(tracker), *_hidden(tracker)]:
-        found.append(_model(model_id, address, tags, versions.pop(model_id, []), hidden))
-    return [*found, *(_model("", "", {}, several, False) for several in versions.values())]
+    models = []
+    for model_id, address, tags, deleted in [*_logged(tracker), *_deleted(tracker)]:
+        models.append(_model(model_id, address, tags, versions.pop(model_id, []), deleted))
+    return [*models, *(_model("", "", {}, registered, False) for registered in versions.values())]
 
 
-def _model(model_id: str, address: str, tags: dict[str, str], versions: list[ModelVersion], hidden: bool) -> SearchModel:
-    several = [tags, *(version.tags for version in versions)]
-    digest, marked = (next((told[name] for told in several if told.get(name)), "") for name in (f"{TAG}output_digest", TAINTED))
-    named = tuple(sorted((version.name, str(version.version)) for version in versions))
-    return SearchModel(model_id, address, digest, named, marked, hidden)
+def _model(model_id: str, address: str, tags: dict[str, str], versions: list[ModelVersion], deleted: bool) -> SearchModel:
+    all_tags = [tags, *(version.tags for version in versions)]
+    digest, grade = (next((tags[name] for tags in all_tags if tags.get(name)), "") for name in (f"{TAG}output_digest", TAINTED))
+    names = tuple(sorted((version.name, str(version.version)) for version in versions))
+    return SearchModel(model_id, address, digest, names, grade, deleted)
 
 
 def _logged(tracker: Tracker) -> Iterator[tuple[str, str, dict[str, str], bool]]:
@@ -140,23 +141,24 @@ def _logged(tracker: Tracker) -> Iterator[tuple[str, str, dict[str, str], bool]]
             return
 
 
-def _hidden(tracker: Tracker) -> Iterator[tuple[str, str, dict[str, str], bool]]:
-    """Deleted ones whose files still lie in a folder; no client lists them, so only an SQLite tracker tells."""
+def _deleted(tracker: Tracker) -> Iterator[tuple[str, str, dict[str, str], bool]]:
+    """Yield deleted models whose files still exist; MLflow's client does not list them, only the SQLite database does."""
     if tracker.database is None:
         return
-    told: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    tags_by_model: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     with closing(sqlite3.connect(tracker.database, timeout=120)) as base:
         rows: list[tuple[str, str, Any, Any]] = base.execute(DELETED, (KIND,)).fetchall()
     for model_id, address, name, value in rows:
-        told[model_id, address][name] = value
-    for (model_id, address), tags in told.items():
-        where = urlsplit(address)
-        if where.scheme in ("", "file") and any(Path(unquote(where.path)).glob("*")):
+        tags_by_model[model_id, address][name] = value
+    for (model_id, address), tags in tags_by_model.items():
+        url = urlsplit(address)
+        if url.scheme in ("", "file") and any(Path(unquote(url.path)).glob("*")):
             yield model_id, address, tags, True
 
 
-def _holds(model: SearchModel, seeker: Seeker) -> bool:
-    """Whether a file of it holds something removed; files that are not there hold nothing."""
+def _has_hits(model: SearchModel, search: FileSearch) -> bool:
+    """Return whether one of the model's files holds something removed; false when they do not exist."""
+    # MLflow takes seconds to import.
     from mlflow.exceptions import MlflowException
     from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
@@ -167,4 +169,4 @@ def _holds(model: SearchModel, seeker: Seeker) -> bool:
             folder = Path(get_artifact_repository(model.address).download_artifacts("", scratch))
         except (MlflowException, OSError):
             return False
-        return any(seeker.file(path).hits for path in sorted(folder.rglob("*")) if path.is_file())
+        return any(search.in_file(path).hits for path in sorted(folder.rglob("*")) if path.is_file())

@@ -1,9 +1,9 @@
-"""What MLflow keeps: artefacts of older runs, addresses in parameters, and models that saw what was removed.
+"""Find and clear removed records in MLflow: artefacts of older runs, addresses in parameters, and tainted models.
 
-Runs are told apart by digests: a run is **older** when its output's digest is not that of the current chain. An older run whose
-output came from a tainted one loses the files it logged; its parameters and its copy of ``lineage.json`` keep everything but the
-listed addresses, so that lineage still walks. Weights stay: what to do with a model is its owner's decision, so it is listed
-and tagged ``hearsight.tainted``. Search indexes, which hold pictures, are ``searchable``'s.
+A run is **older** when its output's digest is not one of the current chain. An older run whose output descends from a tainted
+one loses its logged files; its parameters and its copy of ``lineage.json`` lose only the listed addresses, so that
+``hearsight lineage`` still works. Weights stay: a model's owner decides what happens to it, so it is reported and tagged
+``hearsight.tainted``. Search indexes, which hold images, are in ``searchable``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from urllib.parse import unquote, urlsplit
 from components.core.digests import canonical_json, digest_value
 from components.core.errors import HearsightError
 from components.core.records import MODEL_STAGES
-from components.tools.takedown.caches import clean
-from components.tools.takedown.file_search import Seeker, cells
+from components.tools.takedown.caches import compact_database
+from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tracking.lineage import LineageWalk
 from components.tracking.lineage_records import tag
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 TAINTED = f"{TAG}tainted"
-SAW, MAY = "yes", "maybe"
-TOLD = "output/lineage.json"
+YES, MAYBE = "yes", "maybe"
+"""Grades of a tainted model: trained on a removed record; trained on a snapshot that held one."""
+LINEAGE = "output/lineage.json"
+"""A run's artefact that is redacted instead of deleted."""
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """One logged file that goes (``redact`` false) or loses its addresses."""
+    """One logged file to delete, or to redact."""
 
     run: Run
     path: str
@@ -51,7 +53,7 @@ class Artefact:
 
 
 class Tracker:
-    """The project's MLflow."""
+    """The project's MLflow: a server, or the SQLite database ``mlflow.db``."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.uri = root, tracking_uri(root)
@@ -60,13 +62,13 @@ class Tracker:
         self.runs = [run for experiment in experiments for run in self._all(experiment)]
 
     @staticmethod
-    def there(root: Path) -> bool:
-        """Whether there is anything to ask: a server named by the environment, or the project's own database."""
+    def exists(root: Path) -> bool:
+        """Return whether the environment names a server, or the project has a database."""
         return not tracking_uri(root).startswith("sqlite:") or (root / "mlflow.db").exists()
 
     @property
     def database(self) -> Path | None:
-        """The SQLite file, where the tracker is one."""
+        """The SQLite file; None for a server."""
         return Path(self.uri.removeprefix("sqlite:///")) if self.uri.startswith("sqlite:") else None
 
     def _all(self, experiment: str) -> Iterator[Run]:
@@ -77,39 +79,39 @@ class Tracker:
             if not (token := page.token):
                 return
 
-    def descendants(self, digests: Collection[str]) -> set[str]:
-        """``digests`` and those of every output that came from one of them, by the runs' parents."""
-        found = set(digests)
+    def add_descendants(self, digests: Collection[str]) -> set[str]:
+        """Return ``digests`` and the digests of all outputs made from them, by the runs' parents."""
+        descendants = set(digests)
         while True:
             more = (
                 {
                     tag(run, "output_digest")
                     for run in self.runs
-                    if any(dataset_of(parent)[1] in found for parent in json.loads(tag(run, "parents") or "[]"))
+                    if any(dataset_of(parent)[1] in descendants for parent in json.loads(tag(run, "parents") or "[]"))
                 }
-                - found
+                - descendants
                 - {""}
             )
             if not more:
-                return found
-            found |= more
+                return descendants
+            descendants |= more
 
-    def foreign(self, uri: str) -> Path | None:
-        """The folder that artefacts' address names when it lies neither in this project nor beside the SQLite database.
+    def find_foreign_folder(self, uri: str) -> Path | None:
+        """Return the folder of an artefact address when it lies neither in this project nor beside the SQLite database.
 
-        Artefact addresses are absolute: in a copied project they still lead into the one it was copied from.
+        Artefact addresses are absolute: in a copied project they point into the original.
         """
         address = urlsplit(uri)
         if self.database is None or address.scheme not in ("", "file"):
             return None
         folder = Path(unquote(address.path)).resolve()
-        ours = (self.root.resolve(), self.database.resolve().parent)
-        return None if any(folder.is_relative_to(home) for home in ours) else folder
+        inside = (self.root.resolve(), self.database.resolve().parent)
+        return None if any(folder.is_relative_to(parent) for parent in inside) else folder
 
     # -- artefacts -------------------------------------------------------------------------------------------------
 
-    def artefacts(self, seeker: Seeker, tainted: Collection[str], current: Collection[str]) -> Iterator[Artefact]:
-        """The logged files that hold something removed, or were made from what did."""
+    def find_artefacts(self, search: FileSearch, tainted: Collection[str], current: Collection[str]) -> Iterator[Artefact]:
+        """Yield the logged files that hold something removed, or that older runs with a ``tainted`` output logged."""
         with tempfile.TemporaryDirectory() as scratch:
             for run in self.runs:
                 digest = tag(run, "output_digest")
@@ -117,8 +119,8 @@ class Tracker:
                 for path in self._files(run.info.run_id, ""):
                     if older and not path.startswith("output/"):
                         yield Artefact(run, path, redact=False)
-                    elif seeker.file(Path(self.client.download_artifacts(run.info.run_id, path, scratch))).hits:
-                        yield Artefact(run, path, redact=path == TOLD)
+                    elif search.in_file(Path(self.client.download_artifacts(run.info.run_id, path, scratch))).hits:
+                        yield Artefact(run, path, redact=path == LINEAGE)
 
     def _files(self, run_id: str, folder: str) -> Iterator[str]:
         for item in self.client.list_artifacts(run_id, folder or None):
@@ -127,109 +129,112 @@ class Tracker:
             else:
                 yield item.path
 
-    def clear(self, artefact: Artefact, seeker: Seeker) -> None:
-        """Remove an artefact, or log it again without the listed addresses and fix the tag that speaks of it."""
+    def clear_artefact(self, artefact: Artefact, search: FileSearch) -> None:
+        """Delete an artefact, or replace it by a redacted copy and update the tag with its parameters' digest."""
+        # MLflow takes seconds to import.
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
         run_id = artefact.run.info.run_id
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
-            told = json.loads(seeker.wanted.redact(local.read_text(encoding="utf-8"))) if local else None
-            if folder := self.foreign(artefact.run.info.artifact_uri):
-                raise HearsightError("lies outside of this project", where=folder, hint="purge in the project it belongs to")
+            lineage = json.loads(search.matcher.redact(local.read_text(encoding="utf-8"))) if local else None
+            if folder := self.find_foreign_folder(artefact.run.info.artifact_uri):
+                raise HearsightError(
+                    "lies outside of this project", where=folder, hint="run the purge in the project it belongs to"
+                )
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
-            if told is not None and local is not None:
-                told["params_sha256"] = digest_value(told["params"])
-                copy = Path(scratch) / "made" / local.name
+            if lineage is not None and local is not None:
+                lineage["params_sha256"] = digest_value(lineage["params"])
+                copy = Path(scratch) / "redacted" / local.name
                 copy.parent.mkdir()
-                copy.write_text(canonical_json(told), encoding="utf-8")
+                copy.write_text(canonical_json(lineage), encoding="utf-8")
                 self.client.log_artifact(run_id, str(copy), artefact.path.rpartition("/")[0])
-                self.client.set_tag(run_id, f"{TAG}params_sha256", told["params_sha256"])
+                self.client.set_tag(run_id, f"{TAG}params_sha256", lineage["params_sha256"])
 
     # -- the database ----------------------------------------------------------------------------------------------
 
-    def places(self, seeker: Seeker) -> dict[str, int]:
-        """Where the database names something listed: ``table.column`` → values."""
-        found: dict[str, int] = {}
+    def count_addresses(self, search: FileSearch) -> dict[str, int]:
+        """Return how many values name something listed, by ``table.column``, or by run and name for a server."""
+        counts: dict[str, int] = {}
         if self.database is None:
             for run in self.runs:
                 for name, value in [*run.data.params.items(), *run.data.tags.items()]:
-                    if seeker.wanted.in_text(value, digests=False):
-                        found[f"run {run.info.run_id[:8]}, {name}"] = 1
-            return found
+                    if search.matcher.find_in_text(value, digests=False):
+                        counts[f"run {run.info.run_id[:8]}, {name}"] = 1
+            return counts
         with closing(sqlite3.connect(self.database, timeout=120)) as base:
-            for table, column, value in cells(base):
-                if isinstance(value, str) and seeker.wanted.in_text(value, digests=False):
-                    found[f"{table}.{column}"] = found.get(f"{table}.{column}", 0) + 1
-        return found
+            for table, column, value in iterate_cells(base):
+                if isinstance(value, str) and search.matcher.find_in_text(value, digests=False):
+                    counts[f"{table}.{column}"] = counts.get(f"{table}.{column}", 0) + 1
+        return counts
 
-    def redact(self, seeker: Seeker) -> None:
-        """Replace the listed addresses in an SQLite tracker; MLflow itself lets no parameter be changed."""
+    def redact_database(self, search: FileSearch) -> None:
+        """Replace the listed addresses in the SQLite database, since MLflow's client cannot change a parameter."""
         assert self.database is not None
         with closing(sqlite3.connect(self.database, timeout=120)) as base:
             base.execute("PRAGMA secure_delete = ON")
             changes = [
-                (table, column, seeker.wanted.redact(value), value)
-                for table, column, value in cells(base)
-                if isinstance(value, str) and seeker.wanted.in_text(value, digests=False)
+                (table, column, search.matcher.redact(value), value)
+                for table, column, value in iterate_cells(base)
+                if isinstance(value, str) and search.matcher.find_in_text(value, digests=False)
             ]
             for table, column, new, old in changes:
                 base.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE "{column}" = ?', (new, old))
-            clean(base)
+            compact_database(base)
 
     # -- models ----------------------------------------------------------------------------------------------------
 
-    def models(self, held: Collection[str], maybe: Collection[str]) -> dict[tuple[str, str], str]:
-        """Registered versions that saw a removed record, but for search indexes: (name, version) → ``yes`` or ``maybe``.
+    def find_tainted_models(self, tainted: Collection[str], maybe_tainted: Collection[str]) -> dict[tuple[str, str], str]:
+        """Return registered versions trained on a removed record, without search indexes: (name, version) → ``yes`` or ``maybe``.
 
         Args:
-            held: digests of outputs in which a removed record was found.
-            maybe: digests of outputs that came from a snapshot it was in: whether the record passed every filter is not known.
+            tainted: digests of outputs that hold a removed record.
+            maybe_tainted: digests of outputs made from a snapshot that held it; the record may have been filtered out.
         """
-        found: dict[tuple[str, str], str] = {}
-        for version in self.versions():
+        grades: dict[tuple[str, str], str] = {}
+        for version in self.list_versions():
             name = (version.name, str(version.version))
-            if marked := version.tags.get(TAINTED):
-                found[name] = marked
+            if grade := version.tags.get(TAINTED):
+                grades[name] = grade
                 continue
-            steps = self._walk(version)
+            steps = self._lineage(version)
             splits = {digest for stage, digest in steps if stage == "split"} or {digest for _, digest in steps}
-            if splits & set(held):
-                found[name] = SAW
-            elif {digest for _, digest in steps} & set(maybe):
-                found[name] = MAY
-        return found
+            if splits & set(tainted):
+                grades[name] = YES
+            elif {digest for _, digest in steps} & set(maybe_tainted):
+                grades[name] = MAYBE
+        return grades
 
-    def mark(self, name: str, version: str, grade: str) -> None:
-        """Tag a version, and the LoggedModel behind it where there is one."""
+    def tag_model(self, name: str, version: str, grade: str) -> None:
+        """Tag a registered version with its grade."""
         if self.client.get_model_version(name, version).tags.get(TAINTED) != grade:
             self.client.set_model_version_tag(name, version, TAINTED, grade)
 
-    def versions(self, kind: str = "") -> Iterator[Any]:
-        """The registry's versions of models of a kind; without one, of all but search indexes."""
+    def list_versions(self, kind: str = "") -> Iterator[Any]:
+        """Yield the registered versions of a kind of model; without a kind, of all but search indexes."""
         token = None
         while True:
             page = self.client.search_registered_models(page_token=token)
             for model in page:
-                told = model.tags.get(f"{TAG}kind", "")
-                if told == kind if kind else told != KIND:
+                model_kind = model.tags.get(f"{TAG}kind", "")
+                if model_kind == kind if kind else model_kind != KIND:
                     yield from self.client.search_model_versions(f"name = '{model.name}'")
             if not (token := page.token):
                 return
 
-    def _walk(self, version: Any) -> set[tuple[str, str]]:
-        """The steps behind a version by digests; where lineage refuses, what the runs' own parents say."""
+    def _lineage(self, version: Any) -> set[tuple[str, str]]:
+        """Return (stage, digest) of the steps behind a version, by lineage or, where that fails, by the runs' parents."""
         try:
             return {
-                (s.stage, s.digest)
-                for s in LineageWalk(self.root, self.client).from_model(f"{version.name}/{version.version}", Path("-"))
+                (step.stage, step.digest)
+                for step in LineageWalk(self.root, self.client).from_model(f"{version.name}/{version.version}", Path("-"))
             }
         except HearsightError:
-            ahead, seen = [version.tags.get(f"{TAG}output_digest", "")], set[tuple[str, str]]()
-            while ahead:
-                digest = ahead.pop()
+            pending, steps = [version.tags.get(f"{TAG}output_digest", "")], set[tuple[str, str]]()
+            while pending:
+                digest = pending.pop()
                 for run in self.runs:
-                    if digest and tag(run, "output_digest") == digest and (tag(run, "stage"), digest) not in seen:
-                        seen.add((tag(run, "stage"), digest))
-                        ahead += [dataset_of(parent)[1] for parent in json.loads(tag(run, "parents") or "[]")]
-            return seen
+                    if digest and tag(run, "output_digest") == digest and (tag(run, "stage"), digest) not in steps:
+                        steps.add((tag(run, "stage"), digest))
+                        pending += [dataset_of(parent)[1] for parent in json.loads(tag(run, "parents") or "[]")]
+            return steps

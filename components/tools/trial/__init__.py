@@ -1,1 +1,1 @@
-"""Try single texts: what filter and hypernymize, or extract_descriptions, make of them."""
+"""Run filter and hypernymize, or extract_descriptions, on single texts (``hearsight try``)."""

@@ -1,7 +1,6 @@
-"""One alt-text tried: what the filter's text rules and the rewriting make of it, without pictures, pages or a run.
+"""Run the filter's text rules and the rewriting on single alt-texts, with the stages' own functions and parameters.
 
-The same functions and parameters as the stages ``filter`` and ``hypernymize``, with the embedded providers. What only a
-picture or a whole corpus can tell (its size, its labels, how common a concept is) is not asked.
+Embedded providers are used. Rules that need an image or the whole corpus (size, labels, frequency of concepts) are not applied.
 """
 
 from __future__ import annotations
@@ -11,29 +10,30 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from components.core.graph import load_graph
+from components.core.params import stage_params
+from components.knowledge.cascade import EmbeddedKnowledge
+from components.language.wordnet import load_wordnet
 from components.stages import filter as filtering
 from components.stages import hypernymize
+from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import TEXT_GROUPS, failures, study, subject_of
 from components.stages.filter.rules import Finding, Subject
+from components.stages.hypernymize.rewrite import rewrite
+from components.web.html.page import fold
 
 AT_A_TIME = 256
-"""Lines that are in hand at a time."""
+"""Lines per batch."""
 
 
 class Trial:
     """The text rules and the rewriting of one dataset's parameters.
 
     Raises:
-        HearsightError: the parameters do not stand, or the dictionary is missing.
+        HearsightError: the parameters are not valid, or the dictionary is missing.
     """
 
     def __init__(self, root: Path, dataset: str) -> None:
-        from components.core.graph import load_graph
-        from components.core.params import stage_params
-        from components.knowledge.cascade import EmbeddedKnowledge
-        from components.language.wordnet import load_wordnet
-        from components.stages.filter.boilerplate import load_boilerplate
-
         graph = load_graph(root)
         graph.require("filter", dataset)
 
@@ -46,12 +46,12 @@ class Trial:
         self._knowledge = EmbeddedKnowledge(load_wordnet(root))
 
     def of(self, alts: Iterable[str], *, explain_all: bool = False, at_a_time: int = AT_A_TIME) -> Iterator[dict[str, Any]]:
-        """Of each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, and why (``value``, ``threshold``).
+        """Yield for each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, ``value``, ``threshold``.
 
         Args:
-            alts: any number; a few at a time are in memory.
-            explain_all: add ``rules``, what every text rule finds, also after one has dropped the text.
-            at_a_time: how many are read before the first is answered.
+            alts: any number; one batch is in memory.
+            explain_all: add ``rules``, the finding of every text rule, even after one has dropped the text.
+            at_a_time: size of a batch.
         """
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
@@ -65,24 +65,23 @@ class Trial:
                 yield result | ({"rules": _plain(studied[key])} if explain_all else {})
 
     def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
-        from components.stages.hypernymize.rewrite import rewrite
-
         steps = [_cropping(subject)] if subject.cropped else []
         if failure is not None:
             name, finding = failure
             return _dropped(name, str(finding.value), str(finding.threshold), steps)
         assert subject.parse is not None
-        made = rewrite(
+        rewritten = rewrite(
             subject.parse, self._knowledge, min_words=self._rewriting.min_words, stated_role=self._rewriting.stated_role
         )
-        steps += [step._asdict() for step in made.steps]
-        if made.shortcoming is not None:
-            return _dropped(*made.shortcoming, steps)
-        return {"verdict": "kept", "rule": None, "caption": made.caption, "steps": steps, "value": None, "threshold": None}
+        steps += [step._asdict() for step in rewritten.steps]
+        if rewritten.shortcoming is not None:
+            return _dropped(*rewritten.shortcoming, steps)
+        return {"verdict": "kept", "rule": None, "caption": rewritten.caption, "steps": steps, "value": None, "threshold": None}
 
 
 def learn(group: str, alive: Mapping[str, Subject]) -> None:
-    """What the stage asks of the annotation store, computed here and now; what is known is not computed again."""
+    """Compute the annotations that a group of rules needs, which the stage reads from the result caches."""
+    # Parsers and classifiers load only for the groups that need them.
     if group == "tone":
         from components.language.polarity import EnglishPolarity
         from components.language.profanity import EnglishProfanity
@@ -94,18 +93,18 @@ def learn(group: str, alive: Mapping[str, Subject]) -> None:
         from components.language.parser import EnglishParser
 
         unparsed = [subject for subject in alive.values() if subject.parse is None]
-        for subject, parse in zip(unparsed, EnglishParser().compute_many([each.text for each in unparsed]), strict=True):
+        for subject, parse in zip(unparsed, EnglishParser().compute_many([subject.text for subject in unparsed]), strict=True):
             subject.parse = parse
 
 
 def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
-    """Lines of UTF-8, whatever they hold: what does not decode becomes U+FFFD; a final newline is no part of a line."""
+    """Yield the lines of a stream without line ends; bytes that are not UTF-8 become U+FFFD."""
     for line in stream:
         yield line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
 
 def text_of(result: Mapping[str, Any]) -> str:
-    """A result as a person reads it."""
+    """Format a result for people."""
     lines = [f"alt      {result['alt']}"]
     lines += [f"  {step['step']:<12} {step['after']}   ({step['reason']})" for step in result["steps"]]
     if result["verdict"] == "kept":
@@ -118,9 +117,7 @@ def text_of(result: Mapping[str, Any]) -> str:
 
 
 def _clean(alt: str) -> str:
-    """An alt-text as a page gives it: the crawl folds every one of them (``components.web.html.page.fold``)."""
-    from components.web.html.page import fold
-
+    """Fold an alt-text's white space as the crawl does."""
     return fold(alt)
 
 

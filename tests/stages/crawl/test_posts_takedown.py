@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from components.tools.takedown.caches import entries
-from components.tools.takedown.file_search import Seeker
+from components.tools.takedown.caches import find_cache_entries
+from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, RULE, read_takedown
 from tests.stages.crawl.social import MEDIA, SERVER, Social
@@ -36,8 +36,10 @@ def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, co
     social.post("bia", 31)
     collect(social.proxy, "day-2", "day-1")
     add(tmp_path, "owner", "bia@social.sample")
-    seeker = Seeker(Wanted(read_takedown(tmp_path / NAME)))
-    assert [path for path in entries(tmp_path / ".hearsight", seeker) if path.parent.name == "crawl.posts"]  # a purge finds it
+    search = FileSearch(Matcher(read_takedown(tmp_path / NAME)))
+    assert [
+        path for path in find_cache_entries(tmp_path / ".hearsight", search) if path.parent.name == "crawl.posts"
+    ]  # a purge finds it
     asked = len(social.log)
     found = collect("http://127.0.0.1:1", "day-2", "day-1")
     assert len(social.log) == asked and {row["owner"] for row in rows(found)} == {"ana@social.sample"} and len(rows(found)) == 3

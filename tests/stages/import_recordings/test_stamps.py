@@ -12,14 +12,14 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages import crawl, import_recordings, split
 from components.stages.crawl.sources.layouts import layout_named
-from components.tools.takedown.file_search import Seeker
+from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import NAME, read_takedown
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.import_recordings.corpora import STAMPS, stamps
 from tests.support import make_stage
-from tests.tools.takedown.lying import unpacked
+from tests.tools.takedown.unpack import read_unpacked
 
 HOW = {"source": "table", "seeds": [], "hosts": [], "layout": "stamps", "inputs": ["stamps/**/*.txt"], "image_folder": "stamps"}
 SPLIT = split.ByText(validation=0.25, test=0.25)
@@ -122,15 +122,15 @@ def test_the_recordings_of_a_listed_picture_leave_at_the_next_run(chain, tmp_pat
     before = chain()
     listed = {row["key"] for row in before[0].table().to_pylist() if row["image_url"] == "file:animals/yak.png"}
     picture = (tmp_path / "stamps/animals/yak.png").read_bytes()
-    assert len(listed) == 2 and picture in unpacked(tmp_path / "data/store/fixture")
+    assert len(listed) == 2 and picture in read_unpacked(tmp_path / "data/store/fixture")
     add(tmp_path, "url", "file:animals/yak.png")
-    seeker = Seeker(Wanted(read_takedown(tmp_path / NAME)))
-    assert any(seeker.file(path).settle(True).hits for path in (before[1].path / "shards").glob("*.parquet"))
+    search = FileSearch(Matcher(read_takedown(tmp_path / NAME)))
+    assert any(search.in_file(path).resolve_ledger_text(True).hits for path in (before[1].path / "shards").glob("*.parquet"))
     crawled, parted, spoken = chain()
     assert not listed & {row["record"] for row in spoken.table().to_pylist()} and spoken.table().num_rows > 0
     assert {row["key"] for row in crawled.ledger().to_pylist() if row["rule"] == "takedown"} == listed
-    assert picture not in unpacked(tmp_path / "data/store/fixture")
+    assert picture not in read_unpacked(tmp_path / "data/store/fixture")
     for output in (crawled, parted, spoken):
         for path in output.path.rglob("*.parquet"):
-            assert not seeker.file(path).settle(True).hits
+            assert not search.in_file(path).resolve_ledger_text(True).hits
         assert "yak" not in str([output.table().to_pylist(), output.ledger().to_pylist()])

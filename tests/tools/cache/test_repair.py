@@ -21,7 +21,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache, sqlite_backend
 from components.tools.cache.repair import find_damage
-from components.tools.cache.salvage import PAGE, salvaged
+from components.tools.cache.salvage import PAGE, salvage_rows
 from tests.support import PROJECT
 
 
@@ -149,7 +149,7 @@ def test_one_changed_byte_anywhere_costs_one_result_at_most(root: Path) -> None:
     for _ in range(60):
         place = draws.randrange(len(whole))
         target.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << draws.randrange(8))]) + whole[place + 1 :])
-        found = {key: value for key, value, _ in salvaged(target)}
+        found = {key: value for key, value, _ in salvage_rows(target)}
         good = {key for key in TRUTH if found.get(key) == TRUTH[key]}
         assert len(good) >= len(TRUTH) - 1, place
 
@@ -175,7 +175,7 @@ def test_results_in_the_log_of_a_killed_run_survive(root: Path, tmp_path: Path) 
             shutil.copy(source, tmp_path / source.name)
     copy = tmp_path / path.name
     copy.write_bytes(b"\0" * 100 + copy.read_bytes()[100:])
-    found = {key: value for key, value, _ in salvaged(copy)}
+    found = {key: value for key, value, _ in salvage_rows(copy)}
     assert found == {**TRUTH, "0" * 64: b"late"}
 
 

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, failures, subject_of
-from components.tools.calibrate import measured
+from components.tools.calibrate import measure
 from components.tools.calibrate.page import html, rates_tsv
 from components.tools.calibrate.sweep import SAMPLES, Sweep
-from components.tools.calibrate.swept import SWEPT, chosen
-from components.tools.calibrate.values import line_shards, measured_schema, number
+from components.tools.calibrate.swept import SWEPT, choose_rules
+from components.tools.calibrate.values import line_shards, measured_schema, parse_number
 from components.tools.trial.texts import learn
 from tests import command
 from tests.stages.filter.subjects import PAPER
@@ -47,7 +47,7 @@ ALTS = [
 ]
 
 
-def measure(root: Path, alts: list[str]) -> list[pa.Table]:
+def measure_texts(root: Path, alts: list[str]) -> list[pa.Table]:
     half = len(alts) // 2
     shards = [
         [row("crawl", key=f"{at:016d}", alt=alt, language="en") for at, alt in enumerate(alts)][part]
@@ -55,12 +55,12 @@ def measure(root: Path, alts: list[str]) -> list[pa.Table]:
     ]
     source = make_output(root, "crawl", shards)
     job = make_stage(root, "calibrate", params=PAPER, inputs={"input": source})
-    return list(measured(job, source.shards))
+    return list(measure(job, source.shards))
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> list[pa.Table]:
-    return measure(tmp_path_factory.mktemp("measured"), ALTS)
+    return measure_texts(tmp_path_factory.mktemp("measured"), ALTS)
 
 
 def swept(tables: list[pa.Table], **params: float) -> Sweep:
@@ -165,12 +165,18 @@ def test_every_parse_is_kept_and_a_second_measuring_computes_nothing(tmp_path: P
     source = make_output(tmp_path, "crawl", [[row("crawl", key="0" * 16, alt=ALTS[0], language="en")]])
     for expected in ("0 of 1", "1 of 1"):
         job = make_stage(tmp_path, "calibrate", params=PAPER, inputs={"input": source})
-        assert next(iter(measured(job, source.shards))).num_rows == 1
-        assert job.cache_summary() == {"values": expected}
+        assert next(iter(measure(job, source.shards))).num_rows == 1
+        assert job.from_cache() == {"values": expected}
 
 
 def test_numbers_behind_words_are_read() -> None:
-    assert (number(0.5), number("baguette (3.21)"), number("(x) (-1.5)"), number(""), number("word")) == (
+    assert (
+        parse_number(0.5),
+        parse_number("baguette (3.21)"),
+        parse_number("(x) (-1.5)"),
+        parse_number(""),
+        parse_number("word"),
+    ) == (
         0.5,
         3.21,
         -1.5,
@@ -189,11 +195,11 @@ def test_lines_of_any_bytes_become_shards(tmp_path_factory: pytest.TempPathFacto
 
 
 def test_a_rule_that_cannot_be_swept_is_one_clear_line() -> None:
-    assert [each.rule for each in chosen(["noun_ratio", "polarity_low"])] == ["polarity_low", "noun_ratio"]
+    assert [each.rule for each in choose_rules(["noun_ratio", "polarity_low"])] == ["polarity_low", "noun_ratio"]
     with pytest.raises(HearsightError, match="did you mean 'noun_ratio'"):
-        chosen(["noun_ration"])
+        choose_rules(["noun_ration"])
     with pytest.raises(HearsightError, match="these can: capital_ratio"):
-        chosen(["image_side"])
+        choose_rules(["image_side"])
 
 
 def project(root: Path) -> dict[str, str]:

@@ -134,7 +134,7 @@ def test_progress_counts_stages_that_are_up_to_date_and_ignores_other_output():
     stream = io.StringIO()
     progress = Progress(3, stream)
     for line in ("Stage 'a' didn't change, skipping", "Running stage 'b':", "> stage 'c'", "Stage 'c' is cached - skipping run"):
-        progress.hear(line)
+        progress.add_line(line)
     assert (progress.visited, progress.ran, progress.current) == (3, 1, "b")
     assert [line.split("] ")[1] for line in stream.getvalue().splitlines()] == ["stage 2 of 3: b"]
 

@@ -11,7 +11,7 @@ import yaml
 from components.core.contract import problems
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.tools.demo.overlay import OVERLAY, backup_path, experiment_params, merged, restore_params
+from components.tools.demo.overlay import OVERLAY, backup_path, experiment_params, merge_settings, restore_params
 from components.tools.demo.progress import count_stages
 from tests.support import PROJECT
 
@@ -66,7 +66,7 @@ def test_params_restored_by_hand_are_left_alone(root):
 @pytest.mark.parametrize("over", [{"d": 1}, {"a": {"two": 2}}, {"a": 3}, {"a": {"one": {"x": 1}}}])
 def test_an_overlay_that_does_not_fit_names_the_key(over):
     with pytest.raises(HearsightError, match=OVERLAY):
-        merged(yaml.safe_load(PARAMS), over, OVERLAY)
+        merge_settings(yaml.safe_load(PARAMS), over, OVERLAY)
 
 
 def test_a_setting_that_no_stage_has_is_refused_before_anything_runs(tmp_path):

@@ -20,11 +20,11 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.crawl import run as run_crawl
 from components.tools.release import release
-from components.tools.release.anonymous import VARIABLE, Names
+from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
 from components.tools.release.mentions import Mentions
 from components.tools.release.publisher import Publisher
 from components.tools.release.questions import QUESTIONS
-from components.tools.release.subsets import SAMPLE, drawn, parse_subsets, sample
+from components.tools.release.subsets import SAMPLE, draw_sample, draw_subsets, parse_subsets
 from components.tools.takedown.listing import add
 from tests.command import hearsight
 from tests.stages.crawl.conftest import fixture_params
@@ -35,7 +35,7 @@ from tests.tools.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, proj
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One release that several tests read."""
     root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, KEY)
+        patch.setenv(KEY_VARIABLE, KEY)
         release(project(root / "p"), "posts", root / "out", "CC BY 4.0", subsets={"#small": 8, "large": 30})
     return root / "out"
 
@@ -161,7 +161,7 @@ def test_no_released_byte_names_an_owner(tmp_path: Path, mask: bool) -> None:
 def test_equal_key_and_data_give_equal_bytes_and_another_key_other_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = project(tmp_path / "a"), project(tmp_path / "b")
     release(one, "posts", tmp_path / "one", subsets={"x": 20})
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(KEY_VARIABLE)
     (tmp_path / "key").write_text(KEY + "\n")
     release(two, "posts", tmp_path / "two", subsets={"x": 20}, key_file=tmp_path / "key")
     assert files(tmp_path / "one") == files(tmp_path / "two")
@@ -178,7 +178,9 @@ def test_pictures_are_the_same_pixels_without_their_metadata(made: Path) -> None
     from PIL import Image, ImageOps
 
     released = {
-        archive(made)[f"images/{Names(KEY.encode()).file(r['key'], 'jpg')}"]: r["data"] for r in posts() if r["format"] == "JPEG"
+        archive(made)[f"images/{Pseudonyms(KEY.encode()).file(r['key'], 'jpg')}"]: r["data"]
+        for r in posts()
+        if r["format"] == "JPEG"
     }
     for now, was in released.items():
         with Image.open(io.BytesIO(now)) as one, Image.open(io.BytesIO(was)) as two:
@@ -196,9 +198,9 @@ def refusal(root: Path, out: Path, **options: Any) -> str:
 
 def test_without_a_key_or_with_a_short_one_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, out = project(tmp_path / "p"), tmp_path / "out"
-    monkeypatch.setenv(VARIABLE, "fifteen bytes.."[:15])
+    monkeypatch.setenv(KEY_VARIABLE, "fifteen bytes.."[:15])
     assert "has 15 bytes, and a key needs at least 16" in refusal(root, out)
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(KEY_VARIABLE)
     line = refusal(root, out)
     assert "holds no key" in line
     fresh = subprocess.run(["sh", "-c", re.search(r"`(.*?)`", line)[1]], capture_output=True, text=True)  # type: ignore[index]
@@ -219,7 +221,7 @@ def test_who_was_taken_down_since_is_not_in_it(tmp_path: Path) -> None:
     told = release(root, "posts", tmp_path / "out")
     assert told["taken_down"] == 7 and told["train"] + told["validation"] + told["test"] == 17
     users = {each["user"] for each in load(tmp_path / "out/dataset.json")}
-    assert Names(KEY.encode()).user("maria.silva82") not in users and len(users) == 3
+    assert Pseudonyms(KEY.encode()).user("maria.silva82") not in users and len(users) == 3
     assert len(archive(tmp_path / "out")) == 17
 
 
@@ -236,7 +238,7 @@ def test_a_picture_that_cannot_be_taken_apart_is_left_out_and_told(tmp_path: Pat
 def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
     records = posts()
     records[5]["image_sha256"] = "0" * 64
-    assert "is not the picture of record" in refusal(project(tmp_path / "p", records), tmp_path / "out")
+    assert "is not the image of record" in refusal(project(tmp_path / "p", records), tmp_path / "out")
     import shutil
 
     one, two = project(tmp_path / "q"), project(tmp_path / "r", posts(23))
@@ -253,7 +255,7 @@ def test_options_that_do_not_fit_are_one_line(tmp_path: Path) -> None:
     for said in ("a", "a=", "=3", "a=0", "a=-1", "../x=3", "a/b=3", "a=1e3"):
         with pytest.raises(HearsightError, match="names no subset"):
             parse_subsets([said])
-    with pytest.raises(HearsightError, match="is there twice"):
+    with pytest.raises(HearsightError, match="is given twice"):
         parse_subsets(["a=1", "a=2"])
     assert parse_subsets(["#PraCegoVer-63K=100000"]) == {"#PraCegoVer-63K": 100000}
 
@@ -321,15 +323,15 @@ def test_what_the_publishers_did_not_say_is_told_and_never_made_up(tmp_path: Pat
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 5))
 def test_subsets_are_nested_and_keep_their_keys_when_posts_are_few_or_many(size: int, more: int, seed: int) -> None:
     keys = [f"k{n}" for n in range(size + more)]
-    found = drawn({"a": size, "b": size + more}, keys, seed)
+    found = draw_subsets({"a": size, "b": size + more}, keys, seed)
     assert len(found["a"]) == size and found["a"] <= found["b"] == set(keys)
-    assert found == drawn({"a": size, "b": size + more}, keys[::-1], seed)
+    assert found == draw_subsets({"a": size, "b": size + more}, keys[::-1], seed)
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(0, 5))
 def test_a_sample_takes_as_many_owners_as_it_can(users: list[int], seed: int) -> None:
     pairs = [(f"k{n}", str(user)) for n, user in enumerate(users)]
-    found = sample(pairs, seed)
+    found = draw_sample(pairs, seed)
     assert len(found) == min(SAMPLE, len(pairs)) == len(set(found))
     assert len({pairs[index][1] for index in found}) == min(SAMPLE, len(set(users)))
 
@@ -341,7 +343,7 @@ def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
         where = ("--dataset", "posts", "--out", str(tmp_path / "out"))
         return hearsight("release", *where, *words, HEARSIGHT_ROOT=str(root), **environment)
 
-    refused = call(**{VARIABLE: ""})
+    refused = call(**{KEY_VARIABLE: ""})
     assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1 and b"secrets.token_hex" in refused.stderr
     done = call("--subset", "half=12", "--licence", "CC0")
     told = json.loads(done.stdout)
@@ -350,7 +352,7 @@ def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
 
 
 def mask(text: str, owner: str = "", owners: tuple[str, ...] = OWNERS, **options: Any) -> str:
-    return Mentions(Names(KEY.encode()), owners, **options).mask(text, owner)
+    return Mentions(Pseudonyms(KEY.encode()), owners, **options).mask(text, owner)
 
 
 @pytest.mark.parametrize(
@@ -373,7 +375,7 @@ def mask(text: str, owner: str = "", owners: tuple[str, ...] = OWNERS, **options
 )
 def test_accounts_of_the_set_are_masked_and_others_stay(text: str, owner: str, left: str) -> None:
     for number, each in enumerate(OWNERS):
-        left = left.replace(f"U{number}", Names(KEY.encode()).user(each))
+        left = left.replace(f"U{number}", Pseudonyms(KEY.encode()).user(each))
     assert mask(text, owner) == left
 
 

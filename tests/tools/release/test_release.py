@@ -225,7 +225,7 @@ def test_pictures_of_a_folder_are_left_out_and_told(tmp_path: Path) -> None:
     root = project(tmp_path / "p", [*ROWS, ("a dog", "file:a.jpg", "train", [])])
     assert release(root, "english", tmp_path / "out")["left_out"] == 1
     assert "1 records of the dataset are left out" in (tmp_path / "out" / "README.md").read_text()
-    with pytest.raises(HearsightError, match="no record whose picture is on the web"):
+    with pytest.raises(HearsightError, match="no record whose image is on the web"):
         release(project(tmp_path / "q", [("a dog", "file:a.jpg", "train", [])]), "english", tmp_path / "none")
     assert not (tmp_path / "none").exists()
 

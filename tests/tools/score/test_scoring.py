@@ -191,13 +191,13 @@ def test_a_submission_is_written_a_split_at_a_time_into_one_zip(monkeypatch, cap
     ("change", "captions", "said"),
     [
         ({"--split": "train2014"}, {1: "a"}, "no split of the server"),
-        ({"--algorithm": "my_model"}, {1: "a"}, "will not do in a file's name"),
-        ({"--algorithm": "../x"}, {1: "a"}, "will not do in a file's name"),
+        ({"--algorithm": "my_model"}, {1: "a"}, "is no name for the server's files"),
+        ({"--algorithm": "../x"}, {1: "a"}, "is no name for the server's files"),
         ({}, {"1": "a"}, "the server's ids are numbers"),
         ({}, {1: " "}, "an empty caption for image 1"),
         ({}, {1: "a"}, "no caption for 1 of 2 images (2)"),
         ({}, {1: "a", 2: "b", 3: "c"}, "not in it: 1 of 2 images (3)"),
-        ({"--images": "words"}, {1: "a"}, "no image id"),
+        ({"--images": "words"}, {1: "a"}, "invalid image id"),
     ],
 )
 def test_a_bad_submission_is_one_line_exit_code_2_and_no_file(change, captions, said, monkeypatch, capsys, tmp_path) -> None:

@@ -15,10 +15,10 @@ from components.google.client import GoogleClient
 from components.google.settings import Asking
 from components.speech.voices.google_speech import GoogleSpeech, raw_key
 from components.speech.voices.paid import keys_of, wish
-from components.tools.takedown.caches import annotated, forget_annotations
-from components.tools.takedown.evidence import Content, gather
-from components.tools.takedown.file_search import Seeker
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.caches import delete_annotations, find_annotations
+from components.tools.takedown.evidence import Content, collect_content
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import read_takedown
 from tests.support import row
 
@@ -46,20 +46,20 @@ def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path
     }
     ResultCache(tmp_path / "annotations").write(SPEECH, {key: name.encode() for name, key in bought.items()})
     (tmp_path / "takedown.jsonl").write_text("")
-    wanted = Wanted(read_takedown(tmp_path / "takedown.jsonl"))
-    removed = gather([lambda: io.BytesIO(buffer.getvalue())], wanted, Content(keys={"gone", "free"}))
+    matcher = Matcher(read_takedown(tmp_path / "takedown.jsonl"))
+    removed = collect_content([lambda: io.BytesIO(buffer.getvalue())], matcher, Content(keys={"gone", "free"}))
     assert bought["gone"] in removed.digests and bought["kept"] not in removed.digests
-    seeker = Seeker(Wanted(read_takedown(tmp_path / "takedown.jsonl"), digests=removed.digests))
-    ((path, keys),) = annotated(tmp_path, seeker)
+    search = FileSearch(Matcher(read_takedown(tmp_path / "takedown.jsonl"), digests=removed.digests))
+    ((path, keys),) = find_annotations(tmp_path, search)
     assert keys == [bought["gone"]]
-    forget_annotations(path, keys)
-    assert list(ResultCache(tmp_path / "annotations").read_existing(SPEECH, list(bought.values())).values()) == [b"kept"]
+    delete_annotations(path, keys)
+    assert list(ResultCache(tmp_path / "annotations").known(SPEECH, list(bought.values())).values()) == [b"kept"]
 
 
 def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> None:
     removed, current = Content(), Content()
     for content in (removed, current):
-        content.rows([utterance("any", "a dog", "google-wavenet-a")])
+        content.add_rows([utterance("any", "a dog", "google-wavenet-a")])
     assert len(removed.bought) == 2
     removed -= current
     assert removed.bought == set()

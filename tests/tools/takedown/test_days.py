@@ -22,7 +22,7 @@ from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.test_daily import HOST, MEDIA, crawl, image, site  # noqa: F401
 from tests.support import THOROUGH, make_stage
-from tests.tools.takedown.lying import unpacked
+from tests.tools.takedown.unpack import read_unpacked
 
 GONE = f"{HOST}/p003.html"
 DAYS = ("day-1", "day-2", "day-3")
@@ -73,7 +73,7 @@ def test_what_day_1_fetched_is_taken_down_on_day_3_and_the_chain_still_stands(cr
 
         for day in DAYS:
             assert bodies(stores / day) == before[day], day
-            left = unpacked(stores / day)
+            left = read_unpacked(stores / day)
             assert not any(body in left for body in secret)
             assert not re.search(rb"WARC-Target-URI: (http://media|\S+/p003|\S+/003-0)", left)
             with FetchStore(stores / day) as store:
@@ -166,7 +166,7 @@ def test_a_kill_at_any_write_to_any_of_the_days_is_made_good(crawl, tmp_path, mo
             assert crawl(web, "day-3", "day-2")[0].digest == whole
             for day in DAYS:
                 assert bodies(stores / day) == before[day]
-                left = unpacked(stores / day)
+                left = read_unpacked(stores / day)
                 assert not any(body in left for body in secret) and b"-URI: " + GONE.encode() not in left
             steps += KILLS_APART
         assert steps > 25
@@ -183,7 +183,7 @@ def test_a_redirect_to_what_is_listed_is_never_written_nor_asked_for_again(crawl
         add(tmp_path, "host", MEDIA.removeprefix("http://"))
         first, asked, _ = crawl(web, "day-1")
         assert moved in {one.url for one in asked} and not [one for one in asked if one.url.startswith(MEDIA)]
-        assert MEDIA.encode() not in unpacked(tmp_path / "data/store/day-1")
+        assert MEDIA.encode() not in read_unpacked(tmp_path / "data/store/day-1")
         (row,) = [row for row in first.ledger().to_pylist() if row["rule"] == "takedown"]
         assert row["kind"] == "record" and "//" not in str(row)
         digest = first.digest

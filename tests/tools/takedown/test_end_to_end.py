@@ -199,8 +199,8 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
 
     # A dry run touches nothing and names what it cannot reach.
     dry = purge(root, apply=False)
-    assert dry.items and any("clone" in line for line in dry.yours)
-    assert "data/english/pretrain_retrieval/sheet.html is of no stage that runs: remove it by hand" in dry.yours
+    assert dry.items and any("clone" in line for line in dry.manual)
+    assert "data/english/pretrain_retrieval/sheet.html belongs to no stage of the chain: delete it" in dry.manual
     assert untouched.items() <= everything(root / ".dvc" / "cache").items()
 
     shutil.rmtree(root / "data" / "english" / "pretrain_retrieval")
@@ -211,7 +211,7 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
         assert report.files > 100 and report.models == [{"model": "english-captioner/1", "tainted": "yes"}]
     assert purge(root, apply=False).items == []
 
-    # An independent look at the bytes: no file that is not packed names the host, in the project or at the remote.
+    # An independent result at the bytes: no file that is not packed names the host, in the project or at the remote.
     for folder in (root, root.parent / "remote"):
         named = [name for name, data in everything(folder).items() if GONE.encode() in data]
         assert [name for name in named if not name.startswith(("web/", "components/", "log.txt", ".git/"))] == []

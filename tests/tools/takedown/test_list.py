@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.tools.takedown.listing import add, named_in_params
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.listing import add, find_listed_settings
+from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import NAME, NOTHING, Takedown, read_takedown
 
 HOST = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]([a-z0-9-]{0,8}[a-z0-9])?){1,3}", fullmatch=True)
@@ -95,12 +95,12 @@ def test_any_text_can_be_asked_about(tmp_path_factory, host, other):
 def test_parameters_that_name_something_listed_are_told(tmp_path):
     taken = listed(tmp_path, host="a.sample")
     params = {"english": {"crawl": {"source": {"seeds": ["http://a.sample/", "http://b.sample/"], "depth": 3}}}}
-    assert list(named_in_params(params, taken)) == ["english.crawl.source.seeds"]
+    assert list(find_listed_settings(params, taken)) == ["english.crawl.source.seeds"]
 
 
 def test_a_picture_of_a_folder_is_listed_as_records_name_it(tmp_path):
     taken = listed(tmp_path, url="file:animals/a yak.png")
     assert taken.url("file:animals/a%20yak.png") and not taken.url("file:animals/a%20yak.png.bak")
-    assert Wanted(taken).in_bytes(b'{"image_url":"file:animals/a%20yak.png"}') == {"file:animals/a%20yak.png"}
+    assert Matcher(taken).find_in_bytes(b'{"image_url":"file:animals/a%20yak.png"}') == {"file:animals/a%20yak.png"}
     for other in ("file:///animals/yak.png", "file:", "http://file/animals/a%20yak.png"):
         assert not taken.url(other)

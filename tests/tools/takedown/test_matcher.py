@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.shards import write_table
-from components.tools.takedown.file_search import PIECE, Seeker, of_the_crawl
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.file_search import PIECE, FileSearch, may_hold_crawl_addresses
+from components.tools.takedown.matcher import Matcher
 from components.web.redaction import clean
 from components.web.takedown_list import NOTHING, Entry, Takedown, hashed, spelled_host
 
 HOST = "gone.sample"
 LISTED = Takedown([Entry("host", "s", hashed("s", "host", HOST), "")])
-PLAIN, HASHES = Wanted.of_plain([("host", HOST)]), Wanted(LISTED)
-BOTH = pytest.mark.parametrize("wanted", [PLAIN, HASHES], ids=["plain", "hashes"])
+PLAIN, HASHES = Matcher.from_plain([("host", HOST)]), Matcher(LISTED)
+BOTH = pytest.mark.parametrize("matcher", [PLAIN, HASHES], ids=["plain", "hashes"])
 
 
 @BOTH
@@ -38,42 +38,44 @@ BOTH = pytest.mark.parametrize("wanted", [PLAIN, HASHES], ids=["plain", "hashes"
         "302 http://gone.sample/a, then",
     ],
 )
-def test_an_address_is_found_however_it_is_written(wanted: Wanted, text: str) -> None:
-    assert wanted.in_text(text)
-    assert not wanted.in_text(wanted.redact(text))
+def test_an_address_is_found_however_it_is_written(matcher: Matcher, text: str) -> None:
+    assert matcher.find_in_text(text)
+    assert not matcher.find_in_text(matcher.redact(text))
 
 
 @BOTH
 @pytest.mark.parametrize("text", ["notgone.sample", "gone.sample.org", "http://gone.samples/", "gone", "http://a.b/gone", ""])
-def test_another_address_is_not(wanted: Wanted, text: str) -> None:
-    assert not wanted.in_text(text) and wanted.redact(text) == text
+def test_another_address_is_not(matcher: Matcher, text: str) -> None:
+    assert not matcher.find_in_text(text) and matcher.redact(text) == text
 
 
 @settings(deadline=None)
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60))
 def test_no_bytes_around_an_address_hide_it_or_raise(before: bytes, after: bytes) -> None:
     framed = before + b' "http://gone.sample/x" ' + after
-    assert PLAIN.in_bytes(framed) and HASHES.in_bytes(framed)
-    assert isinstance(HASHES.in_bytes(before + after), set)
+    assert PLAIN.find_in_bytes(framed) and HASHES.find_in_bytes(framed)
+    assert isinstance(HASHES.find_in_bytes(before + after), set)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=80))
 def test_what_is_redacted_names_nothing_any_more(words: str) -> None:
-    assert not HASHES.in_text(HASHES.redact(f"{words} http://gone.sample/{words}"))
+    assert not HASHES.find_in_text(HASHES.redact(f"{words} http://gone.sample/{words}"))
 
 
 def test_a_url_is_not_found_in_a_longer_one() -> None:
-    wanted = Wanted.of_plain([("url", "http://stays.sample/1")])
-    assert wanted.in_text("see https://stays.sample/1.") and not wanted.in_text("http://stays.sample/10 http://stays.sample/1/x")
+    matcher = Matcher.from_plain([("url", "http://stays.sample/1")])
+    assert matcher.find_in_text("see https://stays.sample/1.") and not matcher.find_in_text(
+        "http://stays.sample/10 http://stays.sample/1/x"
+    )
     with pytest.raises(HearsightError, match="is no host"):
-        Wanted.of_plain([("host", "")])
+        Matcher.from_plain([("host", "")])
 
 
 def test_an_address_across_two_pieces_of_a_large_file_is_found(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(b"x" * (PIECE - 5) + b" gone.sample " + b"x" * 10)
-    assert Seeker(HASHES).file(path).hits and Seeker(PLAIN).file(path).hits
+    assert FileSearch(HASHES).in_file(path).hits and FileSearch(PLAIN).in_file(path).hits
 
 
 def test_packed_files_databases_and_tars_are_looked_into(tmp_path: Path) -> None:
@@ -90,15 +92,15 @@ def test_packed_files_databases_and_tars_are_looked_into(tmp_path: Path) -> None
             header.size = 3
             tar.addfile(header, io.BytesIO(b"jpg"))
     for name in ("log.gz", "base.db"):
-        assert Seeker(HASHES).file(tmp_path / name).hits, name
-    assert not Seeker(HASHES).file(tmp_path / "media.tar").hits
-    assert Seeker(Wanted(LISTED, digests=["b" * 64])).file(tmp_path / "media.tar").hits == {"a tar member": 1}
+        assert FileSearch(HASHES).in_file(tmp_path / name).hits, name
+    assert not FileSearch(HASHES).in_file(tmp_path / "media.tar").hits
+    assert FileSearch(Matcher(LISTED, digests=["b" * 64])).in_file(tmp_path / "media.tar").hits == {"a tar member": 1}
 
 
 def test_a_torn_gzip_and_a_broken_parquet_are_searched_as_far_as_they_go(tmp_path: Path) -> None:
     (tmp_path / "torn.gz").write_bytes(gzip.compress(b"http://gone.sample/") + gzip.compress(b"x" * 999)[:12])
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 http://gone.sample/ PAR")
-    assert Seeker(HASHES).file(tmp_path / "torn.gz").hits and Seeker(HASHES).file(tmp_path / "broken.parquet").hits
+    assert FileSearch(HASHES).in_file(tmp_path / "torn.gz").hits and FileSearch(HASHES).in_file(tmp_path / "broken.parquet").hits
 
 
 @given(st.text(max_size=30))
@@ -107,13 +109,13 @@ def test_any_text_is_a_host_or_none(words: str) -> None:
 
 
 @BOTH
-def test_an_address_of_another_that_names_it_is_a_mention(wanted: Wanted, tmp_path: Path) -> None:
+def test_an_address_of_another_that_names_it_is_a_mention(matcher: Matcher, tmp_path: Path) -> None:
     proxied = b"http://proxy.sample/gone.sample/a.jpg"
-    assert wanted.apart(b"see " + proxied + b" there") == (set(), 1)
-    assert wanted.redact(proxied.decode()) == proxied.decode()
+    assert matcher.split_mentions(b"see " + proxied + b" there") == (set(), 1)
+    assert matcher.redact(proxied.decode()) == proxied.decode()
     # It hides nothing: neither the next address of a list, nor what stands in bytes that have no order of text.
-    assert wanted.apart(b"[http://stays.sample/," + proxied[7:] + b",http://gone.sample/]")[0]
-    assert wanted.apart(b"\0" + proxied)[0]
+    assert matcher.split_mentions(b"[http://stays.sample/," + proxied[7:] + b",http://gone.sample/]")[0]
+    assert matcher.split_mentions(b"\0" + proxied)[0]
 
 
 def test_a_ledgers_words_are_addresses_of_ours_in_the_crawl_and_quotations_after_it(tmp_path: Path) -> None:
@@ -124,8 +126,10 @@ def test_a_ledgers_words_are_addresses_of_ours_in_the_crawl_and_quotations_after
         ("data/english/filter/ledger/00000.parquet", False),
         (".hearsight/cache/filter/1/ledger.parquet", False),
     ):
-        look = Seeker(HASHES).file(tmp_path / "ledger.parquet").settle(of_the_crawl(Path(place)))
-        assert (bool(look.hits), bool(look.mentions)) == (hit, not hit), place
+        result = (
+            FileSearch(HASHES).in_file(tmp_path / "ledger.parquet").resolve_ledger_text(may_hold_crawl_addresses(Path(place)))
+        )
+        assert (bool(result.hits), bool(result.mentions)) == (hit, not hit), place
 
 
 @settings(deadline=None)
@@ -134,5 +138,5 @@ def test_a_cleaned_ledger_row_names_nothing_and_an_empty_list_changes_none(befor
     words = f"{before} http://gone.sample/{after}"
     row = dropped("http://gone.sample/x", "rule", words, words, detail=words)
     cleaned = clean(row, LISTED)
-    assert not any(HASHES.in_text(value) for value in cleaned.values()) and set(cleaned) == set(row)
+    assert not any(HASHES.find_in_text(value) for value in cleaned.values()) and set(cleaned) == set(row)
     assert clean(row, NOTHING) == row

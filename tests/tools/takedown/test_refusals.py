@@ -18,7 +18,7 @@ from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.support import PROJECT, row
-from tests.tools.takedown.lying import unpacked
+from tests.tools.takedown.unpack import read_unpacked
 from tests.tracking.conftest import finish
 
 
@@ -70,7 +70,7 @@ def test_a_purge_clears_the_snapshots_that_no_run_reads_any_more(root: Path) -> 
     plan = purge(root, apply=True)
     assert {(item.where, item.what) for item in plan.items} == {("data/store/of-last-year", "2 answers")}
     for name in (current, "of-last-year"):
-        left = unpacked(root / "data/store" / name)
+        left = read_unpacked(root / "data/store" / name)
         assert picture[1] not in left and b"gone.sample" not in left and others[1] in left
     assert scan(root).left == [] and purge(root, apply=True).items == []
 
@@ -100,5 +100,5 @@ def test_a_copied_project_touches_no_file_of_the_original(tmp_path: Path, monkey
     before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
     add(second, "host", "gone.sample")
     plan = purge(second, apply=True)
-    assert any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.yours)
+    assert any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.manual)
     assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before

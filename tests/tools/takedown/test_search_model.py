@@ -240,5 +240,5 @@ def test_an_index_in_a_copied_project_is_left_to_a_purge_of_the_original(
     before = everything(made.root / "mlartifacts")
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)  # MLflow sets it to what it was last given
     plan = purge(copied, apply=True)
-    assert not plan.searches and any("lies outside of this project" in line for line in plan.yours)
+    assert not plan.searches and any("lies outside of this project" in line for line in plan.manual)
     assert everything(made.root / "mlartifacts") == before

@@ -12,16 +12,16 @@ from components.core.digests import sha256_bytes
 from components.core.stage_output import StageOutput
 from components.stages.crawl import run
 from components.stages.filter.boilerplate import crop, load_boilerplate
-from components.tools.takedown.evidence import Content, gather
-from components.tools.takedown.file_search import Seeker
+from components.tools.takedown.evidence import Content, collect_content
+from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Wanted
+from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from tests.stages.crawl import sets
 from tests.stages.crawl.conftest import stage, web  # noqa: F401
 from tests.stages.crawl.fixture_web import HOSTS
-from tests.tools.takedown.lying import unpacked
+from tests.tools.takedown.unpack import read_unpacked
 from tests.web.archived import archive_web, web_pages, write_warc
 
 GONE, STAYS = HOSTS
@@ -41,10 +41,10 @@ def crawl(stage):  # noqa: F811
     return go
 
 
-def findings(root: Path, seeker: Seeker) -> list[str]:
+def findings(root: Path, search: FileSearch) -> list[str]:
     """Entries of the shard cache in which something is found."""
     paths = sorted((root / ".hearsight/cache").rglob("*.parquet"))
-    return [path.parent.parent.name for path in paths if seeker.file(path).settle(True).hits]
+    return [path.parent.parent.name for path in paths if search.in_file(path).resolve_ledger_text(True).hits]
 
 
 def own(output: StageOutput, host: str) -> list[dict]:
@@ -59,10 +59,10 @@ def test_a_host_leaves_what_is_made_of_archives_and_the_rest_keeps_its_places(cr
     store = tmp_path / "data/store/fixture"
     stays, rows = own(before, STAYS), before.ledger().to_pylist()
     gone = {row["key"] for row in before.table().to_pylist() if GONE in row["page_url"]}
-    assert gone and GONE.encode() in unpacked(store)
+    assert gone and GONE.encode() in read_unpacked(store)
     add(tmp_path, "host", GONE)
-    seeker = Seeker(Wanted(read_takedown(tmp_path / NAME)))
-    assert findings(tmp_path, seeker) == ["crawl.read"] * 3
+    search = FileSearch(Matcher(read_takedown(tmp_path / NAME)))
+    assert findings(tmp_path, search) == ["crawl.read"] * 3
 
     shutil.rmtree(tmp_path / ".hearsight/cache/crawl.read")  # as a purge does
     after = crawl(**ARCHIVES)
@@ -72,7 +72,7 @@ def test_a_host_leaves_what_is_made_of_archives_and_the_rest_keeps_its_places(cr
     assert {row["key"] for row in ledger if row["rule"] == "takedown" and row["kind"] == "record"} >= gone
     assert GONE not in str(ledger) and len({(row["kind"], row["key"]) for row in ledger}) == len(ledger)
     assert len(ledger) == len(rows)
-    assert findings(tmp_path, seeker) == [] and GONE.encode() not in unpacked(store)
+    assert findings(tmp_path, search) == [] and GONE.encode() not in read_unpacked(store)
     assert crawl(**ARCHIVES).digest == after.digest
 
 
@@ -91,7 +91,7 @@ def test_a_listed_page_of_an_archive_takes_along_the_pictures_that_it_alone_show
     assert [row["image_url"] for row in after.table().to_pylist()] == [shared]
     with FetchStore(tmp_path / "data/store/fixture") as store:
         assert alone not in store and shared in store and store.verified_digest()
-    assert alone.encode() not in unpacked(tmp_path / "data/store/fixture")
+    assert alone.encode() not in read_unpacked(tmp_path / "data/store/fixture")
 
 
 def test_an_owner_leaves_with_his_pictures_and_is_known_by_his_records_keys(crawl, tmp_path):
@@ -100,18 +100,18 @@ def test_an_owner_leaves_with_his_pictures_and_is_known_by_his_records_keys(craw
     before = crawl(**TABLE, image_folder="pictures")
     (first, second) = before.table().to_pylist()
     picture = before.read_media(first["media"])
-    assert picture in unpacked(tmp_path / "data/store/fixture")
+    assert picture in read_unpacked(tmp_path / "data/store/fixture")
     add(tmp_path, "owner", "@8F14E45F")
     older = [path.read_bytes() for path in sorted((before.path / "shards").glob("*.parquet"))]
     after = crawl(**TABLE, image_folder="pictures")
     assert [row["key"] for row in after.table().to_pylist()] == [second["key"]]
     (row,) = [row for row in after.ledger().to_pylist() if row["rule"] == "takedown"]
     assert (row["key"], row["value"]) == (first["key"], "listed") and "1000268201" not in str(after.ledger().to_pylist())
-    left = unpacked(tmp_path / "data/store/fixture")
+    left = read_unpacked(tmp_path / "data/store/fixture")
     assert picture not in left and b"1000268201" not in left and after.read_media(second["media"]) in left
 
     # No column of a shard says whose a record is: a purge knows it by the key in the ledger.
-    known = gather([lambda: io.BytesIO(older[0])], Wanted(read_takedown(tmp_path / NAME)), Content(keys={row["key"]}))
+    known = collect_content([lambda: io.BytesIO(older[0])], Matcher(read_takedown(tmp_path / NAME)), Content(keys={row["key"]}))
     assert known.images == {first["image_sha256"]} and len(known.texts) >= 1
 
 
@@ -123,10 +123,10 @@ def test_an_address_of_a_proxy_that_names_a_listed_host_is_its_own(crawl, web, t
     add(tmp_path, "host", GONE)
     after = crawl(**ARCHIVES)
     assert [row["image_url"] for row in after.table().to_pylist()] == [proxied]
-    seeker = Seeker(Wanted(read_takedown(tmp_path / NAME)))
-    looks = [seeker.file(path).settle(True) for path in sorted(after.path.rglob("*.parquet"))]
-    looks += [seeker.file(path) for path in sorted((tmp_path / "data/store").rglob("*")) if path.is_file()]
-    assert not any(look.hits for look in looks) and sum(look.mentions for look in looks) >= 3
+    search = FileSearch(Matcher(read_takedown(tmp_path / NAME)))
+    results = [search.in_file(path).resolve_ledger_text(True) for path in sorted(after.path.rglob("*.parquet"))]
+    results += [search.in_file(path) for path in sorted((tmp_path / "data/store").rglob("*")) if path.is_file()]
+    assert not any(result.hits for result in results) and sum(result.mentions for result in results) >= 3
 
 
 @pytest.mark.parametrize("language", ["en", "un", "pt"])
@@ -134,5 +134,5 @@ def test_a_removed_text_is_known_as_the_filter_crops_it_whatever_its_pages_langu
     alt = "Stock photo of a red boat on the sea"
     cropped = crop(alt, load_boilerplate("en")).text
     known = Content()
-    known.rows([{"key": "a", "alt": alt, "language": language}])
+    known.add_rows([{"key": "a", "alt": alt, "language": language}])
     assert cropped != alt and {sha256_bytes(alt.encode()), sha256_bytes(cropped.encode())} <= known.texts

@@ -21,7 +21,7 @@ from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.stages.crawl.conftest import stage, web  # noqa: F401
 from tests.stages.crawl.fixture_web import HOSTS
-from tests.tools.takedown.lying import unpacked
+from tests.tools.takedown.unpack import read_unpacked
 
 GONE, STAYS = HOSTS
 
@@ -55,11 +55,11 @@ def small_segments(monkeypatch):
 def test_nothing_of_a_listed_host_is_left_and_every_other_answer_is(tmp_path):
     bodies = small(tmp_path / "s")
     before = FetchStore(tmp_path / "s").digest()
-    assert GONE.encode() in unpacked(tmp_path / "s")
+    assert GONE.encode() in read_unpacked(tmp_path / "s")
     add(tmp_path, "host", GONE)
     listed = read_takedown(tmp_path / NAME)
     assert erase(tmp_path / "s", listed) == 8 and erase(tmp_path / "s", listed) == 0
-    assert GONE.encode() not in unpacked(tmp_path / "s")
+    assert GONE.encode() not in read_unpacked(tmp_path / "s")
     whole(tmp_path / "s", bodies)
     (note,) = removals(tmp_path / "s")
     assert note["before"] == before and note["after"] == FetchStore(tmp_path / "s").digest() and len(note["bodies"]) == 8
@@ -114,7 +114,7 @@ def test_a_kill_at_any_write_is_made_good_by_the_next_call(tmp_path, monkeypatch
                 pass
         erase(tmp_path / "s", listed)
         whole(tmp_path / "s", bodies)
-        assert GONE.encode() not in unpacked(tmp_path / "s")
+        assert GONE.encode() not in read_unpacked(tmp_path / "s")
         steps += 1
     assert steps > 12 and erasing.write_over is write_over
 
@@ -125,7 +125,7 @@ def test_an_open_snapshot_is_cleared_too(tmp_path):
     index.write_bytes(b"".join(index.read_bytes().splitlines(keepends=True)[:5]))  # the rest was not indexed before a kill
     add(tmp_path, "host", GONE)
     assert erase(tmp_path / "s", read_takedown(tmp_path / NAME)) == 8
-    assert GONE.encode() not in unpacked(tmp_path / "s") and not (tmp_path / "s" / "COMPLETE").exists()
+    assert GONE.encode() not in read_unpacked(tmp_path / "s") and not (tmp_path / "s" / "COMPLETE").exists()
 
 
 def test_a_store_changed_by_hand_stays_refused(tmp_path):

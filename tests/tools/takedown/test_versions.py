@@ -15,10 +15,10 @@ import pytest
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.execution.stage import write_lineage
-from components.tools.takedown.file_search import Look, Seeker
+from components.tools.takedown.file_search import FileSearch, SearchResult
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Wanted
-from components.tools.takedown.versions import current_objects, find, stores
+from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.versions import find_current_objects, find_outdated, open_stores
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import make_stage, row
 
@@ -80,9 +80,8 @@ def versions(root: Path) -> dict[str, str]:
     for name, rows in (("old", both), ("new", both[1:])):
         digests[f"{name} crawl"] = output(root, "crawl", "", rows, b"same")
         digests[f"{name} report"] = output(root, "report", digests[f"{name} crawl"], [], name.encode())
-        outputs = ("crawl", "report")
-        dvc(root, "add", "-q", *(f"data/english/{stage}" for stage in outputs))
-        dvc(root, "add", "-q", *(f"reports/lineage/english/{stage}.json" for stage in outputs))
+        lineages = [f"reports/lineage/english/{stage}.json" for stage in ("crawl", "report")]
+        dvc(root, "add", "-q", "data/english/crawl", "data/english/report", *lineages)
     return digests
 
 
@@ -99,28 +98,30 @@ def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, re
     (root / ".dvc" / "config").write_text(f"[core]\n    remote = store\n['remote \"store\"']\n{lines}")
     digests = versions(root)
     add(root, "host", GONE)
-    seeker = Seeker(Wanted(read_takedown(root / NAME)))
+    search = FileSearch(Matcher(read_takedown(root / NAME)))
     with Repo(str(root)) as repo:
-        cache, far = stores(repo)
+        cache, far = open_stores(repo)
         everything = set(cache.ids())
         new = {
-            v.oid for v in find(cache, seeker, set(), {}).versions if v.digest in (digests["new crawl"], digests["new report"])
+            v.oid
+            for v in find_outdated(cache, search, set(), {}).versions
+            if v.digest in (digests["new crawl"], digests["new report"])
         }
-        kept_versions = [v for v in find(cache, seeker, set(), {}).versions if v.oid in new]
+        kept_versions = [v for v in find_outdated(cache, search, set(), {}).versions if v.oid in new]
         current = new | {oid for v in kept_versions for oid in (*v.files.values(), *v.lineages)}
         for oid in everything:  # as `dvc push` of both versions leaves it
             far.odb.add(cache.path(oid), cache.odb.fs, oid)
         with pytest.raises(HearsightError, match="refers to an output that holds what is listed"):
-            find(cache, seeker, everything, {})
-        known: dict[str, Look] = {}
+            find_outdated(cache, search, everything, {})
+        known: dict[str, SearchResult] = {}
         for objects in (cache, far):
-            stored = find(objects, seeker, current, known)
-            assert stored.held == {digests["old crawl"]}
-            for path in stored.gone:
+            outdated = find_outdated(objects, search, current, known)
+            assert outdated.tainted == {digests["old crawl"]}
+            for path in outdated.paths:
                 objects.remove(path)
             assert set(objects.ids()) == current, objects.name
-        assert not any(find(far, seeker, current, {}).gone)
+        assert not any(find_outdated(far, search, current, {}).paths)
         # What both versions share stays: the picture "same" and the empty shard; the old report's own figure is gone.
         left = {sha256_bytes(far.read(oid)) for oid in far.ids()}
         assert sha256_bytes(b"same") in left and sha256_bytes(b"new") in left and sha256_bytes(b"old") not in left
-        assert current_objects(root, cache) == set()  # no dvc.lock here: nothing is taken for current by itself
+        assert find_current_objects(root, cache) == set()  # no dvc.lock here: nothing is taken for current by itself

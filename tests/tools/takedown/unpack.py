@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 
-def unpacked(folder: Path) -> bytes:
+def read_unpacked(folder: Path) -> bytes:
     """All that lies in a snapshot's folder, the WARC members decompressed."""
     data = b""
     for path in sorted(folder.iterdir()):
