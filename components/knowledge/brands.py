@@ -24,5 +24,5 @@ def brands() -> dict[str, str]:
 
 
 def brand_kind(name: str) -> str:
-    """The kind of business of that name ("supermarket"), or ""."""
+    """Return the kind of business of that name ("supermarket"), or ""."""
     return brands().get(" ".join(name.lower().replace("’", "'").split()), "")

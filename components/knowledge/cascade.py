@@ -24,39 +24,39 @@ class Knowledge(Protocol):
     """Anything that knows the hypernym of a named entity, and common words."""
 
     def known(self, name: str, kind: str) -> Known | None:
-        """The hypernym of the named entity of an OntoNotes type, with its source; None if the type has none."""
+        """Return the hypernym of the named entity of an OntoNotes type, with its source; None if the type has none."""
         ...
 
     def hypernym(self, name: str, kind: str) -> str:
-        """The word of :meth:`known`; "" for None."""
+        """Return the word of :meth:`known`; "" for None."""
         ...
 
     def kind_of(self, name: str, kind: str) -> str:
-        """The entity's type, corrected where the name itself shows that the tagger is wrong."""
+        """Return the entity's type, corrected where the name itself shows that the tagger is wrong."""
         ...
 
     def kinds(self, noun: str) -> tuple[str, ...]:
-        """The specific hypernyms of a common noun's first meaning, nearest first."""
+        """Return the specific hypernyms of a common noun's first meaning, nearest first."""
         ...
 
     def is_role(self, noun: str) -> bool:
-        """Whether the noun's first meaning is a kind of person (artist, worker)."""
+        """Return whether the noun's first meaning is a kind of person (artist, worker)."""
         ...
 
     def is_place(self, noun: str) -> bool:
-        """Whether the noun's first meaning is a building or a location (hotel, city)."""
+        """Return whether the noun's first meaning is a building or a location (hotel, city)."""
         ...
 
     def is_noun(self, word: str) -> bool:
-        """Whether the word can be a noun."""
+        """Return whether the word can be a noun."""
         ...
 
     def is_verb(self, word: str) -> bool:
-        """Whether the word can be a verb in its base form."""
+        """Return whether the word can be a verb in its base form."""
         ...
 
     def is_instance(self, word: str) -> bool:
-        """Whether a capitalised word is known only as a name, never as a common noun."""
+        """Return whether a capitalised word is known only as a name, never as a common noun."""
         ...
 
 
@@ -97,7 +97,7 @@ ANSWERS = 65536
 
 
 def bare(name: str) -> str:
-    """The name without its article, and as it is written: the tagger's words have a space before a genitive's mark."""
+    """Return the name without its article, and as it is written: the tagger's words have a space before a genitive's mark."""
     words = name.replace(" 's", "'s").replace(" ’s", "’s").split()
     return " ".join(words[1:] if words[:1] in (["the"], ["The"]) else words)
 

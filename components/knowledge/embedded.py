@@ -76,6 +76,6 @@ class Embedded:
 
 
 def _common_words(lemma: str) -> str:
-    """A class without the names in it: "European country" and "Queen of England" would name a place again."""
+    """Return a class without the names in it: "European country" and "Queen of England" would name a place again."""
     head = lemma.split(" of ")[0] if any(word.istitle() for word in lemma.partition(" of ")[2].split()) else lemma
     return " ".join(word for word in head.split() if word.islower()) or head.split()[-1].lower()

@@ -29,7 +29,7 @@ def given_names() -> frozenset[str]:
 
 
 def is_given_name(word: str) -> bool:
-    """Whether people are called so."""
+    """Return whether people are called so."""
     return word.lower() in given_names()
 
 

@@ -91,7 +91,7 @@ class GoogleKnowledgeGraph(Remote):
 
 
 def _named(title: str, name: str) -> bool:
-    """Whether a result's name is the name asked for, or holds all its words ("Timberlake")."""
+    """Return whether a result's name is the name asked for, or holds all its words ("Timberlake")."""
     asked, given = ({word.strip(".,'’\"").lower() for word in text.split()} - {"the", ""} for text in (name, title))
     return bool(asked) and asked <= given
 

@@ -76,7 +76,7 @@ class Source(Protocol):
     """As in ``params.yaml``."""
 
     def known(self, name: str, kind: str) -> Known | None:
-        """What it knows of the entity ``name`` of the OntoNotes type ``kind``; None when it knows nothing."""
+        """Return what it knows of the entity ``name`` of the OntoNotes type ``kind``; None when it knows nothing."""
         ...
 
 
@@ -88,7 +88,7 @@ class Gate:
 
     @lru_cache(maxsize=16384)  # noqa: B019 - lives as long as the process
     def suits(self, noun: str, kind: str) -> bool:
-        """Whether the noun, or its head, can be what an entity of that type is; False for a word the dictionary lacks."""
+        """Return whether the noun, or its head, can be what an entity of that type is; False for a word the dictionary lacks."""
         if kind not in KINDS:
             return False
         senses = self.meanings(noun)
@@ -103,11 +103,11 @@ class Gate:
         return any(self.wordnet.is_a(sense, kinds) for sense in senses[:SENSES])
 
     def is_character(self, noun: str) -> bool:
-        """Whether the noun first of all means somebody in a work of fiction."""
+        """Return whether the noun first of all means somebody in a work of fiction."""
         return any(self.wordnet.is_a(sense, _WIDER["PERSON"]) for sense in self.meanings(noun)[:1])
 
     def meanings(self, noun: str) -> list[Synset]:
-        """The common meanings of a noun phrase, or of the part of it that says the kind: its last word."""
+        """Return the common meanings of a noun phrase, or of the part of it that says the kind: its last word."""
         for part in (noun, noun.split()[-1] if noun.split() else "", noun.replace("-", " ").split()[-1:] or [""]):
             word = part if isinstance(part, str) else part[0]
             senses = [sense for sense in self.wordnet.senses(word) if not sense.instance_of] if word else []

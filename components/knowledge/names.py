@@ -56,7 +56,7 @@ _NUMBER = re.compile(r"(?:[IVXLC]+|\d[\d/'’-]*)\.?$")
 
 
 def core(name: str) -> list[str]:
-    """The name's words without a number after it ("World War II", "Expo 2020") or a mark of property."""
+    """Return the name's words without a number after it ("World War II", "Expo 2020") or a mark of property."""
     words = [word.strip(".,\"'“”’()") or word for word in name.removesuffix("'s").removesuffix("’s").split()]
     while len(words) > 1 and _NUMBER.match(words[-1]):
         words = words[:-1]
@@ -64,7 +64,7 @@ def core(name: str) -> list[str]:
 
 
 def kind_by_form(name: str, kind: str) -> str:
-    """The hypernym that the form of a name of that type tells, or ""."""
+    """Return the hypernym that the form of a name of that type tells, or ""."""
     words = core(name)
     if len(words) < 2:
         return ""
@@ -79,7 +79,7 @@ def kind_by_form(name: str, kind: str) -> str:
 
 
 def _is_team(words: list[str]) -> bool:
-    """A city's or a state's name before a capitalised plural that is no place or body."""
+    """Return a city's or a state's name before a capitalised plural that is no place or body."""
     last = words[-1]
     if not last[:1].isupper() or not last.lower().endswith(("s", "sox")) or last.lower().endswith(("ss", "us", "is")):
         return False

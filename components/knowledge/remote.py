@@ -88,25 +88,25 @@ class Remote:
     # --- what a service must say
 
     def question(self, name: str, kind: str) -> str:
-        """What of the question the answer depends on."""
+        """Return what of the question the answer depends on."""
         raise NotImplementedError
 
     def batches(self, questions: Mapping[str, Question]) -> Iterator[Request]:
-        """The requests for some questions, by key."""
+        """Return the requests for some questions, by key."""
         raise NotImplementedError
 
     def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
-        """An answer for every key of a batch; raises ValueError, KeyError or TypeError for what is no answer."""
+        """Return an answer for every key of a batch; raises ValueError, KeyError or TypeError for what is no answer."""
         raise NotImplementedError
 
     def choose(self, answer: Any, name: str, kind: str) -> Known | None:
-        """The hypernym that an answer tells."""
+        """Return the hypernym that an answer tells."""
         raise NotImplementedError
 
     # --- what all have in common
 
     def known(self, name: str, kind: str) -> Known | None:
-        """What the kept answers tell; asks nothing (:meth:`ask` does)."""
+        """Return what the kept answers tell; asks nothing (:meth:`ask` does)."""
         key = self.key(name, kind)
         if key not in self._memory:
             self._memory.update(self.store.recall(self, [key]))
@@ -114,7 +114,7 @@ class Remote:
         return self.choose(answer, name, kind) if answer is not None else None
 
     def key(self, name: str, kind: str) -> str:
-        """The key that an answer is kept under."""
+        """Return the key that an answer is kept under."""
         return sha256_bytes(self.question(name, kind).encode("utf-8", "replace"))
 
     def ask(self, questions: Iterable[Question]) -> dict[str, Any]:

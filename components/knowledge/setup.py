@@ -79,7 +79,7 @@ def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
 def make_sources(
     order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> list[Source]:
-    """The named sources, in order. Those of the network tell what is kept in ``store``; :meth:`Remote.ask` asks them."""
+    """Return the named sources, in order. Those of the network tell what is kept in ``store``; :meth:`Remote.ask` asks them."""
     words, gate = Words(wordnet), Gate(wordnet)
     chooser = Chooser(words, gate)
     agent = f"hearsight/0.1 (+{settings.contact})" if settings.contact else "hearsight/0.1"
@@ -123,14 +123,14 @@ class Listening:
 def listening_cascade(
     order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> tuple[Cascade, Listening]:
-    """A cascade whose ``source`` listens: the sources before it answer first, as they will when it can be asked."""
+    """Return a cascade whose ``source`` listens: the sources before it answer first, as they will when it can be asked."""
     before = order[: list(order).index(source)]
     ear = Listening(source)
     return Cascade(wordnet, [*make_sources(before, settings, wordnet, store, root), ear]), ear
 
 
 def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
-    """The hypernym of one name and who says so, by the sources of a dataset; asks the network where need be.
+    """Return the hypernym of one name and who says so, by the sources of a dataset; asks the network where need be.
 
     Raises:
         HearsightError: an unknown type, no such dataset, or settings that do not do.

@@ -94,7 +94,7 @@ class Words:
 
     @lru_cache(maxsize=65536)  # noqa: B019 - lives as long as the process
     def noun(self, text: str) -> str:
-        """The common noun (or two words) that a label or description comes down to; "" where there is none."""
+        """Return the common noun (or two words) that a label or description comes down to; "" where there is none."""
         text = _LEAD.sub("", " ".join(_BRACKETS.sub(" ", text[:LONGEST]).split()))
         plain = text.lower()
         if plain in SAYING:
@@ -113,7 +113,7 @@ class Words:
         return phrase if phrase and self.common(phrase) else ""
 
     def common(self, phrase: str) -> bool:
-        """Whether each word is common English, and the last one a noun."""
+        """Return whether each word is common English, and the last one a noun."""
         words = phrase.replace("-", " ").split()
         return bool(words) and all(word.isalpha() and zipf(word) >= MIN_ZIPF for word in words) and self._is_noun(words[-1])
 

@@ -24,7 +24,7 @@ _SHORTEST = 4
 
 
 def is_listed(word: str) -> bool:
-    """Whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
+    """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
     return _listed(word.lower(), os.environ.get(VARIABLE, ""))
 
 
@@ -53,7 +53,7 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=4)
 def _lemmas(folder: str) -> tuple[frozenset[str], int]:
-    """The listed words, and the length of the longest."""
+    """Return the listed words, and the length of the longest."""
     found: set[str] = set()
     for name in FILES:
         with (Path(folder) / name).open(encoding="utf-8") as file:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.google.method import Asker, alone
+from components.google.method import Requester, request_one
 
 SYNTAX_CHARACTERS = 1000
 """Characters a unit of every feature but moderation, begun units counted whole."""
@@ -35,29 +35,29 @@ class GoogleText:
     kept: tuple[str, ...] = ()
     """The fields that are kept."""
 
-    def __init__(self, asker: Asker, language: str) -> None:
+    def __init__(self, asker: Requester, language: str) -> None:
         self.asker, self.language = asker, language
         self.name = f"{type(self).name}.{language}"
 
     def compute(self, payload: str) -> dict[str, Any]:
         """Google's answer for one text."""
-        return alone(self.asker, self, payload)
+        return request_one(self.asker, self, payload)
 
     def ask_many(self, payloads: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Google's answer for each text."""
         return self.asker.ask(self, payloads)
 
     def item(self, payload: str) -> str | None:
-        """The text; None for a blank one."""
+        """Return the text; None for a blank one."""
         return printable(payload)
 
     def body(self, items: Sequence[str]) -> dict[str, Any]:
-        """The request for one text."""
+        """Return the request for one text."""
         document = {"type_": "PLAIN_TEXT", "language": self.language, "content": items[0]}
         return {"document": document, "features": self.features, "encoding_type": "UTF32"}
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]] | None:
-        """The fields of the answer that are kept."""
+        """Return the fields of the answer that are kept."""
         return [{name: answer[name] for name in self.kept if name in answer}] if self.needed in answer else None
 
     def units(self, item: str) -> dict[str, int]:
@@ -98,7 +98,7 @@ class GoogleModeration(GoogleText):
     needed, kept = "moderationCategories", ("moderationCategories",)
 
     def body(self, items: Sequence[str]) -> dict[str, Any]:
-        """The request for one text."""
+        """Return the request for one text."""
         return {"document": super().body(items)["document"]}
 
     def units(self, item: str) -> dict[str, int]:
@@ -107,11 +107,11 @@ class GoogleModeration(GoogleText):
 
 
 def begun(text: str, size: int) -> int:
-    """How many units of ``size`` characters a text is, the last one counted whole."""
+    """Return how many units of ``size`` characters a text is, the last one counted whole."""
     return -(-len(text) // size)
 
 
 def printable(text: str) -> str | None:
-    """The text with control characters and lone surrogates as white space, as the embedded parser reads it."""
+    """Return the text with control characters and lone surrogates as white space, as the embedded parser reads it."""
     clean = "".join(char if char.isprintable() else " " for char in text)
     return clean if clean.strip() else None

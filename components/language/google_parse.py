@@ -67,7 +67,7 @@ class Token(NamedTuple):
 
 
 def to_parse(answer: Any) -> Parse:
-    """The parse of Google's answer; of no tokens when it has none (a refusal, nonsense)."""
+    """Return the parse of Google's answer; of no tokens when it has none (a refusal, nonsense)."""
     tokens = [_token(each, place) for place, each in enumerate(_list(answer, "tokens"))]
     heads = [token.head if 0 <= token.head < len(tokens) else place for place, token in enumerate(tokens)]
     pos = [_pos(token) for token in tokens]
@@ -202,7 +202,7 @@ def _text(value: Any, name: str) -> str:
 
 
 def _whole(value: Any) -> int | None:
-    """A whole number of 32 bits, as Google's are."""
+    """Return a whole number of 32 bits, as Google's are."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not -(2**31) <= value < 2**31:
         return None
     return int(value)

@@ -56,7 +56,7 @@ def _by_model(words: list[str], language: str) -> float:
 
 
 def _by_words(words: list[str], language: str) -> float:
-    """The posterior of ``language`` among :data:`COMPARED`, all equally likely before, the words independent."""
+    """Return the posterior of ``language`` among :data:`COMPARED`, all equally likely before, the words independent."""
     scores = {other: sum(_zipf(word, other) for word in words) for other in COMPARED}
     # A difference beyond 300 orders of magnitude would overflow, and decides as well.
     return 1 / sum(10 ** min(score - scores[language], 300.0) for score in scores.values())

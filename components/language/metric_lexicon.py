@@ -65,7 +65,7 @@ def _load(folder: str) -> WordNetLexicon:
 
 
 def load_lexicon() -> WordNetLexicon | None:
-    """The dictionary that ``make data`` fetched or ``HEARSIGHT_WORDNET`` names; None where there is none.
+    """Return the dictionary that ``make data`` fetched or ``HEARSIGHT_WORDNET`` names; None where there is none.
 
     Raises:
         HearsightError: it is there and cannot be read.

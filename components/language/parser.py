@@ -41,7 +41,7 @@ class Parser(Protocol):
     codec: str
 
     def compute(self, payload: str) -> Parse:
-        """The parse of one text."""
+        """Return the parse of one text."""
         ...
 
 
@@ -58,11 +58,11 @@ class EnglishParser:
     codec = "json"
 
     def compute(self, payload: str) -> Parse:
-        """The parse of one text; control characters are read as white space."""
+        """Return the parse of one text; control characters are read as white space."""
         return self.compute_many([payload])[0]
 
     def compute_many(self, payloads: Sequence[str]) -> list[Parse]:
-        """The parses of several texts, in order."""
+        """Return the parses of several texts, in order."""
         return [_columns(doc) for doc in _pipeline().pipe(map(_readable, payloads), batch_size=BATCH)]
 
 
@@ -78,7 +78,7 @@ _RUN = re.compile(rf"(\S{{{LONGEST_RUN}}})(?=\S)")
 
 
 def _readable(payload: str) -> str:
-    """The text as the model gets it: of bounded length, controls as spaces, a space after ``LONGEST_RUN`` without one."""
+    """Return the text as the model gets it: of bounded length, controls as spaces, a space after ``LONGEST_RUN`` without one."""
     text = "".join(char if char.isprintable() else " " for char in payload[:LONGEST])
     return _RUN.sub(r"\1 ", text)
 

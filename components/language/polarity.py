@@ -18,7 +18,7 @@ class EnglishPolarity:
     codec = "json"
 
     def compute(self, payload: str) -> float:
-        """The compound score of one text, in [-1, 1]; of a long one, that of its beginning."""
+        """Return the compound score of one text, in [-1, 1]; of a long one, that of its beginning."""
         return float(_analyser().polarity_scores(payload[:LONGEST])["compound"])
 
 

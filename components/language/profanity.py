@@ -42,7 +42,7 @@ class EnglishProfanity:
     codec = "json"
 
     def compute(self, payload: str) -> float:
-        """The probability, in [0, 1], that the text is offensive: 1 for ``SURE``, and without innocent words, 0 for none."""
+        """Return the probability, in [0, 1], that the text is offensive: 1 for ``SURE``, and without innocent words, 0 for none."""
         if SURE.search(payload):
             return 1.0
         words = [word for word in payload.split() if word.strip(".,;:!?\"'()").lower() not in INNOCENT]

@@ -50,7 +50,7 @@ class WordNet:
 
     @lru_cache(maxsize=16384)  # noqa: B019 - one dictionary lives as long as the process
     def synset(self, number: int) -> Synset | None:
-        """The synset of that number, or None."""
+        """Return the synset of that number, or None."""
         line = self._lines.get(f"{number:08d}")
         if line is None:
             return None
@@ -67,7 +67,7 @@ class WordNet:
         )
 
     def senses(self, noun: str) -> list[Synset]:
-        """The meanings of a noun or noun phrase, most frequent first; plurals are reduced if need be."""
+        """Return the meanings of a noun or noun phrase, most frequent first; plurals are reduced if need be."""
         for form in self._forms(noun.strip().lower().replace(" ", "_")):
             entry = self._index.get(form)
             if entry is not None:
@@ -77,11 +77,11 @@ class WordNet:
         return []
 
     def knows_noun(self, word: str) -> bool:
-        """Whether the word (or its singular) is a noun."""
+        """Return whether the word (or its singular) is a noun."""
         return any(form in self._index for form in self._forms(word.strip().lower().replace(" ", "_")))
 
     def knows_verb(self, word: str) -> bool:
-        """Whether the word, as it stands, is the base form of a verb."""
+        """Return whether the word, as it stands, is the base form of a verb."""
         return word.lower() in self._verbs
 
     def ancestors(self, synset: Synset) -> list[Synset]:
@@ -107,7 +107,7 @@ class WordNet:
         return steps
 
     def is_a(self, synset: Synset, kinds: frozenset[int]) -> bool:
-        """Whether a meaning is one of ``kinds`` or lies below one."""
+        """Return whether a meaning is one of ``kinds`` or lies below one."""
         return synset.number in kinds or any(item.number in kinds for item in self.ancestors(synset))
 
     def _forms(self, word: str) -> list[str]:
@@ -140,14 +140,14 @@ def _load(folder: str) -> WordNet:
 
 
 def wordnet_folder(root: Path | None = None) -> Path:
-    """The dictionary's folder: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here)."""
+    """Return the dictionary's folder: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here)."""
     chosen = os.environ.get(VARIABLE)
     places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
     return next((place for place in places if (place / "data.noun").is_file()), places[0])
 
 
 def load_wordnet(root: Path | None = None) -> WordNet:
-    """The dictionary, from :func:`wordnet_folder`.
+    """Return the dictionary, from :func:`wordnet_folder`.
 
     Raises:
         HearsightError: it is not there or cannot be read.

@@ -18,13 +18,13 @@ _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?$", re.IGNORECASE)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as written: runs of letters and digits, an apostrophe inside one kept."""
+    """Return the words of a text as written: runs of letters and digits, an apostrophe inside one kept."""
     return _WORD.findall(text)
 
 
 @lru_cache(maxsize=65536)
 def zipf(word: str) -> float:
-    """The word's frequency on the Zipf scale (log10 of its count in 10^9 words); 0 for a word English does not know.
+    """Return the word's frequency on the Zipf scale (log10 of its count in 10^9 words); 0 for a word English does not know.
 
     Numbers are known: a date or a count is no reason to doubt a text.
     """
@@ -37,13 +37,13 @@ def zipf(word: str) -> float:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The word's stem in lower case (Snowball, English)."""
+    """Return the word's stem in lower case (Snowball, English)."""
     return str(_stemmer().stemWord(word.lower()))
 
 
 @lru_cache(maxsize=4096)
 def plural(noun: str) -> str:
-    """The plural of an English noun or noun phrase; a noun that is plural already comes back as it is."""
+    """Return the plural of an English noun or noun phrase; a noun that is plural already comes back as it is."""
     if noun == "person":
         return "people"
     engine = inflector()

@@ -55,7 +55,7 @@ def load_backbone() -> torch.nn.Module:
 
 
 def read_picture(data: bytes) -> torch.Tensor:
-    """An encoded picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
+    """Return an encoded picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
 
     The whole picture is squeezed into the square, since captions speak of all of it, and transparency becomes white
     as a browser shows it. The first frame stands for an animation.
@@ -93,7 +93,7 @@ class ImageNetClassifier:
     codec = "array"
 
     def compute(self, payload: bytes) -> np.ndarray:
-        """The softmax over the classes for one encoded picture."""
+        """Return the softmax over the classes for one encoded picture."""
         import numpy as np
         import torch
 

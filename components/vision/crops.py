@@ -42,18 +42,18 @@ class Window(NamedTuple):
     side: float
 
     def covered(self, width: int, height: int) -> float:
-        """The share of a picture's area that lies inside."""
+        """Return the share of a picture's area that lies inside."""
         left, top, right, bottom = self.inside(width, height)
         return (right - left) * (bottom - top) / (width * height)
 
     def inside(self, width: int, height: int) -> tuple[float, float, float, float]:
-        """What the window shows of a picture: left, top, right, bottom."""
+        """Return what the window shows of a picture: left, top, right, bottom."""
         right, bottom = min(float(width), self.left + self.side), min(float(height), self.top + self.side)
         return max(0.0, self.left), max(0.0, self.top), right, bottom
 
 
 def training_window(width: int, height: int, source: Random, least: float = LEAST_AREA) -> Window:
-    """A random window that covers at least ``least`` (0..1) of a picture of that size, at most all of it."""
+    """Return a random window that covers at least ``least`` (0..1) of a picture of that size, at most all of it."""
     share = source.uniform(least, 1.0)
     # A square no longer than the shorter side covers its own area, a longer one the whole of the shorter side.
     area = share * width * height
@@ -62,13 +62,13 @@ def training_window(width: int, height: int, source: Random, least: float = LEAS
 
 
 def evaluation_window(width: int, height: int, framing: Framing = "centre") -> Window:
-    """The central square, or the smallest square that holds all."""
+    """Return the central square, or the smallest square that holds all."""
     side = float(min(width, height) if framing == "centre" else max(width, height))
     return Window((width - side) / 2, (height - side) / 2, side)
 
 
 def cut(picture: Image, window: Window, side: int) -> Image:
-    """What a window shows of an RGB picture, side × side, white where it reaches beyond."""
+    """Return what a window shows of an RGB picture, side × side, white where it reaches beyond."""
     from PIL import Image as images
     from PIL.Image import Resampling
 
@@ -97,13 +97,13 @@ def distorted(pixels: NDArray[np.uint8], source: Random) -> NDArray[np.uint8]:
 
 
 def training_view(picture: Image, side: int, source: Random, least: float = LEAST_AREA) -> NDArray[np.uint8]:
-    """An RGB picture as it is trained on: a random window, distorted: side × side × 3."""
+    """Return an RGB picture as it is trained on: a random window, distorted: side × side × 3."""
     window = training_window(*picture.size, source, least)
     return distorted(np.asarray(cut(picture, window, side)), source)
 
 
 def evaluation_view(picture: Image, side: int, framing: Framing = "centre") -> NDArray[np.uint8]:
-    """An RGB picture as it is judged: its central square, or all of it padded, undistorted: side × side × 3."""
+    """Return an RGB picture as it is judged: its central square, or all of it padded, undistorted: side × side × 3."""
     return np.asarray(cut(picture, evaluation_window(*picture.size, framing), side))
 
 
@@ -118,6 +118,6 @@ def _saturated(pixels: NDArray[np.float32], factor: float) -> NDArray[np.float32
 
 
 def _places(begin: float, end: float, scale: float, side: int) -> tuple[int, int]:
-    """Where a stretch of a window lies among ``side`` pixels: one of them at least."""
+    """Return where a stretch of a window lies among ``side`` pixels: one of them at least."""
     first = min(round(begin * scale), side - 1)
     return first, max(first + 1, min(round(end * scale), side))

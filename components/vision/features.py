@@ -42,7 +42,7 @@ class ImageFeatures:
     codec = "array"
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
-        """The features of one view."""
+        """Return the features of one view."""
         import numpy as np
         import torch
         from torch.nn import functional as F
@@ -58,12 +58,12 @@ class ImageFeatures:
 
 
 def feature_key(sha256: str, number: int) -> str:
-    """The content key of a view's features."""
+    """Return the content key of a view's features."""
     return digest_value([sha256, number])
 
 
 def flatten(data: bytes) -> Image:
-    """A picture as RGB on white, padded with white to a square (nothing of it is cut off or squeezed)."""
+    """Return a picture as RGB on white, padded with white to a square (nothing of it is cut off or squeezed)."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as opened:
@@ -75,7 +75,7 @@ def flatten(data: bytes) -> Image:
 
 
 def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image:
-    """The picture itself for 0, else its ``number``-th random crop with changed brightness and saturation.
+    """Return the picture itself for 0, else its ``number``-th random crop with changed brightness and saturation.
 
     Args:
         picture: a square.

@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from components.google.method import Asker, alone
+from components.google.method import Requester, request_one
 
 MOST_LABELS = 20
 """Labels asked for a picture (the paper's pictures have 5 to 20)."""
@@ -31,28 +31,28 @@ class GoogleVision:
     codec = "json"
     service, rpc, most, room = "vision", "batch_annotate_images", 16, 7_100_000
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Requester) -> None:
         self.asker = asker
 
     def compute(self, payload: bytes) -> dict[str, Any]:
         """Google's answer for one encoded picture."""
-        return alone(self.asker, self, payload)
+        return request_one(self.asker, self, payload)
 
     def ask_many(self, payloads: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Google's answer for each encoded picture."""
         return self.asker.ask(self, payloads)
 
     def item(self, payload: bytes) -> bytes:
-        """The picture; no bytes for one that is empty, or too large and not to be read."""
+        """Return the picture; no bytes for one that is empty, or too large and not to be read."""
         return payload if len(payload) <= MOST_BYTES else _smaller(payload)
 
     def body(self, items: Sequence[bytes]) -> dict[str, Any]:
-        """The request for some pictures."""
+        """Return the request for some pictures."""
         features = [{"type_": "LABEL_DETECTION", "max_results": MOST_LABELS}, {"type_": "SAFE_SEARCH_DETECTION"}]
         return {"requests": [{"image": {"content": item}, "features": features} for item in items]}
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]] | None:
-        """What is said of each picture."""
+        """Return what is said of each picture."""
         kept = [{name: each[name] for name in KEPT if name in each} for each in answer.get("responses", [])]
         # SafeSearch always has something to say; labels may be none.
         whole = len(kept) == number and all("safeSearchAnnotation" in each or "error" in each for each in kept)

@@ -94,7 +94,7 @@ class EncodedPicture:
         self.model = f"{encoder}-{self.side}-{self.digest if weights is None else self.digest[:16]}{sight.suffix}"
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
-        """The vectors of one view.
+        """Return the vectors of one view.
 
         Raises:
             HearsightError: the weights cannot be used, or give what half precision cannot hold; or the picture is no whole one.
@@ -129,7 +129,7 @@ class EncodedPicture:
 
 
 def weights_digest(encoder: str, weights: Path | None) -> str:
-    """What tells these weights from others: the file's sha256, or the name and version of a package.
+    """Return what tells these weights from others: the file's sha256, or the name and version of a package.
 
     Raises:
         HearsightError: there is no such file, or none is named and no package has any.
@@ -148,7 +148,7 @@ def weights_digest(encoder: str, weights: Path | None) -> str:
 
 
 def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> ImageEncoder:
-    """The encoder with its weights, in evaluation mode, gradients off: a new one each call.
+    """Return the encoder with its weights, in evaluation mode, gradients off: a new one each call.
 
     Raises:
         HearsightError: the file is missing, no checkpoint, cut short, or of another network; or as :class:`EncodedPicture`.
@@ -174,7 +174,7 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
 
 
 def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> ImageEncoder:
-    """The encoder to be trained with what reads it: from a file, from a package's weights, or from nothing; in training mode.
+    """Return the encoder to be trained with what reads it: from a file, from a package's weights, or from nothing; in training mode.
 
     A head that nothing reads is frozen: it would hold up several devices that train together.
 
@@ -191,7 +191,7 @@ def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) 
 
 
 def _chosen(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
-    """The encoder of that name and its grid at that side."""
+    """Return the encoder of that name and its grid at that side."""
     from components.models.encoders import encoder_kind
 
     try:

@@ -31,10 +31,10 @@ class Label(NamedTuple):
     """WordNet 3.0's synset as ImageNet writes it (``n02084071``), or a Knowledge Graph id (``/m/0bt9lr``); "" for none."""
 
 
-def labels_of(
+def select_labels(
     probabilities: Sequence[float], wordnet: WordNet, *, least: int, most: int, min_confidence: float, min_zipf: float
 ) -> list[Label]:
-    """The labels of a picture, surest first: those of ``min_confidence``, but at least ``least`` and at most ``most``.
+    """Return the labels of a picture, surest first: those of ``min_confidence``, but at least ``least`` and at most ``most``.
 
     Args:
         probabilities: of ImageNet's 1000 classes, in its order.
@@ -54,8 +54,8 @@ def labels_of(
     return labels
 
 
-def seen_kinds(nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet, *, min_confidence: float) -> list[str]:
-    """The nouns for which the classifier has no class of its own but sees their kind, as ``noun < kind``.
+def match_hypernyms(nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet, *, min_confidence: float) -> list[str]:
+    """Return the nouns for which the classifier has no class of its own but sees their kind, as ``noun < kind``.
 
     A classifier with 10^5 labels tells a caribou; ours sees a ruminant. A noun (first meaning) is of what is seen when
     a hypernym of it, specific enough (:data:`SPECIFIC`), has at least ``min_confidence``. On the sample all such pairs but

@@ -19,7 +19,7 @@ class OpenNsfw:
     codec = "json"
 
     def compute(self, payload: bytes) -> float:
-        """The score of one encoded picture, transparency shown on white.
+        """Return the score of one encoded picture, transparency shown on white.
 
         Raises:
             OSError: the bytes are no picture that can be read whole.

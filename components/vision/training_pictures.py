@@ -24,7 +24,7 @@ DISTORTION = 0.25
 
 
 def open_picture(data: bytes, side: int, where: str = "") -> Image:
-    """A picture as RGB, on white; a JPEG much larger than ``side`` is decoded at a fraction of its size.
+    """Return a picture as RGB, on white; a JPEG much larger than ``side`` is decoded at a fraction of its size.
 
     Raises:
         HearsightError: it is no picture that can be decoded.
@@ -52,14 +52,14 @@ def open_picture(data: bytes, side: int, where: str = "") -> Image:
 
 
 def crop_of(width: int, height: int, source: Random) -> tuple[float, float, float, float]:
-    """A crop of 50 to 100 % of the area, of the picture's own shape: left, top, right, bottom in pixels."""
+    """Return a crop of 50 to 100 % of the area, of the picture's own shape: left, top, right, bottom in pixels."""
     length = source.uniform(LEAST_AREA, 1.0) ** 0.5
     left, top = (source.uniform(0.0, 1.0 - length) for _ in range(2))
     return left * width, top * height, (left + length) * width, (top + length) * height
 
 
 def distorted(picture: Image, side: int, source: Random) -> NDArray[np.uint8]:
-    """A random crop, resized to side × side, with changed brightness, contrast and saturation: side × side × 3."""
+    """Return a random crop, resized to side × side, with changed brightness, contrast and saturation: side × side × 3."""
     from PIL import ImageEnhance
     from PIL.Image import Resampling
 
@@ -71,7 +71,7 @@ def distorted(picture: Image, side: int, source: Random) -> NDArray[np.uint8]:
 
 
 def plain(picture: Image, side: int) -> NDArray[np.uint8]:
-    """The whole picture, resized to side × side: side × side × 3."""
+    """Return the whole picture, resized to side × side: side × side × 3."""
     from PIL.Image import Resampling
 
     return np.asarray(picture.resize((side, side), Resampling.BILINEAR, reducing_gap=2.0))

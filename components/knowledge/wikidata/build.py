@@ -131,7 +131,7 @@ def _publish(work: Path, out: Path, digest: str, about: dict[str, Any]) -> None:
 
 
 def _watched(source: Dump) -> Iterator[Item | Broken | None]:
-    """The dump's items under a progress bar of the file's bytes: the only size that is known beforehand."""
+    """Yield the dump's items under a progress bar of the file's bytes: the only size that is known beforehand."""
     from tqdm import tqdm
 
     live = sys.stderr.isatty()

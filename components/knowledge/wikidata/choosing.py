@@ -39,7 +39,7 @@ class Classes(Protocol):
     """What is known of classes and occupations."""
 
     def label(self, item: int) -> str:
-        """The English label, or ""."""
+        """Return the English label, or ""."""
         ...
 
     def above(self, item: int) -> Sequence[int]:
@@ -54,7 +54,7 @@ class Chooser:
         self.words, self.gate = words, gate
 
     def choose(self, candidates: Sequence[Candidate], classes: Classes, kind: str) -> Known | None:
-        """The hypernym of the first candidate that suits the type, with ``wikidata Q<number>`` as its source."""
+        """Return the hypernym of the first candidate that suits the type, with ``wikidata Q<number>`` as its source."""
         for candidate in sorted(candidates, key=lambda each: (-each.sitelinks, each.item)):
             if HUMAN in candidate.classes:
                 word = self._occupation(candidate.occupations, classes) if kind == "PERSON" else ""
@@ -73,7 +73,7 @@ class Chooser:
         return best([noun for noun in nouns if noun and self.gate.suits(noun, "PERSON")])
 
     def class_word(self, items: tuple[int, ...], classes: Classes, kind: str) -> str:
-        """The word of the nearest class, itself first, that suits the type; "" where none does."""
+        """Return the word of the nearest class, itself first, that suits the type; "" where none does."""
         seen: set[int] = set()
         row: list[int] = list(dict.fromkeys(items))
         vague = ""

@@ -163,7 +163,7 @@ def _value(term: Any) -> str:
 
 
 def _targets(statements: Any) -> tuple[int, ...]:
-    """The items that a property's statements name, preferred rank first."""
+    """Return the items that a property's statements name, preferred rank first."""
     found: dict[int, bool] = {}
     for statement in statements if isinstance(statements, list) else ():
         rank = statement.get("rank") if isinstance(statement, dict) else "deprecated"

@@ -25,27 +25,27 @@ MOST = 15
 
 
 def pack_item(number: int, sitelinks: int, classes: tuple[int, ...], occupations: tuple[int, ...]) -> bytes:
-    """An item's record."""
+    """Return an item's record."""
     classes, occupations = classes[:MOST], occupations[:MOST]
     head = _HEAD.pack(number, min(sitelinks, 65535), len(classes), len(occupations))
     return head + struct.pack(f"<{len(classes) + len(occupations)}I", *classes, *occupations)
 
 
 def unpack_item(record: bytes) -> Candidate:
-    """What :func:`pack_item` packed."""
+    """Return what :func:`pack_item` packed."""
     number, sitelinks, classes, occupations = _HEAD.unpack_from(record)
     both = struct.unpack_from(f"<{classes + occupations}I", record, _HEAD.size)
     return Candidate(number, sitelinks, both[:classes], both[classes:])
 
 
 def pack_class(label: str, above: tuple[int, ...]) -> bytes:
-    """A class's record."""
+    """Return a class's record."""
     above = above[:MOST]
     return bytes([len(above)]) + struct.pack(f"<{len(above)}I", *above) + label.encode()
 
 
 def unpack_class(record: bytes) -> tuple[str, tuple[int, ...]]:
-    """What :func:`pack_class` packed."""
+    """Return what :func:`pack_class` packed."""
     count = record[0]
     return record[1 + 4 * count :].decode(), struct.unpack_from(f"<{count}I", record, 1)
 
@@ -87,7 +87,7 @@ class WikidataIndex:
         return self.chooser.choose(found, self, kind)
 
     def candidates(self, name: str) -> list[Candidate]:
-        """The items that bear the name, most sitelinks first."""
+        """Return the items that bear the name, most sitelinks first."""
         return [unpack_item(record) for record in self._names.get(name_key(name))]
 
     def label(self, item: int) -> str:

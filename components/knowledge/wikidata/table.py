@@ -30,14 +30,14 @@ _MARKS = re.compile(r"\s*([^\w\s])\s*")
 
 
 def name_key(name: str) -> int:
-    """The key of a name: case, a leading "the", the form of apostrophes, and spaces beside marks do not count."""
+    """Return the key of a name: case, a leading "the", the form of apostrophes, and spaces beside marks do not count."""
     plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").strip()
     plain = _MARKS.sub(r"\1", plain.removeprefix("the "))
     return int.from_bytes(hashlib.blake2b(" ".join(plain.split()).encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
 def number_key(number: int) -> int:
-    """The key of an item's number, spread over all keys."""
+    """Return the key of an item's number, spread over all keys."""
     return (number * 0x9E3779B97F4A7C15) & _MASK
 
 
@@ -105,7 +105,7 @@ class Table:
         return len(self._keys)
 
     def get(self, key: int, most: int = 16) -> list[bytes]:
-        """The records of a key, the highest rank first, ``most`` of them at most."""
+        """Return the records of a key, the highest rank first, ``most`` of them at most."""
         bucket = key >> 48
         end = self._starts[bucket + 1]
         place = bisect_left(self._keys, key, self._starts[bucket], end)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.core.errors import HearsightError
 from components.speech.audio.wav import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, MOST_CHANNELS, read_wav
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Samples = NDArray[np.float32]
@@ -40,7 +41,6 @@ _BLOCK = 1024
 
 def resample(samples: Samples, rate: int) -> Samples:
     """Mono float samples at ``rate`` Hz as contiguous float32 at 16 kHz."""
-    import numpy as np
     import soxr
 
     if rate != RATE_HZ and len(samples):
@@ -51,8 +51,6 @@ def resample(samples: Samples, rate: int) -> Samples:
 def as_16_bit(samples: Samples) -> NDArray[np.int16]:
     """Float samples as :func:`to_flac` stores them, as whole numbers: it takes these in less time, and what is measured of
     them is what is stored."""
-    import numpy as np
-
     whole = samples * np.float32(32768.0)
     np.rint(whole, out=whole)
     np.minimum(whole, 32767.0, out=whole)
@@ -70,7 +68,7 @@ def to_flac(samples: Samples | NDArray[np.int16]) -> bytes:
 
 
 def from_flac(flac: bytes) -> Samples:
-    """The samples of a file that :func:`to_flac` wrote."""
+    """Return the samples of a file that :func:`to_flac` wrote."""
     import soundfile
 
     samples: Samples = soundfile.read(io.BytesIO(flac), dtype="float32")[0]
@@ -96,7 +94,7 @@ class Sound:
 
 
 def read_sound(data: bytes | Path, where: str = "") -> Sound:
-    """The sound of a file; what is really in it where its header says something else.
+    """Return the sound of a file; what is really in it where its header says something else.
 
     Args:
         data: the file, or where it lies.
@@ -105,8 +103,6 @@ def read_sound(data: bytes | Path, where: str = "") -> Sound:
     Raises:
         HearsightError: it cannot be read, is none of WAV, FLAC and Ogg, holds no samples, or is too long.
     """
-    import numpy as np
-
     where = where or (str(data) if isinstance(data, Path) else "sound")
     content = _content(data, where)
     warnings: list[str] = []
@@ -144,7 +140,6 @@ def _content(data: bytes | Path, where: str) -> bytes:
 
 def _decoded(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[np.floating], int, int]:
     """Mono samples, rate and channels of what libsndfile can decode; what comes before a broken place is kept."""
-    import numpy as np
     import soundfile
 
     blocks: list[NDArray[np.float32]] = []
@@ -177,8 +172,6 @@ def _decoded(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[n
 
 def _within(samples: NDArray[np.floating], warnings: list[str]) -> tuple[NDArray[np.floating], float]:
     """Samples that exceed full scale turned down as a whole, to ``CEILING``; and the factor."""
-    import numpy as np
-
     peak = float(np.abs(samples).max(initial=0.0))
     if peak <= 1.0:
         return samples, 1.0

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.speech.audio.files import RATE_HZ
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.speech.audio.files import Samples
@@ -56,9 +57,7 @@ class Measures:
 
 
 def measure(samples: Samples) -> Measures:
-    """The measures of float32 mono samples at 16 kHz. A clip of zeros is all lead, its level ``LOWEST_DB``."""
-    import numpy as np
-
+    """Return the measures of float32 mono samples at 16 kHz. A clip of zeros is all lead, its level ``LOWEST_DB``."""
     samples = np.asarray(samples, np.float32)
     power = frame_power(samples)
     loudest = float(power.max(initial=0.0))
@@ -77,8 +76,6 @@ def measure(samples: Samples) -> Measures:
 
 def frame_power(samples: NDArray[np.floating]) -> NDArray[np.float64]:
     """Mean square of each frame of 10 ms."""
-    import numpy as np
-
     count = -(-len(samples) // FRAME)
     padded = np.zeros((count, FRAME))
     padded.reshape(-1)[: len(samples)] = samples
@@ -86,12 +83,10 @@ def frame_power(samples: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def speech_frames(power: NDArray[np.float64]) -> tuple[int, int]:
-    """The first frame of speech and the one after the last: active frames, and what is faint on either side without a break.
+    """Return the first frame of speech and the one after the last: active frames, and what is faint on either side without a break.
 
     Both are the number of frames when nothing sounds.
     """
-    import numpy as np
-
     loudest = power.max(initial=0.0)
     if loudest <= 0.0:
         return len(power), len(power)
@@ -105,15 +100,13 @@ def speech_frames(power: NDArray[np.float64]) -> tuple[int, int]:
 
 def runs(held: NDArray[np.bool_]) -> NDArray[np.intp]:
     """First and one after the last of each run of true."""
-    import numpy as np
-
     edges = np.zeros(len(held) + 2, np.int8)
     edges[1:-1] = held
     return np.flatnonzero(edges[1:] != edges[:-1]).reshape(-1, 2)
 
 
 def is_silent(samples: Samples) -> bool:
-    """Whether there is nothing to hear: no samples, too quiet, a constant, mains hum below 70 Hz up to -20 dB, or a click or two.
+    """Return whether there is nothing to hear: no samples, too quiet, a constant, mains hum below 70 Hz up to -20 dB, or a click or two.
 
     What an engine answers that cannot speak a text may be any of these. A steady noise or tone that is loud enough is
     not told from speech here; that is what recognition is for.
@@ -130,17 +123,13 @@ def is_silent(samples: Samples) -> bool:
 
 
 def _heard(samples: Samples, less: int = 0) -> int:
-    """How many frames are audible, ``less`` frames at either end not counted."""
-    import numpy as np
-
+    """Return how many frames are audible, ``less`` frames at either end not counted."""
     power = frame_power(_without_hum(_without_hum(np.asarray(samples, np.float64))))
     return int(np.count_nonzero(power[less : len(power) - less] > 10.0 ** (QUIET_DB / 10.0)))
 
 
 def _without_hum(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The samples less their running mean over 5 ms; at the ends the first and the last sample go on."""
-    import numpy as np
-
+    """Return the samples less their running mean over 5 ms; at the ends the first and the last sample go on."""
     half = _HUM // 2
     total = np.cumsum(np.concatenate((np.zeros(1), np.full(half, samples[0]), samples, np.full(half, samples[-1]))))
     return samples - (total[_HUM:] - total[:-_HUM])[: len(samples)] / _HUM

@@ -10,11 +10,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.measures import runs
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.floating]
@@ -50,8 +51,6 @@ _NEIGHBOURS = 15
 
 def decimated(samples: Floats) -> Floats:
     """16 kHz samples at 4 kHz; sample i stands at 16 kHz sample 4 i (a triangle of 7 taps, its zeros at 4 and 8 kHz)."""
-    import numpy as np
-
     count = -(-len(samples) // DECIMATION)
     padded = np.zeros((count + 2, DECIMATION), np.float32)
     padded.reshape(-1)[3 : 3 + len(samples)] = samples
@@ -64,8 +63,6 @@ def decimated(samples: Floats) -> Floats:
 
 def track(low: Floats) -> Floats:
     """F0 in Hz of frames centred on every ``HOP``-th sample of ``low`` (4 kHz, see :func:`decimated`); 0 = not voiced."""
-    import numpy as np
-
     scores, audible, count = _autocorrelation(low)
     frame, lag, height = _peaks(scores)
     octaves = -np.log2(lag)
@@ -94,12 +91,10 @@ def track(low: Floats) -> Floats:
 
 
 def _peaks(scores: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """The peaks of the autocorrelation that are high enough to count: frames in order, lags in low-rate samples, heights.
+    """Return the peaks of the autocorrelation that are high enough to count: frames in order, lags in low-rate samples, heights.
 
     Both are those of the parabola through a peak and its neighbours.
     """
-    import numpy as np
-
     here = scores[:, 1:-1]
     frame, column = np.nonzero((here > LEAST_PEAK) & (here > scores[:, :-2]) & (here >= scores[:, 2:]))
     before, peak, after = (scores[frame, column + at].astype(np.float64) for at in (0, 1, 2))
@@ -109,9 +104,7 @@ def _peaks(scores: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
 
 
 def _runs(frame: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Which of ``count`` frames have peaks, and where the peaks of each begin."""
-    import numpy as np
-
+    """Return which of ``count`` frames have peaks, and where the peaks of each begin."""
     numbers = np.bincount(frame, minlength=count)
     which = np.flatnonzero(numbers)
     numbers = numbers[which]
@@ -119,9 +112,7 @@ def _runs(frame: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArra
 
 
 def _best(frame: NDArray[np.intp], starts: NDArray[np.intp], merit: Floats) -> NDArray[np.intp]:
-    """The peak of most merit of each frame that has peaks; the last of equal ones."""
-    import numpy as np
-
+    """Return the peak of most merit of each frame that has peaks; the last of equal ones."""
     most = np.maximum.reduceat(merit, starts)
     ends = np.empty(len(starts), np.intp)
     ends[:-1], ends[-1] = starts[1:], len(merit)
@@ -135,7 +126,6 @@ def _best(frame: NDArray[np.intp], starts: NDArray[np.intp], merit: Floats) -> N
 def _autocorrelation(low: Floats) -> tuple[Floats, NDArray[np.intp], int]:
     """Normalised autocorrelation (audible frames × lags from one below the shortest to one above the longest), which frames
     these are, and how many there are in all."""
-    import numpy as np
     from scipy import fft
 
     count = len(low) // HOP + 1
@@ -164,9 +154,7 @@ def _autocorrelation(low: Floats) -> tuple[Floats, NDArray[np.intp], int]:
 
 @cache
 def _window() -> tuple[Floats, Floats]:
-    """The window, and its own normalised autocorrelation at the lags looked at."""
-    import numpy as np
-
+    """Return the window, and its own normalised autocorrelation at the lags looked at."""
     window = np.hanning(WINDOW + 2)[1:-1].astype(np.float32)
     correlation = np.correlate(window, window, mode="full")[WINDOW - 1 :]
     lags = np.arange(_SHORTEST - 1, _LONGEST + 2) / _FINE
@@ -174,10 +162,8 @@ def _window() -> tuple[Floats, Floats]:
 
 
 def _expected(octaves: Floats, middle: float) -> Floats:
-    """What to expect of each frame: the median of those known (not infinite) about it, the speaker's where there are fewer than
+    """Return what to expect of each frame: the median of those known (not infinite) about it, the speaker's where there are fewer than
     five."""
-    import numpy as np
-
     width = 2 * _NEIGHBOURS + 1
     values = np.full(len(octaves) + 2 * _NEIGHBOURS, np.inf)
     values[_NEIGHBOURS:-_NEIGHBOURS] = octaves
@@ -189,8 +175,6 @@ def _expected(octaves: Floats, middle: float) -> Floats:
 
 def _joined(begin: NDArray[np.bool_], hold: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Runs of ``hold`` that hold a ``begin``, of three frames or more."""
-    import numpy as np
-
     hold = hold | begin
     found = runs(hold)
     begun = np.concatenate(([0], np.cumsum(begin)))

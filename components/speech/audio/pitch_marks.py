@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.measures import runs
 from components.speech.audio.pitch import DECIMATION, HOP, LOW_RATE_HZ, decimated, track
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.floating]
@@ -37,8 +38,6 @@ _SPREAD = 160
 
 def pitch_marks(samples: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Marks of 16 kHz samples, as places with fractions, from 0 to their number; and which steps between them are voiced."""
-    import numpy as np
-
     low = decimated(samples)
     hertz = track(low)
     ends = runs(hertz > 0)
@@ -59,9 +58,7 @@ def pitch_marks(samples: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _stretches(told: Floats, phase: Floats, ends: NDArray[np.intp]) -> list[Floats]:
-    """The marks of each voiced stretch: where its phase, which rises everywhere and is right in its middle, is whole."""
-    import numpy as np
-
+    """Return the marks of each voiced stretch: where its phase, which rises everywhere and is right in its middle, is whole."""
     first = np.maximum((ends[:, 0] - EXTENDED) * HOP // _GRID, 0)
     last = np.minimum((ends[:, 1] - 1 + EXTENDED) * HOP // _GRID, len(phase) - 1)
     middle = (first + last) // 2
@@ -76,8 +73,6 @@ def _stretches(told: Floats, phase: Floats, ends: NDArray[np.intp]) -> list[Floa
 
 def _between(start: float, stop: float) -> Floats:
     """Marks strictly between two, about ``UNVOICED_STEP`` apart."""
-    import numpy as np
-
     count = max(1, round((stop - start) / UNVOICED_STEP))
     return start + np.arange(1, count) * ((stop - start) / count)
 
@@ -85,8 +80,6 @@ def _between(start: float, stop: float) -> Floats:
 def _phase(samples: Floats, low: Floats, hertz: Floats) -> tuple[Floats, Floats]:
     """Turns of the voice at every ``_GRID``-th low-rate sample, whole in the middle of a period's energy: as read, and the same
     held near the tracked speed, so that it rises everywhere. They mean something where ``hertz`` is not 0, up to a constant."""
-    import numpy as np
-
     count = len(low)
     sounding = np.flatnonzero(hertz)
     smooth = _between_all(np.interp(np.arange(len(hertz) + 1), sounding, hertz[sounding]), HOP)[:count]
@@ -114,8 +107,6 @@ def _phase(samples: Floats, low: Floats, hertz: Floats) -> tuple[Floats, Floats]
 
 def _between_all(values: Floats, count: int) -> Floats:
     """Values ``count`` times as dense, on the straight lines between them; after the last, its own."""
-    import numpy as np
-
     dense = np.empty((len(values), count))
     dense[:] = values[:, None]
     dense[:-1] += (values[1:] - values[:-1])[:, None] * (np.arange(count) / count)
@@ -124,8 +115,6 @@ def _between_all(values: Floats, count: int) -> Floats:
 
 def _unwound(vectors: Any) -> Floats:
     """Their angles in turns, each within half a turn of the one before."""
-    import numpy as np
-
     angle = np.arctan2(vectors.imag, vectors.real) / (2 * np.pi)
     jumps = np.zeros(len(angle))
     np.rint(angle[1:] - angle[:-1], out=jumps[1:])
@@ -134,8 +123,6 @@ def _unwound(vectors: Any) -> Floats:
 
 def _unit(turns: Floats) -> Any:
     """Vectors of length 1, turned back by ``turns``."""
-    import numpy as np
-
     angle = ((-2 * np.pi) * (turns - np.floor(turns))).astype(np.float32)
     vectors = np.empty(len(angle), np.complex64)
     vectors.real, vectors.imag = np.cos(angle), np.sin(angle)
@@ -144,8 +131,6 @@ def _unit(turns: Floats) -> Any:
 
 def _energy(samples: Floats) -> Floats:
     """Energy of the differences of samples, which tell pulses better, in each low-rate sample."""
-    import numpy as np
-
     sharp = np.zeros(-(-len(samples) // DECIMATION) * DECIMATION, np.float32)
     np.subtract(samples[1:], samples[:-1], out=sharp[1 : len(samples)])
     sharp *= sharp
@@ -154,8 +139,6 @@ def _energy(samples: Floats) -> Floats:
 
 def _mean(values: Any, at: NDArray[np.intp], width: Floats) -> Any:
     """Means of ``values`` over windows of ``width`` samples (fractions count) centred on ``at``."""
-    import numpy as np
-
     total = _totals(values)
 
     def until(place: Floats) -> Any:
@@ -176,8 +159,6 @@ def _mean(values: Any, at: NDArray[np.intp], width: Floats) -> Any:
 
 def _steady_mean(values: Any, count: int) -> Any:
     """As :func:`_mean` at ``count`` places ``_GRID`` apart, over ``_SPREAD`` samples each: what is half-way is half of both."""
-    import numpy as np
-
     total, half = _totals(values), _SPREAD // 2
     padded = np.empty(half + max(len(total), _GRID * count) + half + _GRID, total.dtype)
     padded[:half], padded[half : half + len(total)], padded[half + len(total) :] = total[0], total, total[-1]
@@ -187,9 +168,7 @@ def _steady_mean(values: Any, count: int) -> Any:
 
 
 def _totals(values: Any) -> Any:
-    """The sum of all values before each, in double precision, and of all."""
-    import numpy as np
-
+    """Return the sum of all values before each, in double precision, and of all."""
     total = np.empty(len(values) + 1, np.complex128 if np.iscomplexobj(values) else np.float64)
     total[0] = 0.0
     np.cumsum(values, out=total[1:])

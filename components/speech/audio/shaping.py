@@ -13,8 +13,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.speech.audio.files import Samples
@@ -44,8 +45,6 @@ def shape(samples: Samples, *, rate: float, pitch: float, gain: float) -> Sample
 
     At ``rate`` 1 and ``pitch`` 0 only the gain is applied; a clip under 40 ms keeps its pitch and length too.
     """
-    import numpy as np
-
     samples = np.asarray(samples, np.float32)
     if (rate != 1.0 or pitch != 0.0) and len(samples) >= SHORTEST:
         samples = _resynthesised(samples, rate, 2.0 ** (pitch / 12.0))
@@ -53,12 +52,10 @@ def shape(samples: Samples, *, rate: float, pitch: float, gain: float) -> Sample
 
 
 def fit(samples: Samples) -> tuple[Samples, float]:
-    """The clip turned down as a whole until its peak leaves ``HEADROOM_DB``, and by how many dB: 0.0 when it already does.
+    """Return the clip turned down as a whole until its peak leaves ``HEADROOM_DB``, and by how many dB: 0.0 when it already does.
 
     Nothing is clipped or limited. The gain that was really applied to a shaped clip is the one asked for plus this.
     """
-    import numpy as np
-
     peak = float(np.abs(samples).max(initial=0.0))
     most = 10.0 ** (-HEADROOM_DB / 20.0)
     if peak <= most:
@@ -68,9 +65,7 @@ def fit(samples: Samples) -> tuple[Samples, float]:
 
 
 def _resynthesised(samples: Samples, rate: float, higher: float) -> Samples:
-    """The periods of ``samples`` laid down anew: ``rate`` times as fast, at ``higher`` times the frequency."""
-    import numpy as np
-
+    """Return the periods of ``samples`` laid down anew: ``rate`` times as fast, at ``higher`` times the frequency."""
     from components.speech.audio.pitch_marks import pitch_marks
 
     marks, voiced = pitch_marks(samples)
@@ -90,9 +85,7 @@ def _resynthesised(samples: Samples, rate: float, higher: float) -> Samples:
 
 
 def _stretch(samples: Samples, marks: Floats, voiced: NDArray[np.bool_], length: int) -> Floats:
-    """How many times as long each step becomes, in all ``length`` samples; a burst keeps its own length."""
-    import numpy as np
-
+    """Return how many times as long each step becomes, in all ``length`` samples; a burst keeps its own length."""
     steps = np.diff(marks)
     power = (
         np.add.reduceat(np.square(samples, dtype=np.float64), np.minimum(marks[:-1].astype(np.intp), len(samples) - 1)) / steps
@@ -111,8 +104,6 @@ def _overlapped(
     samples: Samples, marks: Floats, voiced: NDArray[np.bool_], source: NDArray[np.intp], target: Floats, length: int
 ) -> Samples:
     """``length`` samples in which the grain about ``marks[source[j]]`` stands at ``target[j]``."""
-    import numpy as np
-
     # Each sample between two new marks is the end of the grain before it and the beginning of the one after it.
     edges = np.round(target).astype(np.int32)
     edges[-1] = length
@@ -143,9 +134,7 @@ def _overlapped(
 
 
 def _half_samples(samples: Samples) -> Samples:
-    """The samples with those half-way between them, from a windowed sinc."""
-    import numpy as np
-
+    """Return the samples with those half-way between them, from a windowed sinc."""
     length = len(samples)
     padded = np.zeros(length + 2 * _HALF, np.float32)
     padded[_HALF : _HALF + length] = samples
@@ -170,8 +159,6 @@ def _half_samples(samples: Samples) -> Samples:
 @cache
 def _half_kernel() -> Floats:
     """One side of a sinc, seen half-way, in a cosine window; both sides add up to one."""
-    import numpy as np
-
     at = np.arange(_HALF) + 0.5
     kernel = np.sinc(at) * np.cos(np.pi * at / (2 * _HALF)) ** 2
     return (kernel / (2 * kernel.sum())).astype(np.float32)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.measures import FAINT_DB, FRAME, frame_power, is_silent, runs, speech_frames
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.speech.audio.files import Samples
@@ -26,15 +27,13 @@ NOISE_MOST_DB = 25.0
 
 
 def trim(samples: Samples) -> Samples:
-    """The clip without the silence at its ends; empty when there is nothing to hear.
+    """Return the clip without the silence at its ends; empty when there is nothing to hear.
 
     Speech is what ``measures.speech_frames`` says: from the first frame within 35 dB of the loudest to the last, and the fainter
     sounds, down to 50 dB, that touch it. So a quiet fricative stays. Cuts lie between frames, 50 ms away, and are faded; a side
     with less silence than that is left as it is. In a recording whose background is louder than that, speech is
     what stands out of the background.
     """
-    import numpy as np
-
     if is_silent(samples):
         return samples[:0]
     power = frame_power(samples)
@@ -53,8 +52,6 @@ def trim(samples: Samples) -> Samples:
 
 def _out_of_background(power: NDArray[np.float64]) -> NDArray[np.float64]:
     """Powers of frames with those of a steady background taken for nothing."""
-    import numpy as np
-
     if len(power) < 2 * NOISE_FRAMES:
         return power
     loudest, held_by = float(power.max()), 10.0 ** (HELD_ABOVE_DB / 10.0)

@@ -6,10 +6,11 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.core.errors import HearsightError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 LOWEST_RATE_HZ, HIGHEST_RATE_HZ = 8_000, 192_000
@@ -38,8 +39,6 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
     Raises:
         HearsightError: no format, no samples, or more than ``longest`` seconds of them.
     """
-    import numpy as np
-
     order = ">" if content[:4] == b"RIFX" else "<"
     chunks = _chunks(content, order)
     if content[8:12] != b"WAVE" or "fmt " not in chunks:
@@ -82,7 +81,7 @@ def _chunks(content: bytes, order: str) -> dict[str, tuple[int, int]]:
 
 
 def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Format:
-    """The format, its fields held to each other: three of them say twice what two would."""
+    """Return the format, its fields held to each other: three of them say twice what two would."""
     if len(chunk) < 16:
         raise HearsightError("is a WAV file that ends within its format", where=where, hint="leave it out")
     tag, channels, rate, speed, align, bits = struct.unpack_from(f"{order}HHIIHH", chunk)
@@ -113,7 +112,7 @@ def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Forma
 
 
 def _end_of_data(content: bytes, start: int, said: int, order: str, warnings: list[str], long: bool) -> int:
-    """Where the samples end: where the header says if chunks (or nothing) follow there, else at the end of the file."""
+    """Return where the samples end: where the header says if chunks (or nothing) follow there, else at the end of the file."""
     stop, end = start + said, len(content)
     there = end - start
     if stop >= end:
@@ -127,7 +126,7 @@ def _end_of_data(content: bytes, start: int, said: int, order: str, warnings: li
 
 
 def _only_chunks(content: bytes, at: int, order: str) -> bool:
-    """Whether what begins at ``at`` is a row of chunks up to the end of the file (a tag of MP3's fashion counts as one)."""
+    """Return whether what begins at ``at`` is a row of chunks up to the end of the file (a tag of MP3's fashion counts as one)."""
     for _ in range(MOST_CHUNKS):
         if at + 8 > len(content):
             break
@@ -143,8 +142,6 @@ def _only_chunks(content: bytes, at: int, order: str) -> bool:
 
 def _samples(data: memoryview, form: _Format, order: str) -> NDArray[np.floating]:
     """Interleaved samples, full scale 1.0."""
-    import numpy as np
-
     if form.tag == _FLOAT:
         return np.frombuffer(data, f"{order}f{form.width}").astype(np.float64)
     if form.width == 1:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.speech.audio.files import RATE_HZ
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.speech.audio.files import Samples
@@ -24,8 +25,6 @@ SEARCHED = 5 * RATE_HZ
 
 def log_mel(samples: Samples) -> NDArray[np.float32]:
     """Up to 30 s of samples as (80, 3000) float32; what is left after the last sample is zero, as in Whisper itself."""
-    import numpy as np
-
     # A frame more, so that the last samples stand in the middle of one; the mirrored ends need half a window.
     padded = np.pad(np.pad(samples.astype(np.float32), (0, max(HOP, WINDOW - len(samples)))), WINDOW // 2, mode="reflect")
     frames = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)[::HOP][:-1]
@@ -37,9 +36,7 @@ def log_mel(samples: Samples) -> NDArray[np.float32]:
 
 
 def pieces(samples: Samples) -> Iterator[Samples]:
-    """The recording in pieces of at most 30 s, each cut at the quietest 100 ms of its last 5 s."""
-    import numpy as np
-
+    """Yield the recording in pieces of at most 30 s, each cut at the quietest 100 ms of its last 5 s."""
     whole, breath = FRAMES * HOP, RATE_HZ // 10
     while len(samples) > whole:
         tail = np.square(samples[whole - SEARCHED : whole].astype(np.float64)).reshape(-1, breath).sum(axis=1)
@@ -52,8 +49,6 @@ def pieces(samples: Samples) -> Iterator[Samples]:
 @cache
 def _filters() -> NDArray[np.float32]:
     """Slaney's mel filters, (80, 201): triangles of equal area, even below 1 kHz and logarithmic above."""
-    import numpy as np
-
     step, knee, growth = 200.0 / 3.0, 1000.0, np.log(6.4) / 27.0
     top = knee / step + np.log(RATE_HZ / 2 / knee) / growth
     mels = np.linspace(0.0, top, BANDS + 2)

@@ -75,14 +75,14 @@ LANGUAGES = frozenset(_CODES.split())
 
 
 def recogniser_for(language: str) -> Recogniser | None:
-    """The recogniser for an ISO 639-1 language; None where there is none."""
+    """Return the recogniser for an ISO 639-1 language; None where there is none."""
     if language not in LANGUAGES:
         return None
     return next(found for found in RECOGNISERS if found.language in (language, ""))
 
 
 def installed(recogniser: Recogniser) -> bool:
-    """Whether it can be used here: its packages and the program that runs it."""
+    """Return whether it can be used here: its packages and the program that runs it."""
     from importlib.util import find_spec
 
     packages = {"ctranslate2", recogniser.config[0], *(package for package, _ in recogniser.weights)}
@@ -136,7 +136,7 @@ def _hear(model: Any, samples: Samples, language: str) -> str:
 
 @lru_cache(maxsize=2)
 def _loaded(recogniser: Recogniser) -> Any:
-    """The model, read from files alone."""
+    """Return the model, read from files alone."""
     import ctranslate2
 
     try:

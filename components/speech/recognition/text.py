@@ -7,7 +7,7 @@ from functools import cache
 
 
 def text_of(tokens: Sequence[str]) -> str:
-    """The text, white space made single; marks such as ``<|en|>`` are left out, and bytes that are no UTF-8 become U+FFFD."""
+    """Return the text, white space made single; marks such as ``<|en|>`` are left out, and bytes that are no UTF-8 become U+FFFD."""
     written = "".join(token for token in tokens if not (token.startswith("<|") and token.endswith("|>")))
     return " ".join(bytes(_bytes()[char] for char in written).decode("utf-8", errors="replace").split())
 

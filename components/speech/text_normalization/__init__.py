@@ -42,7 +42,7 @@ class Unspeakable:
 
 
 def speakable(text: str, language: str, *, max_characters: int) -> Spoken | Unspeakable:
-    """The text as a voice of the language (ISO 639-1) should be given it.
+    """Return the text as a voice of the language (ISO 639-1) should be given it.
 
     Args:
         text: any text.

@@ -116,7 +116,7 @@ def say_abbreviations(draft: Draft) -> None:
 
 
 def _after_name(match: re.Match[str]) -> bool:
-    """Whether a word in capitals, or a number with "th", stands in front: "Main St.", "5th St."."""
+    """Return whether a word in capitals, or a number with "th", stands in front: "Main St.", "5th St."."""
     before = match.string[: match.start()].rstrip(" ").rsplit(" ", 1)[-1]
     return before[:1].isupper() and before[-1:].isalpha() and before.lower() not in ("at", "in", "the", "of", "and", "near")
 

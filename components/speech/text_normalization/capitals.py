@@ -32,13 +32,13 @@ def _frequencies(code: str) -> dict[str, float]:
 
 
 def is_shouting(text: str) -> bool:
-    """Whether the text is in capitals throughout: of at least two words and eight letters, nine in ten letters are."""
+    """Return whether the text is in capitals throughout: of at least two words and eight letters, nine in ten letters are."""
     letters = [letter for letter in text if letter.isalpha()]
     return len(letters) >= 8 and " " in text.strip() and sum(map(str.isupper, letters)) > 0.9 * len(letters)
 
 
 def is_word(capitals: str, language: Language, *, shouting: bool) -> bool:
-    """Whether letters in capitals are read as a word; otherwise letter by letter."""
+    """Return whether letters in capitals are read as a word; otherwise letter by letter."""
     small = capitals.lower()
     if not _VOWELS.search(small):
         return False

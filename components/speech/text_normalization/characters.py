@@ -31,7 +31,7 @@ _SPACES = re.compile(r"\s{2,}")
 
 @lru_cache(maxsize=8192)
 def _fold(character: str, alphabet: str) -> tuple[str, str]:
-    """What a character outside ASCII becomes, and by which rule; a letter of another script becomes U+E000."""
+    """Return what a character outside ASCII becomes, and by which rule; a letter of another script becomes U+E000."""
     if character in _AS_WRITTEN and character.lower() not in alphabet:
         new = _AS_WRITTEN[character]
         return new, "" if new == character else "characters"

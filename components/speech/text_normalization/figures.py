@@ -21,7 +21,7 @@ def by_digits(text: str, language: Language) -> str:
 
 
 def plain(digits: str, language: Language, gender: str = "", *, year: bool = False) -> str:
-    """A number without marks."""
+    """Return a number without marks."""
     value = int(digits) if len(digits) <= 15 else LIMIT
     if (len(digits) > 1 and digits[0] == "0") or value >= LIMIT or (len(digits) > LONGEST and value % _ROUND):
         return by_digits(digits, language)
@@ -31,7 +31,7 @@ def plain(digits: str, language: Language, gender: str = "", *, year: bool = Fal
 
 
 def spoken(lexeme: str, language: Language, gender: str = "", *, year: bool = True) -> str:
-    """A number as written, in words.
+    """Return a number as written, in words.
 
     ``3.500`` is grouped in a language that groups by dots and has three decimals in another; a mark that groups nothing
     is a decimal mark; several that group nothing part numbers of a list or a version.
@@ -81,7 +81,7 @@ def amount(lexeme: str, language: Language) -> float:
 
 
 def gender_of(noun: str, language: Language) -> str:
-    """The gender that a number in front of ``noun`` takes: "m", "f", or "" where the word is no noun it counts."""
+    """Return the gender that a number in front of ``noun`` takes: "m", "f", or "" where the word is no noun it counts."""
     word = noun
     if not noun.islower() or word in language.no_nouns:
         return ""

@@ -141,32 +141,32 @@ class Language:
 
 @cache
 def language_of(code: str) -> Language | None:
-    """The tables of a language by its ISO 639-1 code, or None where there are none."""
+    """Return the tables of a language by its ISO 639-1 code, or None where there are none."""
     return import_module(_MODULES[code]).LANGUAGE if code in _MODULES else None
 
 
 def languages() -> tuple[str, ...]:
-    """The codes of all languages with tables."""
+    """Return the codes of all languages with tables."""
     return tuple(_MODULES)
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a table written as a block."""
+    """Return the words of a table written as a block."""
     return frozenset(text.split())
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The words of a table written as a block, in their order."""
+    """Return the words of a table written as a block, in their order."""
     return tuple(text.split())
 
 
 def letters(small: str, names: str) -> dict[str, str]:
-    """The letters and their names, which commas part."""
+    """Return the letters and their names, which commas part."""
     return dict(zip(small, names.split(","), strict=True))
 
 
 def table(text: str) -> dict[str, str]:
-    """A table written as a block: a line each, what is written, ``=``, what is said."""
+    """Return a table written as a block: a line each, what is written, ``=``, what is said."""
     rows = (line.split("=", 1) for line in text.strip().splitlines())
     return {left.strip(): right.strip() for left, right in rows}
 

@@ -37,7 +37,7 @@ def _before_dot(language: Language) -> frozenset[str]:
 
 
 def is_plain(text: str, language: Language) -> bool:
-    """Whether a text is words, single spaces and sentence marks alone, and no abbreviation among them."""
+    """Return whether a text is words, single spaces and sentence marks alone, and no abbreviation among them."""
     if not _plain(language).fullmatch(text):
         return False
     words = text.lower().replace(",", "").split(" ")

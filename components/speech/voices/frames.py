@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,18 +24,18 @@ def frame(kind: bytes, payload: bytes = b"") -> bytes:
 
 
 def asked(speaker: str, text: str) -> bytes:
-    """The request: ``text`` by the engine's ``speaker``. What UTF-8 cannot say (half a surrogate pair) becomes ``?``."""
+    """Return the request: ``text`` by the engine's ``speaker``. What UTF-8 cannot say (half a surrogate pair) becomes ``?``."""
     return frame(ASKED, f"{speaker}\0{text}".encode(errors="replace"))
 
 
 def read_asked(payload: bytes) -> tuple[str, str]:
-    """The speaker and the text of a request."""
+    """Return the speaker and the text of a request."""
     speaker, _, text = payload.decode().partition("\0")
     return speaker, text
 
 
 def spoken(samples: NDArray[Any], rate: int) -> bytes:
-    """The answer: mono samples, int16 or float in -1..1, at ``rate`` Hz."""
+    """Return the answer: mono samples, int16 or float in -1..1, at ``rate`` Hz."""
     kind, kept = (INT16, "<i2") if samples.dtype.kind == "i" else (FLOAT32, "<f4")
     raw = samples.astype(kept, copy=False).tobytes()
     return b"".join((HEAD.pack(kind, _RATE.size + len(raw)), _RATE.pack(rate), raw))
@@ -41,8 +43,6 @@ def spoken(samples: NDArray[Any], rate: int) -> bytes:
 
 def read_spoken(kind: bytes, payload: bytes) -> tuple[NDArray[Any], int]:
     """Float32 samples in -1..1 and their rate in Hz; raises ValueError when it is no such answer."""
-    import numpy as np
-
     if kind not in (INT16, FLOAT32) or len(payload) < _RATE.size:
         raise ValueError(f"a frame of kind {kind!r} and {len(payload)} bytes is no speech")
     (rate,) = _RATE.unpack_from(payload)

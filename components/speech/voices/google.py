@@ -28,7 +28,7 @@ def google_name(voice: str) -> str:
 
 
 def lack(voice: str) -> HearsightError | None:
-    """Why Google cannot be asked for this voice, or None where there are credentials; nothing is asked of the service."""
+    """Return why Google cannot be asked for this voice, or None where there are credentials; nothing is asked of the service."""
     why = _lack(tuple(os.environ.get(name, "") for name in LOOKED_AT))
     return why and HearsightError(f"the voice '{voice}' cannot be asked: {why.what}", where="voices", hint=why.hint)
 

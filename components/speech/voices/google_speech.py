@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from components.core.digests import digest_value
-from components.google.method import INVALID_ARGUMENT, Asker, refused
+from components.google.method import INVALID_ARGUMENT, Requester, refusal_answer
 from components.speech.voices.google_wav import pcm_of, to_lossless
 
 RATE_HZ = 16_000
@@ -47,13 +47,13 @@ class Wish(NamedTuple):
 
 
 def raw_key(wish: Wish) -> str:
-    """The content key under which the service's answer is kept: two wishes with one key are sent as one request."""
+    """Return the content key under which the service's answer is kept: two wishes with one key are sent as one request."""
     shape = None if wish.shape is None else [float(value) for value in wish.shape]
     return digest_value({"text": clean(wish.text), "voice": wish.voice, "shape": shape})
 
 
 def unaskable(wish: Wish) -> str:
-    """Why the service would not speak it, by its documented limits; empty when it may be asked."""
+    """Return why the service would not speak it, by its documented limits; empty when it may be asked."""
     text = clean(wish.text)
     if not text:
         return "nothing to speak"
@@ -67,7 +67,7 @@ def unaskable(wish: Wish) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates and control characters; white space costs too, so runs of it become one space."""
+    """Return the text without lone surrogates and control characters; white space costs too, so runs of it become one space."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
@@ -80,15 +80,15 @@ class GoogleSpeech:
     codec = "bytes"
     service, rpc, most, room = "texttospeech", "synthesize_speech", 1, 20_000
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Requester) -> None:
         self.asker = asker
 
     def compute(self, payload: Wish) -> bytes:
-        """What is stored for one wish."""
+        """Return what is stored for one wish."""
         return dict(self.ask_many([("", payload)]))[""]
 
     def ask_many(self, payloads: Iterable[tuple[str, Wish]]) -> Iterator[tuple[str, bytes]]:
-        """What is stored for each wish; one beyond the service's limits is refused here, and not asked."""
+        """Yield what is stored for each wish; one beyond the service's limits is refused here, and not asked."""
         beyond: list[tuple[str, str]] = []
 
         def askable() -> Iterator[tuple[str, Wish]]:
@@ -101,19 +101,19 @@ class GoogleSpeech:
         for key, said in self.asker.ask(self, askable()):
             yield key, said["flac"] if "flac" in said else _refusal(said)
         for key, why in beyond:
-            yield key, _refusal(refused(INVALID_ARGUMENT, f"not asked: {why}"))
+            yield key, _refusal(refusal_answer(INVALID_ARGUMENT, f"not asked: {why}"))
 
     def item(self, payload: Wish) -> str:
-        """The request as JSON."""
+        """Return the request as JSON."""
         return json.dumps(request_of(payload), ensure_ascii=False)
 
     def body(self, items: Sequence[str]) -> dict[str, Any]:
-        """The request for one wish."""
+        """Return the request for one wish."""
         body: dict[str, Any] = json.loads(items[0])
         return body
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]]:
-        """The audio, packed; raises ValueError when it is not what was asked for, and says why."""
+        """Return the audio, packed; raises ValueError when it is not what was asked for, and says why."""
         return [{"flac": to_lossless(pcm_of(base64.b64decode(answer.get("audioContent", "")), RATE_HZ), RATE_HZ)}]
 
     def units(self, item: str) -> dict[str, int]:
@@ -122,7 +122,7 @@ class GoogleSpeech:
 
 
 def request_of(wish: Wish) -> dict[str, Any]:
-    """The request, by the names of its fields."""
+    """Return the request, by the names of its fields."""
     audio: dict[str, Any] = {"audio_encoding": "LINEAR16", "sample_rate_hertz": RATE_HZ}
     if wish.shape is not None:
         audio |= {"speaking_rate": wish.shape.rate, "pitch": wish.shape.pitch, "volume_gain_db": wish.shape.gain}

@@ -17,7 +17,7 @@ UNTOLD = frozenset({0, 0x7FFFFFFF, 0xFFFFFFFF})
 
 
 def pcm_of(wav: bytes, rate: int) -> bytes:
-    """The 16-bit mono samples of a WAV file, little-endian; none at all is an answer too.
+    """Return the 16-bit mono samples of a WAV file, little-endian; none at all is an answer too.
 
     Args:
         wav: the whole file.
@@ -87,7 +87,7 @@ def _samples(wav: bytes, size: int, start: int) -> bytes:
 
 
 def _ends_in_chunks(wav: bytes, place: int) -> bool:
-    """Whether whole chunks, or nothing, fill the file from there on (the last one's padding may be missing)."""
+    """Return whether whole chunks, or nothing, fill the file from there on (the last one's padding may be missing)."""
     while place + 8 <= len(wav):
         name, size = struct.unpack_from("<4sI", wav, place)
         if not (name.isascii() and name.decode("ascii").isprintable()):

@@ -45,7 +45,7 @@ def main(engine: str, parent: int) -> int:
 
 
 def _pipes() -> tuple[int, int]:
-    """The two pipes, moved out of the engine's way: what it prints goes to standard error, what it reads is nothing."""
+    """Return the two pipes, moved out of the engine's way: what it prints goes to standard error, what it reads is nothing."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -55,7 +55,7 @@ def _pipes() -> tuple[int, int]:
 
 
 def _made(engine: str) -> Engine:
-    """An engine of ours by name, or one of another module as ``module:class``."""
+    """Return an engine of ours by name, or one of another module as ``module:class``."""
     if engine in ENGINES:
         return ENGINES[engine]()
     module, _, name = engine.partition(":")
@@ -64,7 +64,7 @@ def _made(engine: str) -> Engine:
 
 
 def _spoken(engine: Engine, request: bytes) -> bytes:
-    """The answer, as it is written."""
+    """Return the answer, as it is written."""
     try:
         speaker, text = read_asked(request)
         return spoken(*engine.say(text, speaker))

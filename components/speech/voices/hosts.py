@@ -127,7 +127,7 @@ class Host:
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
     def last_words(self) -> str:
-        """The last line on its standard error."""
+        """Return the last line on its standard error."""
         size = os.fstat(self._said.fileno()).st_size
         lines = os.pread(self._said.fileno(), 4096, max(0, size - 4096)).decode(errors="replace").split("\n")
         return next((line.strip()[-300:] for line in reversed(lines) if line.strip()), "")

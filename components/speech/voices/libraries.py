@@ -15,7 +15,7 @@ SYSTEM = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 
 
 def found(package: str, name: str) -> Path | None:
-    """The file ``name`` of a package's library folder, or None."""
+    """Return the file ``name`` of a package's library folder, or None."""
     for root in _roots():
         for path in sorted((root / UNPACKED / package / "usr/lib").glob(f"*/{name}")):
             return path
@@ -37,7 +37,7 @@ def _roots() -> list[Path]:
 
 
 def loaded(package: str, name: str) -> ctypes.CDLL:
-    """The library, loaded so that those loaded later find its symbols; raises OSError when it is nowhere or does not load."""
+    """Return the library, loaded so that those loaded later find its symbols; raises OSError when it is nowhere or does not load."""
     path = found(package, name)
     if path is None:
         raise OSError(f"{name} of the package {package} is not there")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 COLUMNS = 4096
 """Frames of a table: 47 s of a voice of 22,050 Hz and 256 samples a frame, longer than any sentence that makes sense."""
 SEED = 1
@@ -23,7 +25,7 @@ _VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5
 
 
 def fixed_noise(model: bytes, channels: Mapping[str, int]) -> bytes:
-    """The model with tables in place of the noise that it draws.
+    """Return the model with tables in place of the noise that it draws.
 
     Args:
         model: an ONNX file whose nodes draw noise of shape (1, channels, frames), mean 0, deviation 1.
@@ -59,7 +61,7 @@ def _graph(graph: bytes, channels: Mapping[str, int]) -> bytes:
 
 
 def _look_up(name: str, like: bytes, output: bytes) -> Iterator[bytes]:
-    """The nodes that put the first frames of the table, as many as ``like`` has, where the noise was."""
+    """Yield the nodes that put the first frames of the table, as many as ``like`` has, where the noise was."""
     at = name.encode()
     yield _node(b"Shape", [like], at + b"/count", start=2, end=3)
     yield _node(b"Squeeze", [at + b"/count"], at + b"/frames")
@@ -69,8 +71,6 @@ def _look_up(name: str, like: bytes, output: bytes) -> Iterator[bytes]:
 
 
 def _tables(name: str, channels: int, number: int) -> Iterator[bytes]:
-    import numpy as np
-
     # The one generator whose numbers numpy promises never to change.
     noise = np.random.RandomState(SEED * 1000 + number).standard_normal((1, channels, COLUMNS)).astype("<f4")
     yield _tensor(f"{name}/table", noise.shape, _FLOAT, noise.tobytes())

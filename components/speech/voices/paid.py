@@ -33,7 +33,7 @@ def plan_for(root: Path, voices: Sequence[str]) -> dict[str, Any]:
 
 
 def google_speech(plan: Mapping[str, Any], work: Path) -> GoogleSpeech:
-    """The annotator that asks; nothing is looked for or asked yet.
+    """Return the annotator that asks; nothing is looked for or asked yet.
 
     Args:
         plan: of :func:`plan_for`, not empty.
@@ -46,12 +46,12 @@ def google_speech(plan: Mapping[str, Any], work: Path) -> GoogleSpeech:
 
 
 def wish(text: str, voice: str, *, rate: float, pitch: float, gain: float, shaped_there: bool) -> Wish:
-    """What is asked of Google for a text drawn for one of our voices in that manner."""
+    """Return what is asked of Google for a text drawn for one of our voices in that manner."""
     return Wish(text, google_name(voice), Shape(rate, pitch, gain) if shaped_there else None)
 
 
 def keys_of(utterance: Mapping[str, Any]) -> set[str]:
-    """Where answers of the service may be kept for a record of UTTERANCE, whichever way it was asked; none for other voices."""
+    """Return where answers of the service may be kept for a record of UTTERANCE, whichever way it was asked; none for other voices."""
     voice, spoken = utterance.get("voice"), utterance.get("spoken")
     if voice not in WAVENET or not spoken:
         return set()
@@ -71,17 +71,17 @@ class Heard:
 
 
 def heard(stored: bytes) -> Heard:
-    """What :class:`GoogleSpeech` stored, read."""
+    """Return what :class:`GoogleSpeech` stored, read."""
     import json
 
     import numpy as np
 
-    from components.google.method import refusal
+    from components.google.method import refusal_reason
     from components.speech.audio.files import from_flac
     from components.speech.audio.measures import is_silent
 
     nothing = np.zeros(0, np.float32)
     if stored.startswith(b"{"):
-        return Heard(nothing, refusal(json.loads(stored)))
+        return Heard(nothing, refusal_reason(json.loads(stored)))
     samples = from_flac(stored) if stored else nothing
     return Heard(nothing, SILENCE) if is_silent(samples) else Heard(samples, "")

@@ -50,7 +50,7 @@ def run(stage: Stage) -> None:
     import json
 
     from components.core.digests import digest_value
-    from components.google.cost import counted
+    from components.google.cost import record_usage
     from components.speech.voices.paid import plan_for
     from components.stages.synthesize.packing import pack_shard, with_failures
     from components.stages.synthesize.planning import plan_shard
@@ -68,7 +68,7 @@ def run(stage: Stage) -> None:
     )
     names = [name for of_language in voices.values() for name in of_language]
     google = plan_for(stage.root, names)
-    with counted(stage, google):
+    with record_usage(stage, google):
         failed = speak_missing(stage, planned, google)
     whole = with_failures(planned, failed, stage.work / "failed")
     stage.map(pack_shard, whole, step="pack", params={"google_shapes": params.google_shapes}, shared=voices, conserve=False)

@@ -35,7 +35,7 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Ask every text rule of every candidate; parses and tones come from the annotation cache where they are."""
     import pyarrow as pa
 
-    from components.providers.registry import choose
+    from components.providers.registry import make_providers
     from components.stages.filter.annotation import Learning
     from components.stages.filter.boilerplate import load_boilerplate
     from components.stages.filter.cascade import TEXT_GROUPS, study, subject_of
@@ -45,7 +45,7 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     subjects = {key: subject_of(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
-    found = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)
+    found = study(subjects, Learning(rows, task, make_providers(task.shared, task.work)), task.params, TEXT_GROUPS)
     made = [
         {
             "text": subjects[key].text,

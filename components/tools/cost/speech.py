@@ -14,7 +14,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.core.stage_output import StageOutput
-from components.google.bill import Line, total
+from components.google.bill import CostLine, sum_lines
 from components.speech.text_normalization import Spoken
 from components.speech.voices.bill import bill
 from components.speech.voices.catalogue import Voice, installed, voice_named
@@ -24,7 +24,7 @@ from components.stages.synthesize import Params
 from components.stages.synthesize.planning import plans
 
 
-def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[Line]:
+def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[CostLine]:
     """What a run of ``dataset``'s synthesize would ask, and the sum.
 
     Args:
@@ -43,10 +43,10 @@ def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[Line]
     named = [voice_named(name) for name in voices or params.voices]
     drawn = [voice for voice in named if voice.paid or not voice.extra or installed(voice)]
     if not any(voice.paid for voice in drawn):
-        return [Line("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
+        return [CostLine("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
     records = (record for shard in source.shards for record in shard.read().to_pylist())
     lines = [bill(root, _wishes(records, params, drawn))]
-    return [*lines, total(lines)]
+    return [*lines, sum_lines(lines)]
 
 
 def _wishes(records: Iterator[Mapping[str, Any]], params: Params, voices: Sequence[Voice]) -> Iterator[Wish]:

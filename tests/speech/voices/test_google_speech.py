@@ -23,7 +23,7 @@ from components.core.errors import HearsightError
 from components.core.result_cache import PaidAnnotator, ResultCache
 from components.google.client import GoogleClient
 from components.google.settings import Asking
-from components.google.usage import spent
+from components.google.usage import total_usage
 from components.speech.voices.google_speech import MOST_BYTES, GoogleSpeech, Shape, Wish, clean, raw_key, unaskable
 from components.speech.voices.paid import SILENCE, heard
 from tests.google.fake_google import (
@@ -167,8 +167,8 @@ def test_a_slow_answer_is_given_up_and_asked_for_again(google: FakeGoogle) -> No
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (BAD_KEY, "Google Text-to-Speech does not know who asks"),
-        (FORBIDDEN, "Google Text-to-Speech may not be asked.*enable the service and its billing"),
+        (BAD_KEY, "Google Text-to-Speech rejects the credentials"),
+        (FORBIDDEN, "Google Text-to-Speech denies access.*enable the service and its billing"),
         (error(400, "INVALID_ARGUMENT", "Voice 'en-US-Wavenet-C' does not exist. Is it misspelled?"), "take it out of `voices`"),
         (error(404, "NOT_FOUND", "Not found."), "address"),
         (DOWN, "Google Text-to-Speech did not answer in 4 tries"),
@@ -226,7 +226,7 @@ def test_a_text_that_gets_no_sound_answer_is_refused_and_told_why(google: FakeGo
 
 def test_a_service_that_never_gives_audio_ends_the_run_and_nothing_is_kept(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: audio(wav(SOUND, rate=24_000))
-    with pytest.raises(HearsightError, match=r"Google Text-to-Speech gives no sound answers.*24000 Hz"):
+    with pytest.raises(HearsightError, match=r"Google Text-to-Speech gives no usable answers.*24000 Hz"):
         ResultCache(tmp_path).annotate(speech(), wishes(9))
     assert ResultCache(tmp_path).known(speech(), list(wishes(9))) == {}
 
@@ -240,19 +240,19 @@ def test_silence_is_paid_for_once_and_read_as_nothing_to_hear(google: FakeGoogle
         assert [heard(stored).refusal for stored in found.values()] == [SILENCE] * 4
         assert all(len(heard(stored).samples) == 0 for stored in found.values())
     assert len(google.requests) == 4
-    assert spent(folder) == {"requests": 4, "speech_wavenet": sum(len(wish.text) for wish in wishes(4).values())}
+    assert total_usage(folder) == {"requests": 4, "speech_wavenet": sum(len(wish.text) for wish in wishes(4).values())}
 
 
 def test_characters_of_what_was_answered_are_counted_and_of_nothing_else(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DOWN if number == 0 else TOO_LONG if "bad" in body["input"]["text"] else None
     told = ["crème  brûlée", "bad", "x" * 6000]
     dict(speech(folder=tmp_path).ask_many((text, Wish(text, VOICE)) for text in told))
-    assert spent(tmp_path) == {"requests": 3, "speech_wavenet": len("crème brûlée")}
+    assert total_usage(tmp_path) == {"requests": 3, "speech_wavenet": len("crème brûlée")}
 
 
 def test_a_quota_that_ends_in_the_middle_loses_nothing(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
-    with pytest.raises(HearsightError, match="what was answered is kept"):
+    with pytest.raises(HearsightError, match="stored answers are kept"):
         ResultCache(tmp_path).annotate(speech(), wishes(20))
     answered, google.script, google.requests = set(google.spoken()[:7]), (lambda number, path, body: None), []
     store = ResultCache(tmp_path)
