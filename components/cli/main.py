@@ -403,9 +403,9 @@ def knowledge_ask(
 ) -> None:
     """Look up the hypernym of one name in the dataset's knowledge sources, in order."""
     from components.core.graph import find_root
-    from components.knowledge.setup import ask_once
+    from components.knowledge.setup import lookup_once
 
-    print_line(ask_once(find_root(), dataset, name, kind))
+    print_line(lookup_once(find_root(), dataset, name, kind))
 
 
 def main() -> None:

@@ -1,10 +1,8 @@
-"""WordNet 3.0's nouns, read from Princeton's own files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``).
+"""WordNet 3.0's nouns, read from Princeton's files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``).
 
-No PyPI package ships the dictionary (the ones named for it download it, or hold hashes of its words), so it comes
-from Debian's ``wordnet-base``, which ``make data`` unpacks beside the other packages; the tests read a small extract.
-A synset is known by the number at the start of its line, which is also its ImageNet id without the ``n``; lines are
-looked up by that number, so an extract with lines left out still is a dictionary.
-Not in scope: verbs and adjectives, beyond whether a word is a verb at all.
+No PyPI package contains the dictionary, so it comes from Debian's ``wordnet-base``, which ``make data`` unpacks; tests read a
+small extract. A synset's number is the first field of its line and its ImageNet id without the ``n``. Lines are looked up by
+that number, so an extract works like the whole. Of verbs only the list of words is read.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ class WordNet:
         )
 
     def senses(self, noun: str) -> list[Synset]:
-        """Return the meanings of a noun or noun phrase, most frequent first; plurals are reduced if need be."""
+        """Return the meanings of a noun or noun phrase, most frequent first; plurals are reduced to singulars."""
         for form in self._forms(noun.strip().lower().replace(" ", "_")):
             entry = self._index.get(form)
             if entry is not None:
@@ -96,7 +94,7 @@ class WordNet:
 
     @lru_cache(maxsize=65536)  # noqa: B019
     def depth(self, number: int) -> int:
-        """Steps from a meaning up to the root, by the shortest path."""
+        """Return the steps from a meaning to the root, by the shortest path."""
         synset, steps = self.synset(number), 0
         row = [synset] if synset is not None else []
         while row:
@@ -140,16 +138,16 @@ def _load(folder: str) -> WordNet:
 
 
 def wordnet_folder(root: Path | None = None) -> Path:
-    """Return the dictionary's folder: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here)."""
+    """Return the dictionary's folder: ``HEARSIGHT_WORDNET``, else that of ``make data`` under ``root`` or the source tree."""
     chosen = os.environ.get(VARIABLE)
     places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
     return next((place for place in places if (place / "data.noun").is_file()), places[0])
 
 
 def load_wordnet(root: Path | None = None) -> WordNet:
-    """Return the dictionary, from :func:`wordnet_folder`.
+    """Return the dictionary of :func:`wordnet_folder`.
 
     Raises:
-        HearsightError: it is not there or cannot be read.
+        HearsightError: the dictionary is missing or cannot be read.
     """
     return _load(str(wordnet_folder(root)))

@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-OUT = Path(__file__).resolve().parents[2] / "components" / "providers" / "data" / "brands.tsv"
+OUT = Path(__file__).resolve().parents[2] / "components" / "knowledge" / "data" / "brands.tsv"
 _CATEGORIES = """
     shop/car=car company; shop/motorcycle=motorcycle company; office/airline=airline; tourism/hotel=hotel; tourism/motel=hotel
     shop/supermarket=supermarket; shop/department_store=department store; shop/wholesale=wholesale store

@@ -1,4 +1,4 @@
-"""The quick way: texts of plain words, which no rule would change."""
+"""A fast test for texts of plain words, which no rule changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _plain(language: Language) -> re.Pattern[str]:
 
 @cache
 def _words(language: Language) -> frozenset[str]:
-    """Words that a rule changes although they look plain, in lower case."""
+    """Return the plain-looking words, in lower case, that a rule changes."""
     return (
         frozenset(language.bare)
         | language.titles

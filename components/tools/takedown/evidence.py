@@ -21,7 +21,7 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.files import publish_bytes
 from components.core.graph import Graph
 from components.core.shards import read_table
-from components.speech.voices.paid import keys_of
+from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import PINNED, of_files
 from components.tools.takedown import versions
 from components.tools.takedown.matcher import Wanted
@@ -76,7 +76,7 @@ class Content:
                 self.images.add(row["image_sha256"])
             if row.get("audio_sha256"):
                 self.audio.add(row["audio_sha256"])
-            self.bought.update(keys_of(row))
+            self.bought.update(cache_keys(row))
             if alt := row.get("alt"):
                 self.texts.update(sha256_bytes(words.encode()) for words in (*_cropped(alt), row.get("text") or alt))
 
@@ -108,7 +108,7 @@ def gather(shards: Iterable[Opener], wanted: Wanted, known: Content) -> Content:
             rows = file.read([name for name in UTTERED if name in file.schema_arrow.names]).to_pylist()
             gone = [row for row in rows if row["record"] in known.keys]
             known.audio.update(row["audio_sha256"] for row in gone)
-            known.bought.update(key for row in gone for key in keys_of(row))
+            known.bought.update(key for row in gone for key in cache_keys(row))
     return known
 
 
