@@ -133,7 +133,7 @@ def _item(text: bytes, number: int) -> Item | Broken | None:
     if identifier[:1] != "Q" or not identifier[1:].isascii() or not identifier[1:].isdigit() or len(identifier) > 11:
         return Broken(number, f"'{identifier[:20]}' is not an item's identifier")
     labels, aliases = _map(entity.get("labels")), _map(entity.get("aliases"))
-    label = next((text for language in LANGUAGES if (text := _value(labels.get(language)))), "")
+    label = next((value for language in LANGUAGES if (value := _value(labels.get(language)))), "")
     names = [_value(labels.get(language)) for language in LANGUAGES]
     for language in LANGUAGES:
         terms = aliases.get(language)
