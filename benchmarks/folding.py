@@ -15,7 +15,7 @@ import torch
 
 from components.models.encoders import ENCODERS, ImageEncoder
 from components.vision.classifier import load_backbone
-from components.vision.folding import fold
+from components.vision.folding import fold_batch_norms
 
 
 def encoder(name: str) -> ImageEncoder:
@@ -43,7 +43,7 @@ def main() -> None:
     pixels = torch.randint(0, 256, (1, 3, 256, 256), dtype=torch.uint8)
     for name in ENCODERS:
         plain, folded = encoder(name), encoder(name)
-        fold(folded.network)
+        fold_batch_norms(folded.network)
         times: dict[str, list[float]] = {"plain": [], "folded": []}
         for turn in range(chosen.turns + 1):
             for which, network in (("plain", plain), ("folded", folded)):

@@ -121,7 +121,7 @@ def main(count: int) -> None:
         ways = {
             "memory map, candidates": index.candidates,
             "SQLite, records": ask_sqlite,
-            "memory map, chosen word": lambda name: index.known(name, "PERSON"),
+            "memory map, chosen word": lambda name: index.lookup(name, "PERSON"),
         }
         runs: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(5):

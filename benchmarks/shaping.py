@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from components.speech.audio.files import RATE_HZ
-from components.speech.audio.shaping import fit, shape
+from components.speech.audio.shaping import change_prosody, fit_peak
 
 PEER = Path(__file__).resolve().parent / "peers" / "whisper"
 CORNERS = [(1.2, 2.0), (0.8, -2.0), (1.2, -2.0), (0.8, 2.0), (1.0, 2.0), (1.0, -2.0)]
@@ -54,7 +54,7 @@ Shaper = Callable[[np.ndarray, float, float], np.ndarray]
 
 def ours(samples: np.ndarray, rate: float, pitch: float) -> np.ndarray:
     """This project's."""
-    return shape(samples, rate=rate, pitch=pitch, gain=0.0)
+    return change_prosody(samples, rate=rate, pitch=pitch, gain=0.0)
 
 
 def praat(samples: np.ndarray, rate: float, pitch: float) -> np.ndarray:
@@ -130,7 +130,8 @@ def recognise(voice: str, clips: list[np.ndarray]) -> None:
             soundfile.write(f"{scratch}/own.{number}.0.wav", clip, RATE_HZ)
             for corner in (number % 4, (number + 1) % 4):
                 for side, shaper in SIDES.items():
-                    soundfile.write(f"{scratch}/{side}.{number}.{corner}.wav", fit(shaper(clip, *CORNERS[corner]))[0], RATE_HZ)
+                    samples = fit_peak(shaper(clip, *CORNERS[corner]))[0]
+                    soundfile.write(f"{scratch}/{side}.{number}.{corner}.wav", samples, RATE_HZ)
         done = subprocess.run([str(python), str(PEER / "run.py"), scratch], capture_output=True, text=True, check=True)
     counts: dict[str, list[int]] = {}
     for name, heard in json.loads(done.stdout.splitlines()[-1]).items():

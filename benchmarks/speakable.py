@@ -48,7 +48,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def main(runs: int = 7) -> None:
     """Print a line of figures for each input."""
     from benchmarks.captions import alt_texts
-    from components.speech.text_normalization import languages, speakable
+    from components.speech.text_normalization import languages, normalise_for_speech
     from components.speech.text_normalization.language import language_of
     from components.speech.text_normalization.plain import is_plain
     from tests.speech.text_normalization.test_cases import CASES
@@ -66,13 +66,13 @@ def main(runs: int = 7) -> None:
 
         def work(texts: list[tuple[str, str]] = texts) -> None:
             for language, text in texts:
-                speakable(text, language, max_characters=LIMIT)
+                normalise_for_speech(text, language, max_characters=LIMIT)
 
         work()  # compiles the patterns
         seconds = statistics.median(cpu_seconds(work) for _ in range(runs))
         print(json.dumps({"what": name, "texts": len(texts), "per CPU s": round(len(texts) / seconds)}), flush=True)
     times = {
-        (code, piece): cpu_seconds(lambda code=code, text=text: speakable(text, code, max_characters=LIMIT))  # type: ignore[misc]
+        (code, piece): cpu_seconds(lambda code=code, text=text: normalise_for_speech(text, code, max_characters=LIMIT))  # type: ignore[misc]
         for code in languages()
         for piece in HOSTILE
         for text in [(piece * LIMIT)[:LIMIT]]

@@ -60,13 +60,13 @@ def hosted(voice: str) -> dict[str, Any]:
     """The engine in its host, and how loud it is."""
     from components.speech.audio.measures import measure
     from components.speech.voices.catalogue import voice_named
-    from components.speech.voices.hosts import keeper
+    from components.speech.voices.hosts import supervisor
     from components.speech.voices.speaking import speak
 
     who = voice_named(voice)
     said = texts(who.language)
     speak(said[0], voice)
-    host = keeper(who.engine).host
+    host = supervisor(who.engine).host
     assert host is not None
     begun, hosts = time.process_time(), _processor_seconds(host.pid)
     clips = [speak(text, voice) for text in said]
@@ -93,7 +93,7 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
     """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
     from components.metrics.spoken_words import spoken_words
     from components.metrics.word_errors import errors
-    from components.speech.audio.shaping import fit, shape
+    from components.speech.audio.shaping import change_prosody, fit_peak
     from components.speech.recognition.recognizer import Whisper, recogniser_for
     from components.speech.voices.catalogue import voice_named
     from components.speech.voices.speaking import speak
@@ -107,7 +107,7 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
     wrong, words, wrong_characters, characters = 0, 0, 0, 0
     for text in long[:: max(1, len(long) // count)][:count]:
         manner = manner_of(1, text, 0, voices=[voice], rate_sd=0.1, pitch_sd=1.0, gain_sd=2.0)
-        clip = fit(shape(speak(text, voice), rate=manner.rate, pitch=manner.pitch, gain=manner.gain))[0]
+        clip = fit_peak(change_prosody(speak(text, voice), rate=manner.rate, pitch=manner.pitch, gain=manner.gain))[0]
         said, heard = (spoken_words(each, language) for each in (text, whisper.compute(clip)))
         wrong, words = wrong + errors(said, heard), words + len(said)
         wrong_characters += errors(" ".join(said), " ".join(heard))

@@ -40,6 +40,6 @@ def knowledge_ask(
     dataset: Dataset = "english",
 ) -> None:
     """Look up the hypernym of one name in the dataset's knowledge sources, in order."""
-    from components.knowledge.setup import ask_once
+    from components.knowledge.setup import lookup_once
 
-    print_line(ask_once(find_root(), dataset, name, kind))
+    print_line(lookup_once(find_root(), dataset, name, kind))

@@ -50,7 +50,7 @@ def say(
 
     from components.core.errors import HearsightError
     from components.core.files import disk_error, publish_bytes
-    from components.speech.text_normalization import Unspeakable, speakable
+    from components.speech.text_normalization import RejectedText, normalise_for_speech
     from components.speech.voices.catalogue import at_hand, voice_named
     from components.speech.voices.failures import SILENT
     from components.stages.synthesize.prosody import Prosody
@@ -63,8 +63,8 @@ def say(
         raise HearsightError(f"'{voice}' is paid for, and asked by the stage alone", where="--voice", hint="take another voice")
     if not out.parent.is_dir():
         raise HearsightError("there is no such folder", where=out.parent, hint="make it, or write elsewhere")
-    said = speakable(text, voice_named(voice).language, max_characters=LONGEST)
-    if isinstance(said, Unspeakable):
+    said = normalise_for_speech(text, voice_named(voice).language, max_characters=LONGEST)
+    if isinstance(said, RejectedText):
         raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", hint="change the text")
     try:
         clip = unpack(Speech(voice).compute((said.text, Prosody(voice, rate, pitch, gain))))

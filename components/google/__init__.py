@@ -1,1 +1,1 @@
-"""Ask Google Cloud services: one client, its limits, what was used and what it costs. Without Google nothing here is imported."""
+"""The client of Google Cloud services: requests, limits, usage and cost. Loads Google's libraries only when a request is made."""

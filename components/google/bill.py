@@ -1,4 +1,4 @@
-"""What a dry run says of a service: lines of what would be asked, for how much, and their sum (``hearsight cost``)."""
+"""Cost estimate of a dry run: lines of requests and prices, and their sum (``hearsight cost``)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Line:
-    """One feature of one provider."""
+class CostLine:
+    """The estimate for one feature of one provider."""
 
     provider: str
     feature: str
     items: int
-    """Distinct texts or pictures that it would be asked about at most."""
+    """Distinct texts or pictures, an upper bound."""
     cached: int
-    """Of these, how many are answered already."""
+    """How many of them have a stored answer."""
     requests: int
     units: int
     usd: float
 
     def plain(self) -> dict[str, Any]:
-        """As a line of the table."""
+        """Return the estimate as a row of the table."""
         return {
             "provider": self.provider,
             "feature": self.feature,
@@ -35,8 +35,8 @@ class Line:
         }
 
 
-def total(lines: Sequence[Line]) -> Line:
-    """The sum. Features of one method share their requests and items: only requests, units and money add up."""
-    return Line(
+def sum_lines(lines: Sequence[CostLine]) -> CostLine:
+    """Return the sum of requests, units and dollars. Items are not added: features of one method share them."""
+    return CostLine(
         "all", "at most", 0, 0, sum(line.requests for line in lines), sum(line.units for line in lines), sum(x.usd for x in lines)
     )

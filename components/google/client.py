@@ -1,11 +1,12 @@
-"""Asks a Google Cloud service through Google's client library: several requests at a time, in batches, again where that may help.
+"""A client of Google Cloud services over Google's client libraries: concurrent requests, batches, retries.
 
-What a failure means is ``google_judge``'s matter. When nothing more will be answered (a quota used up, a service that
-is down), no new request is made, those on their way are waited for and their answers handed on, and then the error is
-raised: nothing that was paid for is lost.
-An answer that is no answer (truncated JSON, another form) is asked for again; an item that gets nothing else is
-refused by that, but not when requests in a row all end so, which is a broken proxy and no item's fault.
-The retries are ours: ``google.api_core.retry`` counts no tries, ignores Retry-After and sleeps on when the run is ending.
+``responses.classify_failure`` decides what a failure means. When no further request can succeed (quota used up, service
+down), the client starts no request, waits for those in flight, yields their answers, and then raises the error, so that
+no paid answer is lost.
+An unusable answer (truncated JSON, another form) is requested again; an item without a usable answer is refused. Several
+such requests in a row are an error of the connection, not of the items.
+Retries are implemented here: ``google.api_core.retry`` has no limit of attempts, ignores Retry-After and sleeps on while
+the run ends.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.google.credentials import WHERE, find_credentials
-from components.google.method import INVALID_ARGUMENT, Method, refused
-from components.google.responses import KEPT, NAMES, TRANSIENT, Verdict, judge
+from components.google.method import INVALID_ARGUMENT, Method, refusal_answer
+from components.google.responses import RETRY_HINT, SERVICE_NAMES, TRANSIENT, Verdict, classify_failure
 from components.google.settings import Asking
-from components.google.shutdown import Together
+from components.google.shutdown import SharedStop
 from components.google.usage import REQUESTS, Usage
 
 ADDRESSES = {
@@ -33,54 +34,54 @@ ADDRESSES = {
     "vision": ("GOOGLE_VISION_ENDPOINT", "https://vision.googleapis.com"),
     "texttospeech": ("GOOGLE_TEXTTOSPEECH_ENDPOINT", "https://texttospeech.googleapis.com"),
 }
-"""Service → the environment variable that overrides its address, and the address."""
+"""Service → the environment variable that overrides its address, and the default address."""
 LIBRARIES = {
     "language": "google.cloud.language_v1:LanguageServiceClient",
     "vision": "google.cloud.vision_v1:ImageAnnotatorClient",
     "texttospeech": "google.cloud.texttospeech_v1:TextToSpeechClient",
 }
-"""Service → the class of the extra ``google`` that asks it."""
-MOST_WAIT = 300.0
-"""Seconds that we wait when Google asks for it; for longer the run ends."""
-IN_A_ROW = 3
-"""Requests in a row without one sound answer that are not the items' fault."""
+"""Service → its client class in the extra ``google``."""
+MAX_WAIT = 300.0
+"""Seconds of Retry-After that the client waits; a longer value ends the run."""
+MAX_UNUSABLE = 3
+"""Requests in a row without a usable answer after which the connection is at fault."""
 
 Pairs = list[tuple[str, dict[str, Any]]]
 Batch = Sequence[tuple[str, Any]]
 Call = Callable[[Sequence[Any]], dict[str, Any]]
-"""One request for some items: Google's answer in its JSON form."""
+"""Sends one request for some items; returns Google's answer in its JSON form."""
 
 
 @dataclass
 class Outcome:
-    """What came of one batch."""
+    """The result of one batch."""
 
     pairs: Pairs = field(default_factory=list)
     nonsense: Pairs = field(default_factory=list)
-    """Refusals of items that got no sound answer."""
+    """Refusals of items without a usable answer."""
     stop: HearsightError | None = None
 
 
 class GoogleClient:
-    """One process's way to ask Google; nothing is asked or looked for before the first :meth:`ask`.
+    """The client of one process. It looks for credentials and libraries at the first :meth:`ask`.
 
     Args:
-        asking: how.
-        folder: scratch that the workers of one run share: what is asked is counted there, and they end together.
+        asking: concurrency, timeouts and retries.
+        folder: scratch folder that the workers of one run share, for usage counts and a common stop.
     """
 
     def __init__(self, asking: Asking, folder: Path | None = None) -> None:
         self.asking = asking
         self.usage = Usage(folder) if folder is not None else None
-        self.together = Together(folder) if folder is not None else None
+        self.shared_stop = SharedStop(folder) if folder is not None else None
         self._libraries: dict[str, Any] = {}
         self._stopping = Event()
 
     def ask(self, method: Method, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(key, answer) for each (key, payload), as the answers come.
+        """Yield (key, answer) for each (key, payload), as answers arrive.
 
         Raises:
-            HearsightError: no credentials, no quota, no right, or no answer after every retry.
+            HearsightError: no credentials, no quota, no permission, or no answer after all retries.
         """
         batches = _batches(method, payloads)
         first = next(batches, None)
@@ -88,37 +89,37 @@ class GoogleClient:
             return
         self._stopping.clear()
         call = self._call(method)
-        if self.together is None:
+        if self.shared_stop is None:
             yield from self._ask(method, call, first, batches)
             return
         try:
-            with self.together.asking():
+            with self.shared_stop.requesting():
                 yield from self._ask(method, call, first, batches)
         except HearsightError as error:
-            self.together.stop(error)
-            self.together.wait(self.asking.timeout)
+            self.shared_stop.stop(error)
+            self.shared_stop.wait(self.asking.timeout)
             raise
 
     def _call(self, method: Method) -> Call:
-        """Requests of one method, made by the library of its service; safe in threads."""
-        url = address(method.service)
+        """Return the function that sends requests of a method; it is safe in threads."""
+        url = service_address(method.service)
         if method.service not in self._libraries:
             credentials = find_credentials()
-            # Imported here: half a second, and an extra that only users of Google install.
+            # Imported on use: takes 0.5 s, and is an optional extra.
             library = resolve_name(LIBRARIES[method.service])
             opened = library(credentials=credentials, transport="rest", client_options={"api_endpoint": url})
-            session = opened.transport._session  # no public name; the tests hold its effects
-            session.max_redirects = 0  # another address would be sent the key
-            session.trust_env = url.startswith("https:")  # no proxy to loopback
+            session = opened.transport._session  # no public accessor; tests cover its effects
+            session.max_redirects = 0  # a redirect would send the key to another address
+            session.trust_env = url.startswith("https:")  # no proxy for loopback
             for adapter in session.adapters.values():
-                adapter.init_poolmanager(1, self.asking.at_once)  # a connection a thread
+                adapter.init_poolmanager(1, self.asking.at_once)  # one connection per thread
             self._libraries[method.service] = opened
         request = getattr(self._libraries[method.service], method.rpc)
 
         def call(items: Sequence[Any]) -> dict[str, Any]:
-            said = request(request=method.body(items), retry=None, timeout=self.asking.timeout)
+            response = request(request=method.body(items), retry=None, timeout=self.asking.timeout)
             form = {"preserving_proto_field_name": False, "use_integers_for_enums": False}
-            answer: dict[str, Any] = type(said).to_dict(said, always_print_fields_with_no_presence=False, **form)
+            answer: dict[str, Any] = type(response).to_dict(response, always_print_fields_with_no_presence=False, **form)
             return answer
 
         return call
@@ -127,7 +128,7 @@ class GoogleClient:
         tasks: set[Future[Outcome]] = set()
         held: Pairs = []
         stop: HearsightError | None = None
-        unsound = 0
+        unusable = 0
         with ThreadPoolExecutor(self.asking.at_once) as pool:
             try:
                 waiting: Batch | None = first
@@ -136,17 +137,17 @@ class GoogleClient:
                         if waiting[0][1]:
                             tasks.add(pool.submit(self._post, call, method, waiting))
                         else:
-                            yield waiting[0][0], refused(INVALID_ARGUMENT, "not asked: blank, empty or not to be read")
+                            yield waiting[0][0], refusal_answer(INVALID_ARGUMENT, "not asked: blank, empty or not to be read")
                         try:
                             waiting = next(batches, None)
                         except HearsightError as error:
                             stop = error
-                    stop = stop or (self.together.stopped() if self.together else None)
+                    stop = stop or (self.shared_stop.stop_reason() if self.shared_stop else None)
                     if stop is not None:
                         waiting = None
                         self._stopping.set()
-                        if self.together:
-                            self.together.stop(stop)
+                        if self.shared_stop:
+                            self.shared_stop.stop(stop)
                     if not tasks:
                         continue
                     done, tasks = wait(tasks, return_when=FIRST_COMPLETED)
@@ -154,13 +155,13 @@ class GoogleClient:
                         if outcome.pairs:
                             yield from outcome.pairs
                             yield from held
-                            held, unsound = [], 0
+                            held, unusable = [], 0
                         if outcome.nonsense:
-                            held, unsound = held + outcome.nonsense, unsound + 1
-                        if unsound >= IN_A_ROW and stop is None:
-                            what = f"{NAMES[method.service]} gives no sound answers ({held[-1][1]['error']['message']})"
-                            hint = f"look for a proxy in between, then {KEPT}"
-                            stop = HearsightError(what, where=address(method.service), hint=hint)
+                            held, unusable = held + outcome.nonsense, unusable + 1
+                        if unusable >= MAX_UNUSABLE and stop is None:
+                            what = f"{SERVICE_NAMES[method.service]} gives no usable answers ({held[-1][1]['error']['message']})"
+                            hint = f"check for a proxy that alters answers, then {RETRY_HINT}"
+                            stop = HearsightError(what, where=service_address(method.service), hint=hint)
                         stop = stop or outcome.stop
                 if stop is not None:
                     raise stop
@@ -169,7 +170,7 @@ class GoogleClient:
                 self._stopping.set()
 
     def _post(self, call: Call, method: Method, batch: Batch) -> Outcome:
-        """One batch to its end: answered, refused, or given up."""
+        """Send one batch until it is answered, refused or given up."""
         outcome, left, tries = Outcome(), dict(batch), 0
         while True:
             try:
@@ -183,36 +184,36 @@ class GoogleClient:
             final = tries >= self.asking.retries or stopping
             if verdict.kind == "refused" or (verdict.kind == "nonsense" and final and not stopping):
                 return self._settle(call, method, left, verdict, outcome)
-            if final or verdict.wait > MOST_WAIT:
-                what = f"{NAMES[method.service]} did not answer in {tries + 1} tries ({verdict.why})"
-                outcome.stop = HearsightError(what, where=address(method.service), hint=KEPT)
+            if final or verdict.wait > MAX_WAIT:
+                what = f"{SERVICE_NAMES[method.service]} did not answer in {tries + 1} tries ({verdict.why})"
+                outcome.stop = HearsightError(what, where=service_address(method.service), hint=RETRY_HINT)
                 return outcome
             self._stopping.wait(max(verdict.wait, self.asking.backoff * 2**tries * random.uniform(0.75, 1.25)))
             tries += 1
 
     def _once(self, call: Call, method: Method, left: dict[str, Any], outcome: Outcome) -> Verdict:
-        """One request: what is answered goes from ``left`` to ``outcome``; why the rest is not is returned."""
+        """Send one request. Move answered items from ``left`` to ``outcome``; return why the others have no answer."""
         self._count({REQUESTS: 1})
         try:
             answers = method.answers(call(list(left.values())), len(left))
         except Exception as error:
-            return judge(method.service, error)
+            return classify_failure(method.service, error)
         if answers is None:
-            return Verdict("nonsense", "an answer of another form than the documented one")
-        for (key, item), said in zip(list(left.items()), answers, strict=True):
-            if said.get("error", {}).get("code") in TRANSIENT:
+            return Verdict("nonsense", "an answer that is not of the documented form")
+        for (key, item), item_answer in zip(list(left.items()), answers, strict=True):
+            if item_answer.get("error", {}).get("code") in TRANSIENT:
                 continue
-            if "error" not in said:
+            if "error" not in item_answer:
                 self._count(method.units(item))
-            outcome.pairs.append((key, said))
+            outcome.pairs.append((key, item_answer))
             del left[key]
-        return Verdict("again", "an error that may pass for some of the pictures")
+        return Verdict("again", "a transient error for some of the pictures")
 
     def _settle(self, call: Call, method: Method, left: dict[str, Any], verdict: Verdict, outcome: Outcome) -> Outcome:
-        """A whole request was refused: find out whose fault that was, one item a request."""
+        """Send the items of a refused request one by one, to find those that are refused."""
         if len(left) == 1:
             pairs = outcome.pairs if verdict.kind == "refused" else outcome.nonsense
-            pairs.append((next(iter(left)), refused(INVALID_ARGUMENT, verdict.why)))
+            pairs.append((next(iter(left)), refusal_answer(INVALID_ARGUMENT, verdict.why)))
             return outcome
         for one in left.items():
             if outcome.stop is not None:
@@ -228,23 +229,23 @@ class GoogleClient:
             self.usage.add(counts)
 
 
-def address(service: str) -> str:
-    """Where a service is asked.
+def service_address(service: str) -> str:
+    """Return the address of a service.
 
     Raises:
-        HearsightError: the environment names an address that would send the key in the clear.
+        HearsightError: the environment names an address that would send the key unencrypted.
     """
-    variable, usual = ADDRESSES[service]
-    given = (os.environ.get(variable) or usual).rstrip("/")
-    scheme, _, rest = given.partition("://")
+    variable, default = ADDRESSES[service]
+    url = (os.environ.get(variable) or default).rstrip("/")
+    scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition(":")[0] or rest.partition("/")[0]
     if scheme != "https" and not (scheme == "http" and host in ("127.0.0.1", "localhost", "[::1]")):
-        raise HearsightError(f"{variable} is '{given}'", where=WHERE, hint="give an https address, or one on loopback")
-    return given
+        raise HearsightError(f"{variable} is '{url}'", where=WHERE, hint="use an https address, or http on loopback")
+    return url
 
 
 def _batches(method: Method, payloads: Iterable[tuple[str, Any]]) -> Iterator[Batch]:
-    """Items for one request each, as many as it may hold; an item that cannot be asked comes alone, as ""."""
+    """Yield batches that fit one request each; an item that cannot be sent comes alone, as ""."""
     batch: list[tuple[str, Any]] = []
     size = 0
     for key, payload in payloads:

@@ -1,4 +1,4 @@
-"""What was asked of Google, in money: units by feature times the prices of params.yaml; told to the tracker."""
+"""Cost of the requests made to Google: units by feature times the prices of params.yaml, logged as metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
 from components.google.settings import USAGE, Prices, google_params
-from components.google.usage import REQUESTS, clear, spent
+from components.google.usage import REQUESTS, clear_usage, total_usage
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -17,30 +17,34 @@ if TYPE_CHECKING:
 FEATURES = tuple(Prices.model_fields)
 
 
-def dollars(units: Mapping[str, int], prices: Prices) -> float:
-    """The price of so many units by feature, without free units or discounts."""
+def price_of(units: Mapping[str, int], prices: Prices) -> float:
+    """Return the price in US dollars of units by feature, without free units or discounts."""
     table = prices.plain()
     return sum(units.get(feature, 0) * table[feature] for feature in FEATURES) / 1000
 
 
 @contextmanager
-def counted(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
-    """Count what the stage asks of Google inside, and tell the tracker; an error tells what was asked before it."""
+def record_usage(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
+    """Count the stage's requests to Google inside the block and log them as metrics.
+
+    Raises:
+        HearsightError: an error of the block, with the number and price of the requests made before it.
+    """
     if "asking" not in plan:
         yield
         return
     folder, prices = stage.work / USAGE, google_params(stage.root).prices
-    clear(folder)
+    clear_usage(folder)
     try:
         yield
     except HearsightError as error:
-        units = spent(folder)
+        units = total_usage(folder)
         if units[REQUESTS]:
-            told = f"{error.what}; this run made {units[REQUESTS]} requests, for ${dollars(units, prices):.4f}"
-            raise HearsightError(told, where=error.where, hint=error.hint) from None
+            what = f"{error.what}; this run made {units[REQUESTS]} requests, for ${price_of(units, prices):.4f}"
+            raise HearsightError(what, where=error.where, hint=error.hint) from None
         raise
-    units = spent(folder)
+    units = total_usage(folder)
     stage.metric("google_requests", units[REQUESTS])
     for feature in FEATURES:
         stage.metric(f"google_units_{feature}", units[feature])
-    stage.metric("google_usd", dollars(units, prices))
+    stage.metric("google_usd", price_of(units, prices))

@@ -1,8 +1,8 @@
-"""Who asks Google: an API key, or application default credentials. From the environment alone, never from a file of ours.
+"""Google credentials: an API key, or application default credentials. Read from the environment, never from a project file.
 
-``GOOGLE_API_KEY`` is enough for every service. Without it, ``google-auth`` finds what ``GOOGLE_APPLICATION_CREDENTIALS``,
-``gcloud auth application-default login`` or the machine's own account give. Either way the key or token travels in a
-header, so no log of addresses holds it.
+``GOOGLE_API_KEY`` works for every service. Without it, ``google-auth`` uses ``GOOGLE_APPLICATION_CREDENTIALS``,
+``gcloud auth application-default login`` or the machine's account. The key or token is sent in a header, so that logs of
+addresses do not contain it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ WHERE = "providers: google"
 
 
 def find_credentials() -> Any:
-    """The credentials that the environment gives (``google.auth.credentials.Credentials``).
+    """Return the credentials of the environment (``google.auth.credentials.Credentials``).
 
     Raises:
-        HearsightError: there are none, or nothing to use them with; names what fixes it.
+        HearsightError: no credentials, or the client libraries are not installed.
     """
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable() and " " not in key):
-        raise HearsightError(f"{KEY} is no key: it holds a blank or a strange character", where=WHERE, hint="copy it again")
+        raise HearsightError(f"{KEY} contains a blank or a non-ASCII character", where=WHERE, hint="copy the key again")
     if not _installed():
         what = "Google's client libraries are not installed"
         raise HearsightError(what, where=WHERE, hint="run `pip install 'hearsight[google]'`")
-    # Imported here: an extra that only users of Google install.
+    # Imported on use: an optional extra.
     import google.auth
     import google.auth.api_key
     from google.auth.exceptions import GoogleAuthError
@@ -42,7 +42,7 @@ def find_credentials() -> Any:
     except GoogleAuthError as error:
         why = " ".join(str(error).split()).split(". ")[0][:160]
         hint = f"set {KEY}, or run `gcloud auth application-default login`, or let GOOGLE_APPLICATION_CREDENTIALS name a file"
-        raise HearsightError(f"there are no credentials ({why})", where=WHERE, hint=hint) from None
+        raise HearsightError(f"no Google credentials ({why})", where=WHERE, hint=hint) from None
     except Exception as error:  # of a file that is a folder, or no object, google-auth raises errors of other kinds
         why = " ".join(str(error).split())[:160]
         hint = "correct GOOGLE_APPLICATION_CREDENTIALS"
@@ -51,11 +51,11 @@ def find_credentials() -> Any:
 
 def _installed() -> bool:
     try:
-        found = (
+        specs = (
             find_spec("google.cloud.language_v1"),
             find_spec("google.cloud.vision_v1"),
             find_spec("google.cloud.texttospeech_v1"),
         )
     except ImportError:
         return False
-    return None not in found
+    return None not in specs

@@ -1,8 +1,8 @@
-"""What one method of a Google Cloud service is to the client that asks it, and what an answer is that says no.
+"""The interface between the client and one method of a Google Cloud service, and the form of a refusal.
 
-The client knows Google's libraries, credentials, retries and quotas; a method knows what to send and what of the answer to keep.
-Nothing else may be imported here: an annotator's code is held to its version, and a version raised because the client
-retries otherwise would have every answer paid for again.
+The client knows libraries, credentials, retries and quotas; a method knows what to send and which fields to keep.
+This module imports nothing of the client: cached answers are keyed by the version of the annotator's code, and a change of
+the client must not make paid answers be requested again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 INVALID_ARGUMENT = 3
-"""Google's canonical code (google.rpc.Code) of a request that can never be answered."""
+"""google.rpc.Code of a request that can never be answered."""
 
 
 class Method(Protocol):
@@ -22,45 +22,46 @@ class Method(Protocol):
     rpc: str
     """The method's name in the service's library."""
     most: int
-    """Items a request may hold."""
+    """Maximum number of items per request."""
     room: int
-    """Bytes of all items a request may hold."""
+    """Maximum size of all items of a request, in bytes."""
 
     def item(self, payload: Any) -> str | bytes | None:
-        """What is sent of a payload, or None when there is nothing to ask."""
+        """Return what is sent for a payload, or None for nothing to send."""
         ...
 
     def body(self, items: Sequence[Any]) -> dict[str, Any]:
-        """The request, by the names of its fields."""
+        """Return the request, by the names of its fields."""
         ...
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]] | None:
-        """The answer to each of the ``number`` items, errors among them, from an answer in JSON without default values.
+        """Return the answer to each of the ``number`` items, errors included, from JSON without default values.
 
-        None, or a ValueError that says why, when it is not of the documented form: it is asked for again then.
+        Returns None, or raises ValueError with the reason, for an answer that is not of the documented form; the client then
+        sends the request again.
         """
         ...
 
     def units(self, item: Any) -> dict[str, int]:
-        """Feature → units that Google counts for an answered item."""
+        """Return feature → units that Google bills for an answered item."""
         ...
 
 
-class Asker(Protocol):
-    """The client, as a method sees it."""
+class Requester(Protocol):
+    """The part of the client that a method uses."""
 
     def ask(self, method: Method, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(key, answer) for each (key, payload), in any order."""
+        """Yield (key, answer) for each (key, payload), in any order."""
         ...
 
 
-def refused(code: int, message: str) -> dict[str, Any]:
-    """The answer kept for an item that Google will not answer: in the form in which Vision tells it."""
+def refusal_answer(code: int, message: str) -> dict[str, Any]:
+    """Return the answer stored for an item that Google refuses, in the form of Vision's errors."""
     return {"error": {"code": code, "message": message}}
 
 
-def refusal(answer: Any) -> str:
-    """Why Google gave no answer for this item; empty when it gave one."""
+def refusal_reason(answer: Any) -> str:
+    """Return why Google gave no answer for an item; empty for an answer."""
     error = answer.get("error") if isinstance(answer, dict) else None
     if not error:
         return ""
@@ -69,6 +70,6 @@ def refusal(answer: Any) -> str:
     return " ".join(f"{error.get('code', '')} {error.get('message', '')}".split())[:200] or "error"
 
 
-def alone(asker: Asker, method: Method, payload: Any) -> dict[str, Any]:
-    """The answer for a single payload."""
-    return dict(asker.ask(method, [("", payload)]))[""]
+def request_one(requester: Requester, method: Method, payload: Any) -> dict[str, Any]:
+    """Return the answer for a single payload."""
+    return dict(requester.ask(method, [("", payload)]))[""]

@@ -1,9 +1,8 @@
-"""What the failure of a request to Google means: a reason to ask again, a no for this item, or the end.
+"""Classifies failed requests to Google: retry, refuse the item, or end the run.
 
 Source: Google's error model (``{"error": {"code", "status", "message", "errors", "details"}}``) and its canonical codes.
-The same status stands for different things: 400 INVALID_ARGUMENT for a bad picture and for a bad key, 429 and 403 for
-a minute's quota and for a day's. Only what is about the item is the item's fault.
-The library's exceptions tell neither apart, so the response is read that they carry.
+One status has several meanings: 400 INVALID_ARGUMENT is a bad picture or a bad key, 429 and 403 are a quota per minute or
+per day. The library's exceptions do not distinguish them, so the response body is read.
 """
 
 from __future__ import annotations
@@ -16,44 +15,44 @@ from typing import Any, Literal, NamedTuple
 from components.core.errors import HearsightError
 from components.google.credentials import KEY, WHERE
 
-NAMES = {"language": "Google Natural Language", "vision": "Google Vision", "texttospeech": "Google Text-to-Speech"}
+SERVICE_NAMES = {"language": "Google Natural Language", "vision": "Google Vision", "texttospeech": "Google Text-to-Speech"}
 AGAIN = frozenset({408, 429, 500, 502, 503, 504})
-"""Statuses that may pass."""
+"""Transient HTTP statuses."""
 TRANSIENT = frozenset({4, 8, 10, 13, 14})
-"""google.rpc.Code of an error inside an answer that may pass: deadline, exhausted, aborted, internal, unavailable."""
+"""google.rpc.Code of transient errors inside an answer: deadline, exhausted, aborted, internal, unavailable."""
 FINAL = frozenset({"dailyLimitExceeded", "dailyLimitExceededUnreg", "quotaExceeded"})
 SLOWER = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED"})
 _REASON = re.compile(r'"reason": "(\w+)"')
 _NO_VOICE = re.compile(r"voice .*does not exist", re.IGNORECASE)
 _DAY = re.compile(r"per[ _]?(project[ _]?)?day", re.IGNORECASE)
-KEPT = "run again later: what was answered is kept, and only the rest is asked"
+RETRY_HINT = "run again later: stored answers are kept, only the others are requested"
 
 
 class Verdict(NamedTuple):
-    """Why a request has no answer."""
+    """The reason why a request has no answer, and what to do about it."""
 
     kind: Literal["again", "nonsense", "refused"]
     why: str
     wait: float = 0.0
-    """Seconds that Google asks to wait."""
+    """Seconds of Retry-After."""
 
 
-def judge(service: str, failure: Exception) -> Verdict:
-    """What a request's exception means.
+def classify_failure(service: str, failure: Exception) -> Verdict:
+    """Return what a request's exception means.
 
     Raises:
-        HearsightError: nothing that is asked will be answered: no quota, no right, no such service.
+        HearsightError: no request can succeed: no quota, no permission, no such service.
     """
-    # Imported here: the extra is there once something was asked.
+    # Imported on use: an optional extra.
     from google.auth.exceptions import GoogleAuthError
     from google.protobuf.json_format import ParseError
 
     response, plain = getattr(failure, "response", None), f"{type(failure).__name__}: {failure}"[:160]
     if isinstance(failure, GoogleAuthError):
         hint = "run `gcloud auth application-default login` again"
-        raise HearsightError(f"Google gave no token ({' '.join(plain.split())})", where=WHERE, hint=hint)
+        raise HearsightError(f"Google issued no token ({' '.join(plain.split())})", where=WHERE, hint=hint)
     if response is not None:
-        return _judge(service, response.status_code, response.headers, response.content)
+        return _classify_response(service, response.status_code, response.headers, response.content)
     if isinstance(failure, OSError):  # all of requests' exceptions
         return Verdict("again", plain)
     if isinstance(failure, (ParseError, ValueError, RecursionError)):
@@ -61,32 +60,34 @@ def judge(service: str, failure: Exception) -> Verdict:
     raise failure
 
 
-def _judge(service: str, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
+def _classify_response(service: str, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
     error = _error(body)
     text = json.dumps(error)
     reasons = set(_REASON.findall(text))
     why = " ".join(f"{status} {error.get('status', '')}: {error.get('message', '')}".split())[:200]
-    about, where = NAMES[service], WHERE
+    service_name, where = SERVICE_NAMES[service], WHERE
     exhausted = status == 429 or error.get("status") == "RESOURCE_EXHAUSTED" or bool(reasons & SLOWER)
     if status in (403, 429) and (reasons & FINAL or (exhausted and _DAY.search(text))):
-        raise HearsightError(f"{about}'s quota is used up ({why})", where=where, hint=KEPT)
+        raise HearsightError(f"{service_name}'s quota is used up ({why})", where=where, hint=RETRY_HINT)
     if exhausted or status in AGAIN:
         return Verdict("again", why, retry_after(headers))
     if status == 401 or reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or (status == 400 and "API key" in text):
-        raise HearsightError(f"{about} does not know who asks ({why})", where=where, hint=f"give a valid {KEY} or log in again")
+        raise HearsightError(
+            f"{service_name} rejects the credentials ({why})", where=where, hint=f"set a valid {KEY} or log in again"
+        )
     if status == 403:
-        hint = "enable the service and its billing in the Google Cloud console, and let the key use it"
-        raise HearsightError(f"{about} may not be asked ({why})", where=where, hint=hint)
+        hint = "enable the service and its billing in the Google Cloud console, and allow the key to use it"
+        raise HearsightError(f"{service_name} denies access ({why})", where=where, hint=hint)
     if service == "texttospeech" and status == 400 and _NO_VOICE.search(text):
-        raise HearsightError(f"{about} no longer has a voice that was drawn ({why})", where=where, hint="take it out of `voices`")
+        raise HearsightError(f"{service_name} no longer has a drawn voice ({why})", where=where, hint="remove it from `voices`")
     if status in (400, 413):
         return Verdict("refused", why)
-    raise HearsightError(f"{about} answers {why}", where=where, hint="look at the service's address in the environment")
+    raise HearsightError(f"{service_name} answers {why}", where=where, hint="check the service's address in the environment")
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that the Retry-After header asks for; 0 without a header that can be read."""
-    # Imported here: it comes with the extra.
+    """Return the seconds of the Retry-After header; 0 without a valid header."""
+    # Imported on use: an optional extra.
     from urllib3.exceptions import InvalidHeader
     from urllib3.util import Retry
 

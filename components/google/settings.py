@@ -1,4 +1,4 @@
-"""Read how Google is asked and what it charges: ``params.yaml:google``. Neither changes what comes out."""
+"""Settings of requests to Google and its prices: ``params.yaml:google``. Neither changes results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from components.core.params import Settings, parse_settings, read_params_file
 
 USAGE = "google"
-"""Folder of a stage's scratch with the counts of what was asked."""
+"""Folder of a stage's scratch for usage counts."""
 
 
 class Asking(Settings):
@@ -53,7 +53,7 @@ class GoogleParams(Settings):
 
 
 def google_params(root: Path) -> GoogleParams:
-    """``params.yaml:google``; all defaults where there is none; raises HearsightError when it does not fit."""
+    """Return the settings ``params.yaml:google``, defaults included; raise HearsightError when they are invalid."""
     path = root / "params.yaml"
     settings = parse_settings(GoogleParams, read_params_file(path).get("google", {}), f"{path}: google")
     assert isinstance(settings, GoogleParams)

@@ -1,8 +1,8 @@
-"""Several workers that ask Google end together: when one may ask no more, the others' answers on their way are waited for.
+"""Common shutdown of workers that send requests to Google: answers in flight are stored before the run ends.
 
-The engine ends every worker at the first error, and an answer that a killed worker waited for is paid for and lost. So
-the worker that must stop leaves a note of why; the others ask nothing new, store what still comes, and only then the
-first one raises its error. Each holds a shared lock on one file while it asks; nobody holds it when all are done.
+The engine ends every worker at the first error, which would lose paid answers in flight. So a worker that must stop writes
+its error to a file; the others start no request and store their remaining answers; then the first worker raises its error.
+Each worker holds a shared lock on one file while it sends requests, so an exclusive lock means that all are done.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 
 SLACK = 5.0
-"""Seconds, beyond the longest request, that the last answers may take to be stored."""
+"""Seconds beyond the request timeout for storing the last answers."""
 
 
-class Together:
-    """One worker's part; ``folder`` is scratch of one run of one stage, on disk for all its workers."""
+class SharedStop:
+    """One worker's view; ``folder`` is scratch of one run of one stage, shared by its workers."""
 
     def __init__(self, folder: Path) -> None:
-        self._lock, self._note = folder / "asking.lock", folder / "stop.json"
+        self._lock, self._reason = folder / "asking.lock", folder / "stop.json"
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
-        """While answers may come. Raises HearsightError when another worker has had to stop."""
+    def requesting(self) -> Iterator[None]:
+        """Hold the shared lock while requests may be in flight; raise HearsightError when another worker has stopped."""
         self._lock.parent.mkdir(parents=True, exist_ok=True)
         with self._lock.open("a") as file:
             fcntl.flock(file, fcntl.LOCK_SH)
-            if (stop := self.stopped()) is not None:
-                raise stop
+            if (error := self.stop_reason()) is not None:
+                raise error
             yield
 
-    def stop(self, why: HearsightError) -> None:
-        """Tell the others to ask nothing new."""
-        if not self._note.exists():
-            publish_bytes(self._note, json.dumps([why.what, why.where, why.hint]).encode())
+    def stop(self, error: HearsightError) -> None:
+        """Stop new requests of all workers."""
+        if not self._reason.exists():
+            publish_bytes(self._reason, json.dumps([error.what, error.where, error.hint]).encode())
 
-    def stopped(self) -> HearsightError | None:
-        """Why some worker has had to stop, if one has."""
+    def stop_reason(self) -> HearsightError | None:
+        """Return the error of the worker that stopped first, or None."""
         try:
-            what, where, hint = json.loads(self._note.read_bytes())
+            what, where, hint = json.loads(self._reason.read_bytes())
         except FileNotFoundError:
             return None
         return HearsightError(what, where=where, hint=hint)
 
-    def wait(self, longest: float) -> None:
-        """Wait until no worker asks any more, for as long as a request may take."""
-        end = time.monotonic() + longest + SLACK
+    def wait(self, timeout: float) -> None:
+        """Wait until no worker has a request in flight, at most ``timeout`` seconds and ``SLACK``."""
+        end = time.monotonic() + timeout + SLACK
         with self._lock.open("a") as file:
             while time.monotonic() < end:
                 try:

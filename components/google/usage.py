@@ -1,7 +1,7 @@
-"""What was asked of Google, counted: requests and billed units by feature, in files that several workers append to.
+"""Counts of requests to Google and of billed units by feature, in one file per worker.
 
-The folder is scratch of one run of one stage; :func:`spent` adds it all up. A line is written with each answer, so a
-killed worker's count is there as well.
+The folder is scratch of one run of one stage; :func:`total_usage` sums it. A line is written with each answer, so the counts
+of a killed worker are complete.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ REQUESTS = "requests"
 
 
 class Usage:
-    """One process's counts."""
+    """The counts of one process."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / f"{os.uname().nodename}-{os.getpid()}.jsonl"
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Count one request, and the units of what it answered."""
+        """Add counts to this process's file."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(counts, sort_keys=True) + "\n")
 
 
-def clear(folder: Path) -> None:
-    """Begin at zero."""
+def clear_usage(folder: Path) -> None:
+    """Delete all counts."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def spent(folder: Path) -> Counter[str]:
-    """The counts of every process; a line cut short by a kill is left out."""
+def total_usage(folder: Path) -> Counter[str]:
+    """Return the summed counts of all processes; a line cut short by a kill is ignored."""
     total: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():

@@ -1,1 +1,1 @@
-"""What kind of thing a named entity is: WordNet, gazetteers, brands, Wikidata and Google's Knowledge Graph, asked in order."""
+"""Hypernyms of named entities, from WordNet, gazetteers, brands, Wikidata and Google's Knowledge Graph, in order of settings."""

@@ -1,37 +1,37 @@
-"""The embedded source: what packages and a name's own words tell, in microseconds and without a network.
+"""The embedded source: hypernyms from packages and from the words of a name, offline.
 
-Gated by the entity's type so that Toyota is no city, it asks in turn
+Restricted by the entity's type (Toyota is not a city), it uses in turn
   1. the gazetteers, for places;
-  2. WordNet for the name itself, an instance of the right kind ("Einstein" → "physicist");
+  2. WordNet instances of the right kind ("Einstein" → "physicist");
   3. the list of brands, for organisations ("Lufthansa" → "airline");
   4. rules about the name's form ("Mount Rainier" → "mountain", "Daily Herald" → "newspaper");
-  5. the name's own head, where it says the kind: the noun before "of" ("University of Bristol" → "university"), or the
-     last word ("Taj Mahal Hotel" → "hotel");
-  6. the last word, where it is a thing, a place, a group or an event at all: the recogniser takes canals for buildings.
+  5. the name's head: the noun before "of" ("University of Bristol" → "university"), or the last word ("Taj Mahal Hotel" →
+     "hotel");
+  6. a last word that is any thing, place, group or event, since the recogniser confuses types (canals and buildings).
 """
 
 from __future__ import annotations
 
 from components.knowledge.brands import brand_kind
 from components.knowledge.gazetteers import place_kind
-from components.knowledge.kinds import KINDS, Known
-from components.knowledge.names import core, kind_by_form
+from components.knowledge.kinds import KINDS, HypernymAnswer
+from components.knowledge.names import core_words, kind_by_form
 from components.language.wordnet import Synset, WordNet
 
 ARTIFACT, GROUP, EVENT, LOCATION, FOOD, WATER, FORMATION = 21939, 31264, 29378, 27167, 7555863, 9225146, 9287968
 THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, FOOD, WATER, FORMATION})
-"""WordNet synsets that a name's last word may be of, whatever it is taken for; no animals: a Mustang is none."""
+"""WordNet synsets accepted for a last word regardless of type; without animals (Mustang)."""
 
 
 class Embedded:
-    """WordNet, gazetteers, brands and rules about names."""
+    """The embedded source."""
 
     name = "embedded"
 
     def __init__(self, wordnet: WordNet) -> None:
         self.wordnet = wordnet
 
-    def known(self, name: str, kind: str) -> Known | None:
+    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         """See :class:`components.knowledge.kinds.Source`."""
         kinds, _ = KINDS[kind]
         for word, source in (
@@ -42,12 +42,12 @@ class Embedded:
             (brand_kind(name) if kind == "ORG" else "", "brands"),
             (kind_by_form(name, kind), "name's form"),
             (self._head_before_of(name, kinds) if kind != "PERSON" else "", "name's head"),
-            # A surname that is a word says nothing of its bearer (Baker, Hopper).
+            # A surname that is a common noun does not describe its bearer (Baker, Hopper).
             (self._last_word(name, kinds) if kind != "PERSON" else "", "name's last word"),
             (self._last_word(name, THINGS, 1) if kind not in ("PERSON", "GPE") else "", "name's last word"),
         ):
             if word:
-                return Known(word, source)
+                return HypernymAnswer(word, source)
         return None
 
     def _instance(self, name: str, kinds: frozenset[int]) -> str:
@@ -59,23 +59,23 @@ class Embedded:
         return ""
 
     def _head_before_of(self, name: str, kinds: frozenset[int]) -> str:
-        words = core(name)
-        place = next((place for place, word in enumerate(words) if word == "of" and 0 < place < len(words) - 1), 0)
-        return self._suiting(words[place - 1], kinds) if place else ""
+        words = core_words(name)
+        position = next((index for index, word in enumerate(words) if word == "of" and 0 < index < len(words) - 1), 0)
+        return self._suiting(words[position - 1], kinds) if position else ""
 
     def _last_word(self, name: str, kinds: frozenset[int], senses: int = 3) -> str:
-        words = core(name)
+        words = core_words(name)
         return self._suiting(words[-1], kinds, senses) if len(words) > 1 else ""
 
     def _suiting(self, word: str, kinds: frozenset[int], most: int = 3) -> str:
         noun = word.lower()
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
-        # A plural ("Niagara Falls" apart, which is a lemma) names several things, and the caption needs one.
-        itself = any(noun == lemma.lower() for sense in senses for lemma in sense.lemmas)
-        return noun if itself and any(self.wordnet.is_a(sense, kinds) for sense in senses[:most]) else ""
+        # A plural that is not a lemma names several things, and the caption needs a singular.
+        is_lemma = any(noun == lemma.lower() for sense in senses for lemma in sense.lemmas)
+        return noun if is_lemma and any(self.wordnet.is_a(sense, kinds) for sense in senses[:most]) else ""
 
 
 def _common_words(lemma: str) -> str:
-    """A class without the names in it: "European country" and "Queen of England" would name a place again."""
+    """Return a class without the names in it, such as "European country" and "Queen of England"."""
     head = lemma.split(" of ")[0] if any(word.istitle() for word in lemma.partition(" of ")[2].split()) else lemma
     return " ".join(word for word in head.split() if word.islower()) or head.split()[-1].lower()

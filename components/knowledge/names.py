@@ -1,4 +1,4 @@
-"""What a name's own form tells of its bearer, where its last word alone does not: rules, and no list of entities.
+"""Hypernyms from the form of a name, by rules about its first and last words; no lists of entities.
 
 ``the Tower of London`` is a tower, ``World War II`` a war, ``Mount Rainier`` a mountain, ``Acme Inc.`` a company, a place and
 a plural (``Springfield Isotopes``) a team, ``Queen Margaret`` a queen.
@@ -14,14 +14,14 @@ _TITLES = """
     archbishop cardinal duchess emperor empress king pharaoh pope president prince princess queen saint senator sultan
 """
 TITLES = frozenset(_TITLES.split())
-"""Titles before a person's name; not those that are given names as well (Duke, Earl)."""
+"""Titles before a person's name, without those that are given names as well (Duke, Earl)."""
 LEADS: dict[str, dict[str, str]] = {
     "LOC": {"mount": "mountain", "mt": "mountain", "mt.": "mountain", "lake": "lake", "river": "river", "cape": "cape",
             "isle": "island", "loch": "lake", "point": "headland", "glacier": "glacier"},
     "FAC": {"fort": "fort", "château": "castle", "palazzo": "palace", "piazza": "square", "plaza": "square"},
     "GPE": {"mount": "mountain", "lake": "lake"},
 }  # fmt: skip
-"""First word of a name of that type → what it names."""
+"""Type → first word of a name → hypernym."""
 _COMPANY = """
     inc incorporated corp corporation ltd limited llc plc gmbh ag holdings industries technologies systems pharmaceuticals foods
     energy software networks resources motors enterprises partners labs solutions ventures bancorp
@@ -51,12 +51,12 @@ LASTS: dict[str, dict[str, str]] = {
     "LOC": {"falls": "waterfall", "mountains": "mountain range", "alps": "mountain range", "islands": "island group",
             "lakes": "lake", "hills": "hills", "springs": "spring"},
 }  # fmt: skip
-"""Last word of a name of that type → what it names, where a dictionary would not say so."""
+"""Type → last word of a name → hypernym, where WordNet does not give it."""
 _NUMBER = re.compile(r"(?:[IVXLC]+|\d[\d/'’-]*)\.?$")
 
 
-def core(name: str) -> list[str]:
-    """The name's words without a number after it ("World War II", "Expo 2020") or a mark of property."""
+def core_words(name: str) -> list[str]:
+    """Return the name's words without a final number ("World War II", "Expo 2020") or genitive mark."""
     words = [word.strip(".,\"'“”’()") or word for word in name.removesuffix("'s").removesuffix("’s").split()]
     while len(words) > 1 and _NUMBER.match(words[-1]):
         words = words[:-1]
@@ -64,8 +64,8 @@ def core(name: str) -> list[str]:
 
 
 def kind_by_form(name: str, kind: str) -> str:
-    """The hypernym that the form of a name of that type tells, or ""."""
-    words = core(name)
+    """Return the hypernym by the form of a name of that type, or ""."""
+    words = core_words(name)
     if len(words) < 2:
         return ""
     first, last = words[0].lower(), words[-1].lower()
@@ -79,7 +79,7 @@ def kind_by_form(name: str, kind: str) -> str:
 
 
 def _is_team(words: list[str]) -> bool:
-    """A city's or a state's name before a capitalised plural that is no place or body."""
+    """Return whether a name is a city's or state's name before a capitalised plural ("Springfield Isotopes")."""
     last = words[-1]
     if not last[:1].isupper() or not last.lower().endswith(("s", "sox")) or last.lower().endswith(("ss", "us", "is")):
         return False

@@ -1,9 +1,9 @@
-"""Sources over the network: asked in bounded concurrency, with retries, and never twice for what they once told.
+"""Sources over the network: bounded concurrency, retries, and stored answers.
 
-An answer is kept as the service gave it (identifiers, labels, descriptions; not yet the word chosen from it), by question, in the
-annotation store, so better rules ask nothing anew. "Nothing is known" is an answer and is kept; a failure is none: it is
-told once in the log, not kept, and the next source is asked. After :data:`PATIENCE` failed requests in a row, or one
-that no retry can fix (a refused key), a source is asked no more in this process.
+An answer is stored by question as the service gave it (identifiers, labels, descriptions, before a hypernym is chosen), so
+that changed rules need no new requests. An empty answer is stored too. A failure is not: it is logged once, and the next
+source of the cascade is used. After :data:`PATIENCE` failed requests in a row, or one that no retry can fix (a refused key), a
+source is closed for this process.
 """
 
 from __future__ import annotations
@@ -12,19 +12,23 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
+
+import orjson
 
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
-from components.knowledge.kinds import Known
+from components.knowledge.kinds import HypernymAnswer
 
 log = logging.getLogger("hearsight.knowledge")
 PATIENCE = 3
-"""Failed requests in a row before a source is given up."""
+"""Failed requests in a row after which a source is closed."""
 MOST_BYTES = 8_000_000
-"""Bytes of an answer."""
+"""Maximum bytes of an answer."""
 LONGEST_WAIT = 60.0
-"""Seconds of Retry-After that are waited for; a service that asks for more is given up."""
+"""Maximum seconds of Retry-After; a longer value closes the source."""
 AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -36,21 +40,21 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Manners:
-    """How a service is asked. Times in seconds."""
+class RequestPolicy:
+    """Timeouts, retries and concurrency of requests. Times in seconds."""
 
     timeout: float
-    """For a whole answer."""
+    """For a complete answer."""
     retries: int
     backoff: float
     """Before the first retry; doubled for each further one."""
     connections: int
-    """Requests at once."""
+    """Concurrent requests."""
     user_agent: str
 
 
 class Request(NamedTuple):
-    """One HTTP request that asks a batch of questions (keys → questions)."""
+    """One HTTP request for a batch of questions (key → question)."""
 
     method: str
     url: str
@@ -60,7 +64,7 @@ class Request(NamedTuple):
 
 
 class Failed(Exception):
-    """A request failed: ``again`` whether trying once more may help, ``wait`` for how long the service asks to be left alone."""
+    """A request failed; ``again``: whether a retry may help; ``wait``: seconds of Retry-After."""
 
     def __init__(self, why: str, *, again: bool, wait: float = 0.0) -> None:
         self.why, self.again, self.wait = why, again, wait
@@ -68,45 +72,45 @@ class Failed(Exception):
 
 
 class Remote:
-    """A source over the network. What differs between services is in the four methods that raise NotImplementedError."""
+    """A source over the network. Subclasses implement the four methods that raise NotImplementedError."""
 
     name = ""
     version = 1
     codec = "json"
 
-    def __init__(self, endpoint: str, manners: Manners, store: ResultCache) -> None:
-        self.model, self.manners, self.store = endpoint, manners, store
+    def __init__(self, endpoint: str, policy: RequestPolicy, store: ResultCache) -> None:
+        self.model, self.policy, self.store = endpoint, policy, store
         self.requests = 0
         """Requests made, retries included."""
         self.failures = 0
-        """Requests that gave no answer in the end."""
+        """Requests without an answer after all retries."""
         self.closed = ""
-        """Why the source is asked no more, or ""."""
-        self._row = 0
+        """Why the source is closed, or ""."""
+        self._failures_in_a_row = 0
         self._memory: dict[str, Any] = {}
 
-    # --- what a service must say
+    # --- implemented by each service
 
     def question(self, name: str, kind: str) -> str:
-        """What of the question the answer depends on."""
+        """Return the part of the question that determines the answer."""
         raise NotImplementedError
 
     def batches(self, questions: Mapping[str, Question]) -> Iterator[Request]:
-        """The requests for some questions, by key."""
+        """Yield the requests for some questions, by key."""
         raise NotImplementedError
 
     def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
-        """An answer for every key of a batch; raises ValueError, KeyError or TypeError for what is no answer."""
+        """Return an answer for every key of a batch; raise ValueError, KeyError or TypeError for an invalid body."""
         raise NotImplementedError
 
-    def choose(self, answer: Any, name: str, kind: str) -> Known | None:
-        """The hypernym that an answer tells."""
+    def choose(self, answer: Any, name: str, kind: str) -> HypernymAnswer | None:
+        """Return the hypernym that an answer gives, or None."""
         raise NotImplementedError
 
-    # --- what all have in common
+    # --- common
 
-    def known(self, name: str, kind: str) -> Known | None:
-        """What the kept answers tell; asks nothing (:meth:`ask` does)."""
+    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
+        """Return the hypernym from stored answers; sends no request (:meth:`ask` does)."""
         key = self.key(name, kind)
         if key not in self._memory:
             self._memory.update(self.store.read(self, [key]))
@@ -114,69 +118,69 @@ class Remote:
         return self.choose(answer, name, kind) if answer is not None else None
 
     def key(self, name: str, kind: str) -> str:
-        """The key that an answer is kept under."""
+        """Return the key of a stored answer."""
         return sha256_bytes(self.question(name, kind).encode("utf-8", "replace"))
 
     def ask(self, questions: Iterable[Question]) -> dict[str, Any]:
-        """Ask for what is not kept, keep what is told, and return all answers there are, by key."""
-        wanted = {self.key(*each): each for each in sorted(set(questions))}
-        found = self.store.read(self, list(wanted))
-        missing = {key: each for key, each in wanted.items() if key not in found}
+        """Request the answers that are not stored, store them, and return all available answers by key."""
+        by_key = {self.key(*question): question for question in sorted(set(questions))}
+        answers = self.store.read(self, list(by_key))
+        missing = {key: question for key, question in by_key.items() if key not in answers}
         if missing:
-            found |= asyncio.run(self._ask(list(self.batches(missing))))
-        self._memory.update(found)
-        return found
+            answers |= asyncio.run(self._ask(list(self.batches(missing))))
+        self._memory.update(answers)
+        return answers
 
     async def _ask(self, requests: list[Request]) -> dict[str, Any]:
+        # Imported on use, here and below: slow to load, and needed by network sources only.
         import aiohttp
 
-        told: dict[str, Any] = {}
+        received: dict[str, Any] = {}
         before = self.failures
-        waiting = iter(requests)
-        timeout = aiohttp.ClientTimeout(total=self.manners.timeout)
-        headers = {"User-Agent": self.manners.user_agent, "Accept": "application/json"}
+        pending = iter(requests)
+        timeout = aiohttp.ClientTimeout(total=self.policy.timeout)
+        headers = {"User-Agent": self.policy.user_agent, "Accept": "application/json"}
         async with aiohttp.ClientSession(timeout=timeout, headers=headers, trust_env=True) as session:
 
             async def work() -> None:
-                for request in waiting:
+                for request in pending:
                     if self.closed:
                         self.failures += 1
                         continue
-                    answers = await self._answered(session, request)
+                    answers = await self._request(session, request)
                     if answers:
-                        self.store.write(self, answers)  # at once: a killed run has paid for nothing in vain
-                        told.update(answers)
+                        self.store.write(self, answers)  # immediately, so that a killed run loses no paid answer
+                        received.update(answers)
 
-            await asyncio.gather(*(work() for _ in range(max(1, self.manners.connections))))
+            await asyncio.gather(*(work() for _ in range(max(1, self.policy.connections))))
         if missed := self.failures - before:
             log.warning("knowledge: %s gave no answer to %d of %d requests", self.name, missed, len(requests))
-        return told
+        return received
 
-    async def _answered(self, session: Any, request: Request) -> dict[str, Any]:
-        """One request's answers, after retries; {} when it failed."""
-        for attempt in range(self.manners.retries + 1):
+    async def _request(self, session: Any, request: Request) -> dict[str, Any]:
+        """Return one request's answers, after retries; {} when it failed."""
+        for attempt in range(self.policy.retries + 1):
             try:
                 answers = await self._once(session, request)
-                self._row = 0
+                self._failures_in_a_row = 0
                 return answers
             except Failed as failed:
                 last = failed
-                if not failed.again or failed.wait > LONGEST_WAIT or self.closed or attempt == self.manners.retries:
+                if not failed.again or failed.wait > LONGEST_WAIT or self.closed or attempt == self.policy.retries:
                     break
-                await asyncio.sleep(max(failed.wait, self.manners.backoff * 2**attempt))
+                await asyncio.sleep(max(failed.wait, self.policy.backoff * 2**attempt))
         self.failures += 1
-        self._row += 1
-        given_up = not last.again or last.wait > LONGEST_WAIT or self._row >= PATIENCE
+        self._failures_in_a_row += 1
+        given_up = not last.again or last.wait > LONGEST_WAIT or self._failures_in_a_row >= PATIENCE
         if given_up and not self.closed:
             self.closed = last.why
-            log.warning("knowledge: %s is asked no more in this run: %s", self.name, last.why)
-        elif self._row == 1 and not self.closed:
-            log.warning("knowledge: %s: %s; the next source is asked", self.name, last.why)
+            log.warning("knowledge: %s is not used any more in this run: %s", self.name, last.why)
+        elif self._failures_in_a_row == 1 and not self.closed:
+            log.warning("knowledge: %s: %s; the next source is used", self.name, last.why)
         return {}
 
     async def _once(self, session: Any, request: Request) -> dict[str, Any]:
         import aiohttp
-        import orjson
 
         self.requests += 1
         try:
@@ -188,9 +192,9 @@ class Remote:
                     body += await response.content.read(MOST_BYTES + 1 - len(body))
                 status, headers = response.status, response.headers
         except TimeoutError:
-            raise Failed(f"no answer in {self.manners.timeout:g} s", again=True) from None
+            raise Failed(f"no answer in {self.policy.timeout:g} s", again=True) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            # The class only: the text of some errors holds the address, and with it the key.
+            # Only the class: the text of some errors contains the address with the key.
             raise Failed(f"no connection ({type(error).__name__})", again=True) from None
         if status != 200:
             raise Failed(f"HTTP {status}{_reason(body)}", again=status in AGAIN, wait=_seconds(headers.get("Retry-After", "")))
@@ -199,13 +203,11 @@ class Remote:
         try:
             return self.parse(orjson.loads(body), request.batch)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            raise Failed(f"an answer that is none ({type(error).__name__})", again=True) from None
+            raise Failed(f"an invalid answer ({type(error).__name__})", again=True) from None
 
 
 def _reason(body: bytes) -> str:
-    """Google's error status ("RESOURCE_EXHAUSTED"), if the body tells one; no other text of it."""
-    import orjson
-
+    """Return Google's error status ("RESOURCE_EXHAUSTED") from the body, or nothing; no other text of it."""
     try:
         status = orjson.loads(body)["error"]["status"]
     except (ValueError, KeyError, TypeError, IndexError):
@@ -215,10 +217,7 @@ def _reason(body: bytes) -> str:
 
 
 def _seconds(text: str) -> float:
-    """Retry-After in seconds: a number, or a date."""
-    from datetime import UTC, datetime
-    from email.utils import parsedate_to_datetime
-
+    """Return Retry-After, a number or a date, in seconds."""
     if text.strip().isdigit():
         return float(text)
     try:

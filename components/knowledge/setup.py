@@ -1,4 +1,4 @@
-"""From ``params.yaml:hypernymize.knowledge`` to a cascade that can be asked."""
+"""Builds a cascade from ``params.yaml:hypernymize.knowledge``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from components.core.errors import HearsightError
 from components.core.params import Settings, parse_settings, read_params_file
 from components.core.result_cache import ResultCache
-from components.knowledge.cascade import KINDS, Cascade, bare
+from components.knowledge.cascade import KINDS, Cascade, strip_article
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
-from components.knowledge.kinds import Gate, Known, Source
-from components.knowledge.remote import Manners, Question, Remote
+from components.knowledge.kinds import Gate, HypernymAnswer, Source
+from components.knowledge.remote import Question, Remote, RequestPolicy
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.index import WikidataIndex
 from components.knowledge.wikidata.sparql import WikidataSparql
@@ -47,43 +47,43 @@ class KnowledgeSettings(Settings):
 
 
 def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
-    """Hold the settings to what the named sources need.
+    """Check the settings that the named sources need.
 
     Raises:
-        HearsightError: an unknown or doubled source, or one whose settings or key are missing.
+        HearsightError: an unknown or repeated source, or one with missing or invalid settings.
     """
 
-    def wrong(what: str, hint: str, name: str = "knowledge") -> HearsightError:
+    def problem(what: str, hint: str, name: str = "knowledge") -> HearsightError:
         return HearsightError(what, where=f"params.yaml: hypernymize.{name}", hint=hint)
 
-    for place, name in enumerate(order):
+    for position, name in enumerate(order):
         if name not in LOCAL + NETWORK:
-            raise wrong(f"'{name}' is no source of knowledge", f"known are: {', '.join(LOCAL + NETWORK)}")
-        if name in order[:place]:
-            raise wrong(f"'{name}' is named twice", "name it once")
+            raise problem(f"'{name}' is no source of knowledge", f"known are: {', '.join(LOCAL + NETWORK)}")
+        if name in order[:position]:
+            raise problem(f"'{name}' is named twice", "name it once")
     if "wikidata_index" in order and not settings.index:
-        raise wrong("is empty", "name the folder that `hearsight knowledge index` made", "knowledge_settings.index")
+        raise problem("is empty", "name the folder that `hearsight knowledge index` made", "knowledge_settings.index")
     if "wikidata" in order and not settings.contact:
-        raise wrong("is empty, and Wikidata asks who is asking", "give a mail address or URL", "knowledge_settings.contact")
+        raise problem("is empty, and Wikidata asks who is asking", "give a mail address or URL", "knowledge_settings.contact")
     for name in ("timeout", "connections"):
         if getattr(settings, name) <= 0:
-            raise wrong("must be more than 0", "give a positive number", f"knowledge_settings.{name}")
+            raise problem("must be more than 0", "give a positive number", f"knowledge_settings.{name}")
     for name in ("retries", "backoff"):
         if getattr(settings, name) < 0:
-            raise wrong("must not be negative", "give 0 or more", f"knowledge_settings.{name}")
+            raise problem("must not be negative", "give 0 or more", f"knowledge_settings.{name}")
     for name in NETWORK:
         if name in order and not getattr(settings, name).startswith(("http://", "https://")):
-            raise wrong("is no web address", "give one with https://", f"knowledge_settings.{name}")
+            raise problem("is no web address", "give one with https://", f"knowledge_settings.{name}")
 
 
 def make_sources(
     order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> list[Source]:
-    """The named sources, in order. Those of the network tell what is kept in ``store``; :meth:`Remote.ask` asks them."""
+    """Return the named sources in order. Network sources answer from ``store``; :meth:`Remote.ask` sends requests."""
     words, gate = Words(wordnet), Gate(wordnet)
     chooser = Chooser(words, gate)
     agent = f"hearsight/0.1 (+{settings.contact})" if settings.contact else "hearsight/0.1"
-    manners = Manners(settings.timeout, settings.retries, settings.backoff, settings.connections, agent)
+    policy = RequestPolicy(settings.timeout, settings.retries, settings.backoff, settings.connections, agent)
     sources: list[Source] = []
     for name in order:
         if name == "embedded":
@@ -91,49 +91,49 @@ def make_sources(
         elif name == "wikidata_index":
             sources.append(WikidataIndex(root / settings.index, chooser))
         elif name == "wikidata":
-            sources.append(WikidataSparql(settings.wikidata, manners, store, chooser))
+            sources.append(WikidataSparql(settings.wikidata, policy, store, chooser))
         else:
-            sources.append(GoogleKnowledgeGraph(settings.google, manners, store, words, gate, os.environ.get(KEY, "")))
+            sources.append(GoogleKnowledgeGraph(settings.google, policy, store, words, gate, os.environ.get(KEY, "")))
     return sources
 
 
 def require_key(order: Sequence[str]) -> None:
-    """Raises HearsightError when Google is to be asked and the environment holds no key."""
+    """Raise HearsightError when Google is a source and the environment has no key."""
     if "google" in order and not os.environ.get(KEY):
         raise HearsightError(
-            "'google' is named, and there is no key",
+            "'google' is a source, and there is no key",
             where="params.yaml: hypernymize.knowledge",
             hint=f"set {KEY} in the environment",
         )
 
 
-class Listening:
-    """Stands in for a network source to learn what it would be asked: notes every question and knows nothing."""
+class QuestionRecorder:
+    """Replaces a network source to record its questions; has no answers."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.heard: dict[Question, None] = {}
+        self.questions: dict[Question, None] = {}
 
-    def known(self, name: str, kind: str) -> Known | None:
+    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         """See :class:`components.knowledge.kinds.Source`."""
-        self.heard[Question(name, kind)] = None
+        self.questions[Question(name, kind)] = None
         return None
 
 
-def listening_cascade(
+def recording_cascade(
     order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
-) -> tuple[Cascade, Listening]:
-    """A cascade whose ``source`` listens: the sources before it answer first, as they will when it can be asked."""
+) -> tuple[Cascade, QuestionRecorder]:
+    """Return a cascade whose ``source`` records its questions; the sources before it answer first, as in the real cascade."""
     before = order[: list(order).index(source)]
-    ear = Listening(source)
-    return Cascade(wordnet, [*make_sources(before, settings, wordnet, store, root), ear]), ear
+    recorder = QuestionRecorder(source)
+    return Cascade(wordnet, [*make_sources(before, settings, wordnet, store, root), recorder]), recorder
 
 
-def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
-    """The hypernym of one name and who says so, by the sources of a dataset; asks the network where need be.
+def lookup_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
+    """Return the hypernym of one name and its source, by the sources of a dataset; sends requests if needed.
 
     Raises:
-        HearsightError: an unknown type, no such dataset, or settings that do not do.
+        HearsightError: an unknown type, no such dataset, or invalid settings.
     """
     if kind not in KINDS:
         raise HearsightError(f"'{kind}' is no type", where="KIND", hint=f"known are: {', '.join(KINDS)}")
@@ -151,7 +151,7 @@ def ask_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:
     sources = make_sources(order, settings, wordnet, ResultCache(root / ".hearsight" / "annotations"), root)
     for source in sources:
         if isinstance(source, Remote):
-            source.ask([Question(bare(name), kind)])
-        if (found := source.known(bare(name), kind)) is not None:
-            return {"name": name, "type": kind, "word": found.word, "source": found.source}
+            source.ask([Question(strip_article(name), kind)])
+        if (answer := source.lookup(strip_article(name), kind)) is not None:
+            return {"name": name, "type": kind, "word": answer.word, "source": answer.source}
     return {"name": name, "type": kind, "word": KINDS[kind][1], "source": "type"}

@@ -1,13 +1,12 @@
-"""A knowledge base's own words turned into one common noun that is good for a caption.
+"""Reduces a knowledge base's label or description to one common noun for a caption.
 
 ``American actor and film producer`` → ``actor``; ``2003 American romantic comedy film`` → ``film``; ``city in France`` →
-``city``; ``pop artist`` stays. The paper's captions say actor, pop artist, city, festival (CC, figure 1, table 1).
-The rule, for a label or a short description:
-  1. what stands in brackets goes, and all from the first joint on (comma, ``and``, ``in``, ``of``, ``who``; a dictionary's
-     own phrase such as ``head of state`` is left whole);
-  2. words with a capital or a digit go (``American``, ``19th-century``);
-  3. of the rest, the longest ending that is a phrase of the dictionary stays, or the last word; a word before a head so
-     wide that it says little alone (artist, player, team) stays with it;
+``city``; ``pop artist`` stays. CC's captions use actor, pop artist, city, festival (CC figure 1, table 1). Rules:
+  1. drop brackets, and everything from the first joint on (comma, ``and``, ``in``, ``of``, ``who``), except in a WordNet phrase
+     such as ``head of state``;
+  2. drop words with a capital or a digit (``American``, ``19th-century``);
+  3. keep the longest ending that is a WordNet phrase, or the last word; a general head (artist, player, team) keeps the word
+     before it;
   4. every word must be common (Zipf), and the head a noun.
 """
 
@@ -20,16 +19,16 @@ from components.language.wordnet import WordNet
 from components.language.words import zipf
 
 MIN_ZIPF = 3.0
-"""A common word: at least one in a million."""
+"""Minimum frequency of a common word: one in a million."""
 LONGEST = 300
-"""Characters of a label or description that are looked at."""
+"""Maximum characters of a label or description that are read."""
 _WIDE = """
     artist athlete player driver worker leader group team club band company store event work series show game ship
     vessel aircraft vehicle agency studio event station festival race chain house label operator service manufacturer
 """
 WIDE = frozenset(_WIDE.split())
 """Heads that keep the word before them."""
-SAYING = {
+CAPTION_TERMS = {
     "business": "company",
     "enterprise": "company",
     "public company": "company",
@@ -70,13 +69,13 @@ SAYING = {
     "rock group": "band",
     "music group": "band",
 }
-"""What a knowledge base says → what a caption says."""
+"""A knowledge base's term → the term for captions."""
 _VAGUE = """
     person human people organization organisation group location place area region territory object entity thing event
     occurrence building structure construction product work company institution body creation artifact term concept type
 """
 VAGUE = frozenset(_VAGUE.split())
-"""Words that say little more than the type does: taken when nothing else is said."""
+"""Words hardly more specific than the type, used only without an alternative."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(
     r"[,;:/–—]|\s-\s|\b(?:and|or|in|of|from|for|at|by|on|to|with|based|located|who|which|that|whose|known|best|born|is|was|as|about|held|released|founded|made|"
@@ -87,40 +86,40 @@ _LEAD = re.compile(r"^\s*(?:an?|the|one of the)\s+", re.IGNORECASE)
 
 
 class Words:
-    """Turns labels and descriptions into common nouns, by one dictionary."""
+    """Reduces labels and descriptions to common nouns by WordNet."""
 
     def __init__(self, wordnet: WordNet) -> None:
         self.wordnet = wordnet
 
     @lru_cache(maxsize=65536)  # noqa: B019 - lives as long as the process
     def noun(self, text: str) -> str:
-        """The common noun (or two words) that a label or description comes down to; "" where there is none."""
+        """Return the common noun (or two words) of a label or description, or ""."""
         text = _LEAD.sub("", " ".join(_BRACKETS.sub(" ", text[:LONGEST]).split()))
         plain = text.lower()
-        if plain in SAYING:
-            return SAYING[plain]
-        # A dictionary's own phrase is left whole ("head of state"), unless it is one only as a name.
+        if plain in CAPTION_TERMS:
+            return CAPTION_TERMS[plain]
+        # A WordNet phrase is kept ("head of state"), unless it is only a name.
         if plain == text and " of " in text and self._is_noun(plain):
             return plain
         words = [word.strip(".'\"’“”") for word in _JOINT.split(text, maxsplit=1)[0].split()]
         if words and words[0].istitle() and self._is_plain(words[0].lower()):
-            words[0] = words[0].lower()  # a description's first word, and no nationality
+            words[0] = words[0].lower()  # a description's first word, not a nationality
         words = [word for word in words if word and word.islower() and not any(char.isdigit() for char in word)]
         while words and not self._is_noun(words[-1].rpartition("-")[2]):
             words.pop()  # "a rock band formed"
         phrase = self._ending(words)
-        phrase = SAYING.get(phrase, phrase)
+        phrase = CAPTION_TERMS.get(phrase, phrase)
         return phrase if phrase and self.common(phrase) else ""
 
     def common(self, phrase: str) -> bool:
-        """Whether each word is common English, and the last one a noun."""
+        """Return whether each word is common English, and the last one a noun."""
         words = phrase.replace("-", " ").split()
         return bool(words) and all(word.isalpha() and zipf(word) >= MIN_ZIPF for word in words) and self._is_noun(words[-1])
 
     def _ending(self, words: list[str]) -> str:
         for start in range(max(0, len(words) - 3), len(words) - 1):
             phrase = " ".join(words[start:])
-            if phrase in SAYING or self._is_noun(phrase):
+            if phrase in CAPTION_TERMS or self._is_noun(phrase):
                 return phrase
         if len(words) > 1 and words[-1] in WIDE and self._modifies(words[-2]):
             return " ".join(words[-2:])
@@ -141,9 +140,9 @@ _EMPTY = """
     female
 """
 EMPTY = frozenset(_EMPTY.split())
-"""Modifiers that no picture shows."""
+"""Modifiers that are not visible in a picture."""
 
 
-def best(nouns: list[str]) -> str:
-    """Of several nouns in the order of the knowledge base, the first that says more than the type; else the first."""
+def most_specific(nouns: list[str]) -> str:
+    """Return the first noun that is more specific than the type, else the first; "" for none."""
     return next((noun for noun in nouns if noun not in VAGUE), nouns[0] if nouns else "")

@@ -1,1 +1,1 @@
-"""Text: parsing, dictionaries, WordNet, language identification, polarity and profanity, by embedded models or by Google."""
+"""Text analysis: parsing, WordNet, language identification, polarity and profanity, by embedded models or by Google."""

@@ -1,7 +1,6 @@
-"""Whether English lists a word: WordNet's four parts of speech, in any regular inflection, or two listed words written as one.
+"""English dictionary look-up: WordNet's four parts of speech, regular inflections, and compounds of two listed words.
 
-Stands beside the frequency list (``language_words.zipf``): that one knows what is written often, misspellings included, and
-this one knows what is a word, however rare ("capercaillie").
+Complements the frequency list (``words.zipf``), which includes frequent misspellings and lacks rare words ("capercaillie").
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ _ENDINGS = (
     ("er", "e"), ("ers", ""), ("ers", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ness", ""), ("able", ""), ("men", "man"),
 )  # fmt: skip
 _LONGEST_ENDING = max(len(ending) for ending, _ in _ENDINGS) + 1
-"""Characters that an inflection adds at most: an ending and a doubled letter."""
+"""Maximum characters that an inflection adds: an ending and a doubled letter."""
 _SHORTEST = 4
-"""Letters that each half of a compound has at least."""
+"""Minimum letters of each half of a compound."""
 
 
 def is_listed(word: str) -> bool:
-    """Whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
+    """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
     return _listed(word.lower(), os.environ.get(VARIABLE, ""))
 
 
 @lru_cache(maxsize=65536)
 def _listed(word: str, chosen: str) -> bool:
-    """As :func:`is_listed`, for the dictionary that the environment chose: looking for its folder costs more than the word."""
+    """Return :func:`is_listed` for the dictionary of the environment, which is part of the cache key."""
     lemmas, longest = _lemmas(str(wordnet_folder()))
     if len(word) > 2 * longest + _LONGEST_ENDING:
         return False
@@ -53,9 +52,9 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=4)
 def _lemmas(folder: str) -> tuple[frozenset[str], int]:
-    """The listed words, and the length of the longest."""
-    found: set[str] = set()
+    """Return the listed words, and the length of the longest."""
+    lemmas: set[str] = set()
     for name in FILES:
         with (Path(folder) / name).open(encoding="utf-8") as file:
-            found.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
-    return frozenset(found), max(map(len, found), default=0)
+            lemmas.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
+    return frozenset(lemmas), max(map(len, lemmas), default=0)

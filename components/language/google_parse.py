@@ -1,9 +1,9 @@
-"""Google's syntax and entities read as a :class:`Parse`: the tables from its tags and labels to those the rules read.
+"""Converts Google's syntax and entities to a :class:`Parse`, by tables of tags and labels.
 
 Google tags after Petrov et al. 2012 (12 universal parts of speech, morphology apart) and labels dependencies after
 McDonald et al. 2013 (Stanford's scheme); ``Parse`` has the universal parts of speech 2, Penn Treebank's tags, and
-spaCy's English dependency labels (ClearNLP's), which are of the same family: heads are the same words.
-Whatever the answer holds, the parse is whole: what is not of the documented form is read as "unknown".
+spaCy's English dependency labels (ClearNLP's), of the same family: heads are the same words.
+Every answer gives a complete parse; values that are not of the documented form are read as "unknown".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ POS = {
     "ADJ": "ADJ", "ADP": "ADP", "ADV": "ADV", "CONJ": "CCONJ", "DET": "DET", "NOUN": "NOUN", "NUM": "NUM", "PRON": "PRON",
     "PRT": "PART", "PUNCT": "PUNCT", "VERB": "VERB", "X": "X", "AFFIX": "X",
 }  # fmt: skip
-"""Google's tag → the universal one, before what :func:`_pos` tells apart by label and properness."""
+"""Google's tag → the universal one; :func:`_pos` refines it by label and properness."""
 
 DEP = {
     "ABBREV": "appos", "ACOMP": "acomp", "ADVCL": "advcl", "ADVMOD": "advmod", "ADVPHMOD": "advmod", "AMOD": "amod",
@@ -40,10 +40,10 @@ ENTITIES = {
     "CONSUMER_GOOD": "PRODUCT", "ADDRESS": "FAC", "DATE": "DATE", "NUMBER": "CARDINAL", "PRICE": "MONEY",
     "PHONE_NUMBER": "CARDINAL",
 }  # fmt: skip
-"""Google's entity type → OntoNotes' label. Google does not part countries and cities from mountains: all LOCATION is GPE
-(nationalities apart, see :func:`_label`). OTHER and UNKNOWN say nothing that a rule could use and are left out."""
+"""Google's entity type → OntoNotes' label. Google does not distinguish countries and cities from mountains: LOCATION is GPE
+(except nationalities, see :func:`_label`). OTHER and UNKNOWN are dropped."""
 NAMED = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD"})
-"""Types that count only where the mention is a proper name: to Google "worker" is a PERSON too (a COMMON mention)."""
+"""Types accepted only for proper names: for Google "worker" is a PERSON too (a COMMON mention)."""
 
 MODALS = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would"])
 PUNCTUATION = {
@@ -54,11 +54,11 @@ PUNCTUATION = {
 
 
 class Token(NamedTuple):
-    """One token as far as it is needed, whatever the answer said."""
+    """One token of the answer."""
 
     text: str
     begin: int
-    """Characters from the start of the text; -1 when not said."""
+    """Characters from the start of the text; -1 if missing."""
     lemma: str
     grammar: Mapping[str, Any]
     """Google's ``partOfSpeech``."""
@@ -67,13 +67,13 @@ class Token(NamedTuple):
 
 
 def to_parse(answer: Any) -> Parse:
-    """The parse of Google's answer; of no tokens when it has none (a refusal, nonsense)."""
-    tokens = [_token(each, place) for place, each in enumerate(_list(answer, "tokens"))]
-    heads = [token.head if 0 <= token.head < len(tokens) else place for place, token in enumerate(tokens)]
+    """Return the parse of Google's answer; without tokens for a refusal or an invalid answer."""
+    tokens = [_token(entry, position) for position, entry in enumerate(_list(answer, "tokens"))]
+    heads = [token.head if 0 <= token.head < len(tokens) else position for position, token in enumerate(tokens)]
     pos = [_pos(token) for token in tokens]
     return Parse(
         text=[token.text for token in tokens],
-        space=[_space_after(tokens, place) for place in range(len(tokens))],
+        space=[_space_after(tokens, position) for position in range(len(tokens))],
         lemma=[token.lemma or token.text for token in tokens],
         pos=pos,
         tag=[_tag(token, kind) for token, kind in zip(tokens, pos, strict=True)],
@@ -83,12 +83,12 @@ def to_parse(answer: Any) -> Parse:
     )
 
 
-def _token(value: Any, place: int) -> Token:
+def _token(value: Any, position: int) -> Token:
     edge, grammar = _dict(value, "dependencyEdge"), _dict(value, "partOfSpeech")
     # In JSON of protocol buffers a missing number is 0.
-    head = _whole(edge.get("headTokenIndex", 0)) if edge else place
+    head = _whole(edge.get("headTokenIndex", 0)) if edge else position
     text, begin = _span(value)
-    return Token(text, begin, _text(value, "lemma"), grammar, _text(edge, "label"), place if head is None else head)
+    return Token(text, begin, _text(value, "lemma"), grammar, _text(edge, "label"), position if head is None else head)
 
 
 def _span(value: Any) -> tuple[str, int]:
@@ -97,10 +97,10 @@ def _span(value: Any) -> tuple[str, int]:
     return _text(span, "content"), -1 if begin is None else begin
 
 
-def _space_after(tokens: list[Token], place: int) -> bool:
-    if place + 1 >= len(tokens):
+def _space_after(tokens: list[Token], position: int) -> bool:
+    if position + 1 >= len(tokens):
         return False
-    here, following = tokens[place], tokens[place + 1]
+    here, following = tokens[position], tokens[position + 1]
     if here.begin < 0 or following.begin <= here.begin:
         return True
     return following.begin > here.begin + len(here.text)
@@ -141,12 +141,12 @@ def _tag(token: Token, pos: str) -> str:
 
 
 def _verb(token: Token) -> str:
-    tense, said = token.grammar.get("tense"), token.grammar.get("mood") == "INDICATIVE"
+    tense, indicative = token.grammar.get("tense"), token.grammar.get("mood") == "INDICATIVE"
     if token.label == "AUX" and token.lemma.lower() in MODALS:
         return "MD"
-    if said and tense == "PAST":
+    if indicative and tense == "PAST":
         return "VBD"
-    if said and tense == "PRESENT":
+    if indicative and tense == "PRESENT":
         third = token.grammar.get("person") == "THIRD" and token.grammar.get("number") == "SINGULAR"
         return "VBZ" if third else "VBP"
     if token.text.lower().endswith("ing"):
@@ -155,31 +155,31 @@ def _verb(token: Token) -> str:
 
 
 def _entities(answer: Any, tokens: list[Token], pos: list[str]) -> list[list[Any]]:
-    """Entities as spaCy gives them: in order, none inside another; of those that overlap the longest stays."""
-    found: set[tuple[int, int, str]] = set()
+    """Return the entities as spaCy does: in order, without overlaps; of overlapping ones the longest."""
+    spans: set[tuple[int, int, str]] = set()
     for entity in _list(answer, "entities"):
         kind = _text(entity, "type")
         for mention in _list(entity, "mentions"):
             if kind not in ENTITIES or (kind in NAMED and _text(mention, "type") == "COMMON"):
                 continue
             content, begin = _span(mention)
-            places = [
-                place
-                for place, token in enumerate(tokens)
+            positions = [
+                position
+                for position, token in enumerate(tokens)
                 if content and 0 <= begin < token.begin + len(token.text) and 0 <= token.begin < begin + len(content)
             ]
-            if places:
-                span = range(places[0], places[-1] + 1)
-                found.add((span.start, span.stop, _label(kind, tokens, pos, span)))
+            if positions:
+                span = range(positions[0], positions[-1] + 1)
+                spans.add((span.start, span.stop, _label(kind, tokens, pos, span)))
     chosen: list[tuple[int, int, str]] = []
-    for start, end, label in sorted(found, key=lambda each: (each[0] - each[1], each)):
+    for start, end, label in sorted(spans, key=lambda item: (item[0] - item[1], item)):
         if all(end <= other[0] or other[1] <= start for other in chosen):
             chosen.append((start, end, label))
-    return [list(each) for each in sorted(chosen)]
+    return [list(item) for item in sorted(chosen)]
 
 
 def _label(kind: str, tokens: list[Token], pos: list[str], span: range) -> str:
-    if kind == "LOCATION" and all(pos[place] == "ADJ" for place in span):
+    if kind == "LOCATION" and all(pos[position] == "ADJ" for position in span):
         return "NORP"  # "Pakistani" worker
     if kind == "NUMBER" and tokens[span[-1]].text.lower().endswith(("st", "nd", "rd", "th")):
         return "ORDINAL"
@@ -187,22 +187,22 @@ def _label(kind: str, tokens: list[Token], pos: list[str], span: range) -> str:
 
 
 def _dict(value: Any, name: str) -> dict[str, Any]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    member = value.get(name) if isinstance(value, dict) else None
+    return member if isinstance(member, dict) else {}
 
 
 def _list(value: Any, name: str) -> list[Any]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    member = value.get(name) if isinstance(value, dict) else None
+    return member if isinstance(member, list) else []
 
 
 def _text(value: Any, name: str) -> str:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    member = value.get(name) if isinstance(value, dict) else None
+    return member if isinstance(member, str) else ""
 
 
 def _whole(value: Any) -> int | None:
-    """A whole number of 32 bits, as Google's are."""
+    """Return a 32-bit integer, or None."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not -(2**31) <= value < 2**31:
         return None
     return int(value)

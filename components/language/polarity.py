@@ -1,6 +1,6 @@
 """Polarity of an English text: VADER's compound score, -1 (very negative) to 1 (very positive).
 
-Stands in for the sentiment annotation of the paper's cloud service (CC, section 3).
+Replaces the sentiment annotation of the cloud service in CC §3.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class EnglishPolarity:
-    """VADER, rule-based: exact, quick, no model."""
+    """VADER: rules without a trained model."""
 
     name = "polarity.en"
     version = 2
@@ -18,16 +18,17 @@ class EnglishPolarity:
     codec = "json"
 
     def compute(self, payload: str) -> float:
-        """The compound score of one text, in [-1, 1]; of a long one, that of its beginning."""
+        """Return the compound score, in [-1, 1], of the first ``LONGEST`` characters of a text."""
         return float(_analyser().polarity_scores(payload[:LONGEST])["compound"])
 
 
 LONGEST = 1000
-"""Characters of a text that are scored: VADER's time grows with the square of the words."""
+"""Maximum characters that are scored: VADER takes quadratic time in the words."""
 
 
 @lru_cache(maxsize=1)
 def _analyser() -> Any:
+    # Imported on use: it reads its lexicon.
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
     return SentimentIntensityAnalyzer()

@@ -1,13 +1,13 @@
 """Profanity of an English text: the probability that it is offensive.
 
-A linear model over words (alt-profanity-check). It is blind to senses: "a cock crowing" scores .91, so words that name
-animals, tools, food and body parts in plain captions are hidden from it (``INNOCENT``) unless nothing else is left.
-Not in scope: lists of slurs by language, which the Portuguese chain brings.
+A linear model over words (alt-profanity-check). It does not distinguish senses ("a cock crowing" scores .91), so words for
+animals, tools, food and body parts in plain captions (``INNOCENT``) are removed first.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -21,20 +21,18 @@ _INNOCENT = """
     spout vine mum cracker crackers wool jail die
 """
 INNOCENT = frozenset(_INNOCENT.split())
-"""Words with an innocent sense that captions use more often than the other."""
-
-
+"""Words whose innocent sense is the more frequent one in captions."""
 _SURE = r"""
     fuck\w* motherfuck\w* shit shits shitty shitting shithead bullshit cunt\w* asshole\w* arsehole\w* wanker\w* twat\w*
     dickhead\w* slut\w* whore\w* nigg(?:er|a)s? faggots? blowjobs? cumshots? gangbangs? milfs? porn porno pornographic
     pornography hentai
 """
 SURE = re.compile(rf"\b(?:{'|'.join(_SURE.split())})\b", re.I)
-"""Words without an innocent sense; the model gives some of them less than a half."""
+"""Words without an innocent sense; the model scores some of them below .5."""
 
 
 class EnglishProfanity:
-    """A linear SVM with calibrated probabilities, the same for a text whatever it is asked beside."""
+    """A linear SVM with calibrated probabilities, which do not depend on the batch."""
 
     name = "profanity.en"
     version = 3
@@ -42,7 +40,7 @@ class EnglishProfanity:
     codec = "json"
 
     def compute(self, payload: str) -> float:
-        """The probability, in [0, 1], that the text is offensive: 1 for ``SURE``, and without innocent words, 0 for none."""
+        """Return the probability, in [0, 1], that the text is offensive: 1 for ``SURE`` words, 0 for only ``INNOCENT`` ones."""
         if SURE.search(payload):
             return 1.0
         words = [word for word in payload.split() if word.strip(".,;:!?\"'()").lower() not in INNOCENT]
@@ -51,10 +49,8 @@ class EnglishProfanity:
 
 @lru_cache(maxsize=1)
 def _predictor() -> Any:
-    import warnings
-
     with warnings.catch_warnings():
-        # The model was saved by an older scikit-learn; its predictions are held by a test.
+        # The model was saved by an older scikit-learn; a test checks its predictions. Imported on use: loads scikit-learn.
         warnings.simplefilter("ignore")
         from profanity_check import predict_prob
 

@@ -1,10 +1,8 @@
-"""WordNet 3.0's nouns, read from Princeton's own files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``).
+"""WordNet 3.0's nouns, read from Princeton's files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``).
 
-No PyPI package ships the dictionary (the ones named for it download it, or hold hashes of its words), so it comes
-from Debian's ``wordnet-base``, which ``make data`` unpacks beside the other packages; the tests read a small extract.
-A synset is known by the number at the start of its line, which is also its ImageNet id without the ``n``; lines are
-looked up by that number, so an extract with lines left out still is a dictionary.
-Not in scope: verbs and adjectives, beyond whether a word is a verb at all.
+No PyPI package contains the dictionary, so it comes from Debian's ``wordnet-base``, which ``make data`` unpacks; tests read a
+small extract. A synset's number is the first field of its line and its ImageNet id without the ``n``. Lines are looked up by
+that number, so an extract works like the whole. Of verbs only the list of words is read.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ class WordNet:
 
     @lru_cache(maxsize=16384)  # noqa: B019 - one dictionary lives as long as the process
     def synset(self, number: int) -> Synset | None:
-        """The synset of that number, or None."""
+        """Return the synset of that number, or None."""
         line = self._lines.get(f"{number:08d}")
         if line is None:
             return None
@@ -67,7 +65,7 @@ class WordNet:
         )
 
     def senses(self, noun: str) -> list[Synset]:
-        """The meanings of a noun or noun phrase, most frequent first; plurals are reduced if need be."""
+        """Return the meanings of a noun or noun phrase, most frequent first; plurals are reduced to singulars."""
         for form in self._forms(noun.strip().lower().replace(" ", "_")):
             entry = self._index.get(form)
             if entry is not None:
@@ -77,11 +75,11 @@ class WordNet:
         return []
 
     def knows_noun(self, word: str) -> bool:
-        """Whether the word (or its singular) is a noun."""
+        """Return whether the word (or its singular) is a noun."""
         return any(form in self._index for form in self._forms(word.strip().lower().replace(" ", "_")))
 
     def knows_verb(self, word: str) -> bool:
-        """Whether the word, as it stands, is the base form of a verb."""
+        """Return whether the word, as it stands, is the base form of a verb."""
         return word.lower() in self._verbs
 
     def ancestors(self, synset: Synset) -> list[Synset]:
@@ -96,7 +94,7 @@ class WordNet:
 
     @lru_cache(maxsize=65536)  # noqa: B019
     def depth(self, number: int) -> int:
-        """Steps from a meaning up to the root, by the shortest path."""
+        """Return the steps from a meaning to the root, by the shortest path."""
         synset, steps = self.synset(number), 0
         row = [synset] if synset is not None else []
         while row:
@@ -107,7 +105,7 @@ class WordNet:
         return steps
 
     def is_a(self, synset: Synset, kinds: frozenset[int]) -> bool:
-        """Whether a meaning is one of ``kinds`` or lies below one."""
+        """Return whether a meaning is one of ``kinds`` or lies below one."""
         return synset.number in kinds or any(item.number in kinds for item in self.ancestors(synset))
 
     def _forms(self, word: str) -> list[str]:
@@ -140,16 +138,16 @@ def _load(folder: str) -> WordNet:
 
 
 def wordnet_folder(root: Path | None = None) -> Path:
-    """The dictionary's folder: where ``HEARSIGHT_WORDNET`` says, else where ``make data`` puts it under ``root`` (or here)."""
+    """Return the dictionary's folder: ``HEARSIGHT_WORDNET``, else that of ``make data`` under ``root`` or the source tree."""
     chosen = os.environ.get(VARIABLE)
     places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
     return next((place for place in places if (place / "data.noun").is_file()), places[0])
 
 
 def load_wordnet(root: Path | None = None) -> WordNet:
-    """The dictionary, from :func:`wordnet_folder`.
+    """Return the dictionary of :func:`wordnet_folder`.
 
     Raises:
-        HearsightError: it is not there or cannot be read.
+        HearsightError: the dictionary is missing or cannot be read.
     """
     return _load(str(wordnet_folder(root)))

@@ -1,8 +1,8 @@
-"""Words without context: whether English knows one, how it is stemmed, its plural. Cheap, so nothing is cached on disk.
+"""Frequencies, stems, plurals and articles of English words. Cheap, so not cached on disk.
 
-Stands in for the paper's vocabulary of one billion token types found at least five times in the English Wikipedia
-(CC, section 3): ``wordfreq`` lists a word when its frequency is at least 1 in 10^8 (Zipf 1.0) in a corpus that
-includes Wikipedia. A token it takes apart (a letter with digits, "A319") gets the combined frequency of its parts.
+Replaces the vocabulary of CC §3 (token types that occur at least five times in the English Wikipedia): ``wordfreq`` lists words
+with a frequency of at least 1 in 10^8 (Zipf 1.0) in a corpus that includes Wikipedia. A token that it splits ("A319") has the
+combined frequency of its parts.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?$", re.IGNORECASE)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as written: runs of letters and digits, an apostrophe inside one kept."""
+    """Return the words of a text as written: runs of letters and digits, an apostrophe inside one kept."""
     return _WORD.findall(text)
 
 
 @lru_cache(maxsize=65536)
 def zipf(word: str) -> float:
-    """The word's frequency on the Zipf scale (log10 of its count in 10^9 words); 0 for a word English does not know.
+    """Return the word's frequency on the Zipf scale (log10 of its count in 10^9 words); 0 for an unknown word.
 
-    Numbers are known: a date or a count is no reason to doubt a text.
+    Numbers count as frequent: dates and counts are normal in captions.
     """
     if _NUMBER.match(word):
         return 9.0
+    # Imported on use: wordfreq loads its lists.
     import wordfreq
 
     return float(wordfreq.zipf_frequency(word.replace("’", "'"), "en", wordlist="large"))
@@ -37,13 +38,13 @@ def zipf(word: str) -> float:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The word's stem in lower case (Snowball, English)."""
+    """Return the word's stem in lower case (Snowball, English)."""
     return str(_stemmer().stemWord(word.lower()))
 
 
 @lru_cache(maxsize=4096)
 def plural(noun: str) -> str:
-    """The plural of an English noun or noun phrase; a noun that is plural already comes back as it is."""
+    """Return the plural of an English noun or noun phrase; plurals are returned unchanged."""
     if noun == "person":
         return "people"
     engine = inflector()
@@ -52,7 +53,7 @@ def plural(noun: str) -> str:
 
 @lru_cache(maxsize=4096)
 def article(phrase: str) -> str:
-    """``a`` or ``an``, as the sound of the phrase's first word asks."""
+    """Return ``a`` or ``an``, by the sound of the phrase's first word."""
     return str(inflector().a(phrase)).split(" ", 1)[0]
 
 

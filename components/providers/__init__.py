@@ -1,1 +1,1 @@
-"""Which provider, embedded or Google, fills each role of text and image analysis, as ``filter.providers`` says."""
+"""Selects the provider, embedded or Google, of each role of text and image analysis, by ``filter.providers``."""

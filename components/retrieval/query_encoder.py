@@ -84,8 +84,8 @@ class QueryEncoder:
     def _frozen(self, data: bytes) -> NDArray[np.float16]:
         """The frozen encoder's vector of the picture."""
         about = self.config["encoder"]
-        sight = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
-        annotator = EncodedPicture(about["name"], self.weights, about["side"], sight=sight)
+        view_spec = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
+        annotator = EncodedPicture(about["name"], self.weights, about["side"], view_spec=view_spec)
         if annotator.digest != about["weights_sha256"]:
             what = f"its image tower reads features of {about['name']} with the weights {about['weights_sha256'][:40]}, not these"
             raise HearsightError(

@@ -1,1 +1,1 @@
-"""Images: labels, pornography scores, features, crops, and the encoders that are chosen by name."""
+"""Images: labels, pornography scores, frozen features, crops, and encoders by name. Networks and losses are in ``models``."""

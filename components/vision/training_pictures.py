@@ -1,8 +1,7 @@
-"""Pictures for an encoder that is trained too: decoded, cropped and distorted afresh each epoch, resized.
+"""Pictures for trainable encoders: decoded, cropped, distorted and resized anew in each epoch.
 
-Seed 000, section 5.2: random distortion, and crops of a random ratio of 50 to 100 %. The paper says neither what the ratio is of
-nor which distortions: here it is of the area, and brightness, contrast and saturation change by up to a quarter. Never mirrored:
-a picture may hold letters.
+CC §5.2: random distortion, and crops of a random ratio of 50 to 100 %. Details are ours: the ratio is of the area, and
+brightness, contrast and saturation change by up to a quarter. Pictures are not mirrored, since they may contain text.
 """
 
 from __future__ import annotations
@@ -24,54 +23,55 @@ DISTORTION = 0.25
 
 
 def open_picture(data: bytes, side: int, where: str = "") -> Image:
-    """A picture as RGB, on white; a JPEG much larger than ``side`` is decoded at a fraction of its size.
+    """Return a picture as RGB on white; a JPEG much larger than ``side`` is decoded at reduced size.
 
     Raises:
-        HearsightError: it is no picture that can be decoded.
+        HearsightError: the bytes cannot be decoded.
     """
+    # Imported on use, here and below: only processes that decode pictures need Pillow.
     from PIL import Image as images
     from PIL import UnidentifiedImageError
 
     try:
         with images.open(io.BytesIO(data)) as opened:
-            # The smallest crop still has `side` pixels each way.
+            # The smallest crop still has `side` pixels in each direction.
             enough = int(side / LEAST_AREA**0.5) + 1
             opened.draft("RGB", (enough, enough))
             if opened.mode == "RGB" and "transparency" not in opened.info:
                 return opened.convert("RGB")
             if opened.mode.startswith("I;16"):
-                # Pillow would cut every value above 255 to white.
+                # Pillow would clip values above 255 to white.
                 return images.fromarray((np.asarray(opened) >> 8).astype(np.uint8)).convert("RGB")
             ground = images.new("RGBA", opened.size, "white")
             ground.alpha_composite(opened.convert("RGBA"))
             return ground.convert("RGB")
     except (UnidentifiedImageError, images.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError) as error:
         raise HearsightError(
-            f"is no whole picture ({' '.join(str(error).split())})", where=where, hint="run the stage before this one again"
+            f"cannot be decoded as a picture ({' '.join(str(error).split())})", where=where, hint="run the preceding stage again"
         ) from error
 
 
-def crop_of(width: int, height: int, source: Random) -> tuple[float, float, float, float]:
-    """A crop of 50 to 100 % of the area, of the picture's own shape: left, top, right, bottom in pixels."""
+def random_crop(width: int, height: int, source: Random) -> tuple[float, float, float, float]:
+    """Return a crop of 50 to 100 % of the area with the picture's aspect ratio: left, top, right, bottom in pixels."""
     length = source.uniform(LEAST_AREA, 1.0) ** 0.5
     left, top = (source.uniform(0.0, 1.0 - length) for _ in range(2))
     return left * width, top * height, (left + length) * width, (top + length) * height
 
 
-def distorted(picture: Image, side: int, source: Random) -> NDArray[np.uint8]:
-    """A random crop, resized to side × side, with changed brightness, contrast and saturation: side × side × 3."""
+def random_view(picture: Image, side: int, source: Random) -> NDArray[np.uint8]:
+    """Return a random crop, resized, with changed brightness, contrast and saturation: side × side × 3."""
     from PIL import ImageEnhance
     from PIL.Image import Resampling
 
-    # Crop and resize are one step, and colours change on the few pixels that are left.
-    small = picture.resize((side, side), Resampling.BILINEAR, box=crop_of(*picture.size, source), reducing_gap=2.0)
+    # Crop and resize in one step; colours are changed on the fewer pixels afterwards.
+    small = picture.resize((side, side), Resampling.BILINEAR, box=random_crop(*picture.size, source), reducing_gap=2.0)
     for enhancer in (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color):
         small = enhancer(small).enhance(source.uniform(1 - DISTORTION, 1 + DISTORTION))
     return np.asarray(small)
 
 
-def plain(picture: Image, side: int) -> NDArray[np.uint8]:
-    """The whole picture, resized to side × side: side × side × 3."""
+def whole_view(picture: Image, side: int) -> NDArray[np.uint8]:
+    """Return the whole picture, resized: side × side × 3."""
     from PIL.Image import Resampling
 
     return np.asarray(picture.resize((side, side), Resampling.BILINEAR, reducing_gap=2.0))

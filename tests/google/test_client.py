@@ -21,10 +21,10 @@ from components.core.errors import HearsightError
 from components.core.result_cache import PaidAnnotator, ResultCache
 from components.google.client import GoogleClient
 from components.google.credentials import SCOPE
-from components.google.method import refusal
+from components.google.method import refusal_reason
 from components.google.responses import retry_after
 from components.google.settings import Asking
-from components.google.usage import spent
+from components.google.usage import total_usage
 from components.language.google import GoogleModeration, GoogleSentiment, GoogleSyntax
 from components.language.google_parse import to_parse
 from components.providers.google_readings import polarity
@@ -108,7 +108,7 @@ def test_a_neutral_sentiment_is_an_answer(google: FakeGoogle) -> None:
 def test_control_characters_and_lone_surrogates_are_sent_as_spaces_and_blank_texts_not_at_all(google: FakeGoogle) -> None:
     found = ask(sentiment(), ["A\0dog\ud800on", " \n\u200b", "👍"])
     assert sorted(google.texts()) == ["A dog on", "👍"]
-    assert refusal(found["1"]) and not refusal(found["0"]) and not refusal(found["2"])
+    assert refusal_reason(found["1"]) and not refusal_reason(found["0"]) and not refusal_reason(found["2"])
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_used_up_quota_ends_the_run_and_the_next_asks_only_for_the_rest(
     google.script = lambda number, path, body: used_up if number >= 12 else None
     with pytest.raises(HearsightError, match="quota is used up") as caught:
         ResultCache(tmp_path).annotate(sentiment(), payloads)
-    assert "what was answered is kept" in str(caught.value)
+    assert "stored answers are kept" in str(caught.value)
     # No request was repeated, and none was made after the first no but those that were on their way.
     assert 13 <= len(google.requests) <= 12 + QUICK.at_once
     answered = set(google.texts()[:12])
@@ -193,9 +193,9 @@ def test_what_was_on_its_way_when_a_quota_ends_is_kept_as_well(google: FakeGoogl
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (BAD_KEY, "does not know who asks"),
-        (error(401, "UNAUTHENTICATED", "Request had invalid authentication credentials."), "does not know who asks"),
-        (error(403, "PERMISSION_DENIED", "API has not been used in project 1 before.", "SERVICE_DISABLED"), "may not be asked"),
+        (BAD_KEY, "rejects the credentials"),
+        (error(401, "UNAUTHENTICATED", "Request had invalid authentication credentials."), "rejects the credentials"),
+        (error(403, "PERMISSION_DENIED", "API has not been used in project 1 before.", "SERVICE_DISABLED"), "denies access"),
         (error(404, "NOT_FOUND", "Not found."), "address"),
         (Reply(302, b"", {"Location": "http://127.0.0.1:9/"}), "address"),
     ],
@@ -213,8 +213,8 @@ def test_what_no_item_is_at_fault_for_ends_the_run_at_once(google: FakeGoogle, t
 def test_a_text_that_google_refuses_is_refused_and_the_others_are_answered(google: FakeGoogle) -> None:
     google.script = lambda number, path, body: BAD_TEXT if body["document"]["content"].endswith("1.") else None
     found = ask(sentiment(), texts(3))
-    assert [bool(refusal(found[key])) for key in "012"] == [False, True, False]
-    assert "not supported" in refusal(found["1"]) and len(google.requests) == 3
+    assert [bool(refusal_reason(found[key])) for key in "012"] == [False, True, False]
+    assert "not supported" in refusal_reason(found["1"]) and len(google.requests) == 3
 
 
 NONSENSE = [
@@ -243,12 +243,12 @@ def test_an_answer_cut_short_is_asked_for_again(google: FakeGoogle) -> None:
 def test_an_item_that_gets_nothing_but_nonsense_is_refused_alone(google: FakeGoogle) -> None:
     google.script = lambda number, path, body: Reply(200, b"{") if body["document"]["content"].endswith("1.") else None
     found = ask(sentiment(), texts(6))
-    assert [key for key in found if refusal(found[key])] == ["1"]
+    assert [key for key in found if refusal_reason(found[key])] == ["1"]
 
 
 def test_a_service_that_says_nothing_but_nonsense_is_no_items_fault(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, b"<html>Log in to the network</html>")
-    with pytest.raises(HearsightError, match=r"no sound answers.*JSON"):
+    with pytest.raises(HearsightError, match=r"no usable answers.*JSON"):
         ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
     assert ResultCache(tmp_path).read_existing(sentiment(), texts(9)) == {}
 
@@ -267,7 +267,7 @@ def test_pictures_go_sixteen_a_request_and_one_bad_picture_harms_no_other(google
     google.bad = {hashlib.sha256(pictures[5]).hexdigest()}
     found = ask(vision(), pictures)
     assert sorted(len(body["requests"]) for _, _, body in google.requests) == [4, 16]
-    assert [key for key in found if refusal(found[key])] == ["5"] and "Bad image data" in refusal(found["5"])
+    assert [key for key in found if refusal_reason(found[key])] == ["5"] and "Bad image data" in refusal_reason(found["5"])
     assert google.requests[0][2]["requests"][0]["features"][0] == {"type": LABEL_DETECTION, "maxResults": 20}
 
 
@@ -282,7 +282,7 @@ def test_a_picture_whose_error_may_pass_is_asked_again_alone(google: FakeGoogle)
     google.script = busy
     found = ask(vision(), [b"picture %d" % number for number in range(8)])
     assert [len(body["requests"]) for _, _, body in google.requests] == [8, 1]
-    assert len(found) == 8 and not any(map(refusal, found.values()))
+    assert len(found) == 8 and not any(map(refusal_reason, found.values()))
 
 
 def test_a_request_refused_whole_is_asked_a_picture_at_a_time(google: FakeGoogle) -> None:
@@ -292,7 +292,7 @@ def test_a_request_refused_whole_is_asked_a_picture_at_a_time(google: FakeGoogle
 
     google.script = malformed
     found = ask(vision(), [b"one", b"\0" * 30, b"three"])
-    assert [bool(refusal(found[key])) for key in "012"] == [False, True, False]
+    assert [bool(refusal_reason(found[key])) for key in "012"] == [False, True, False]
 
 
 def test_an_empty_picture_is_not_sent_and_a_huge_one_is_sent_smaller(google: FakeGoogle) -> None:
@@ -306,7 +306,7 @@ def test_an_empty_picture_is_not_sent_and_a_huge_one_is_sent_smaller(google: Fak
     Image.fromarray(noise).save(out, "PNG")
     assert len(out.getvalue()) > 6_000_000
     found = ask(vision(), [b"", out.getvalue(), b"\0" * 7_000_000])
-    assert [bool(refusal(found[key])) for key in "012"] == [True, False, True]
+    assert [bool(refusal_reason(found[key])) for key in "012"] == [True, False, True]
     (request,) = google.requests
     assert len(request[2]["requests"]) == 1 and len(request[2]["requests"][0]["image"]["content"]) < 6_000_000
 
@@ -318,7 +318,7 @@ def test_what_was_asked_is_counted_in_googles_units(google: FakeGoogle, tmp_path
     GoogleModeration(client, "en").compute("x" * 101)
     google.bad = {hashlib.sha256(b"bad").hexdigest()}
     ask(vision(folder=tmp_path), [b"good", b"bad"])
-    assert spent(tmp_path) == {
+    assert total_usage(tmp_path) == {
         "requests": 4, "syntax": 2, "entities": 2, "moderation": 2, "label_detection": 1, "safe_search_detection": 1,
     }  # fmt: skip
 
@@ -353,7 +353,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
 
 def test_a_key_that_is_none_is_told_before_anything_is_asked(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "a b\nc")
-    with pytest.raises(HearsightError, match="GOOGLE_API_KEY is no key"):
+    with pytest.raises(HearsightError, match="GOOGLE_API_KEY contains"):
         sentiment().compute(DOG)
 
 
@@ -400,7 +400,7 @@ def test_a_workload_identity_is_exchanged_for_a_bearer_token(
     assert len(asked) == 3
     assert all(headers["authorization"] == "Bearer token-of-a-test" and "x-goog-api-key" not in headers for headers in asked)
     google.script = lambda number, path, body: Reply(400, {"error": "invalid_grant"}) if path == "/token" else None
-    with pytest.raises(HearsightError, match="Google gave no token"):
+    with pytest.raises(HearsightError, match="Google issued no token"):
         sentiment().compute(DOG)
 
 

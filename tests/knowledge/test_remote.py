@@ -16,8 +16,8 @@ from components.core.result_cache import ResultCache
 from components.knowledge.cascade import Cascade
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
-from components.knowledge.kinds import Gate, Known
-from components.knowledge.remote import Manners, Question, Remote
+from components.knowledge.kinds import Gate, HypernymAnswer
+from components.knowledge.remote import Question, Remote, RequestPolicy
 from components.knowledge.setup import KnowledgeSettings, check_order, make_sources, require_key
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.sparql import WikidataSparql
@@ -37,7 +37,7 @@ def server() -> Iterator[State]:
 
 
 def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
-    manners = Manners(
+    manners = RequestPolicy(
         **{"timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2, "user_agent": "hearsight (+me@here)"} | changed
     )
     words, gate = Words(extract()), Gate(extract())
@@ -50,26 +50,26 @@ def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
 @pytest.mark.parametrize(
     ("service", "question", "expected"),
     [
-        ("wikidata", MIRA, Known("actor", "wikidata Q20")),
-        ("wikidata", Question("Mira Tolland", "WORK_OF_ART"), Known("film", "wikidata Q21")),
-        ("wikidata", OSTRAVA, Known("city", "wikidata Q23")),
-        ("wikidata", Question("Ostrava Nova", "ORG"), Known("automobile manufacturer", "wikidata Q24")),
+        ("wikidata", MIRA, HypernymAnswer("actor", "wikidata Q20")),
+        ("wikidata", Question("Mira Tolland", "WORK_OF_ART"), HypernymAnswer("film", "wikidata Q21")),
+        ("wikidata", OSTRAVA, HypernymAnswer("city", "wikidata Q23")),
+        ("wikidata", Question("Ostrava Nova", "ORG"), HypernymAnswer("automobile manufacturer", "wikidata Q24")),
         ("wikidata", Question("Nowhere", "GPE"), None),
         ("wikidata", Question('The "Q" } \\ Band', "ORG"), None),
-        ("google", MIRA, Known("actor", "google kg /m/0tol")),
-        ("google", Question("Mira Tolland", "WORK_OF_ART"), Known("film", "google kg /m/0fil")),
-        ("google", OSTRAVA, Known("city", "google kg /m/0ost")),
-        ("google", Question("Blue Anvils", "ORG"), Known("rock band", "google kg /g/1anv")),
+        ("google", MIRA, HypernymAnswer("actor", "google kg /m/0tol")),
+        ("google", Question("Mira Tolland", "WORK_OF_ART"), HypernymAnswer("film", "google kg /m/0fil")),
+        ("google", OSTRAVA, HypernymAnswer("city", "google kg /m/0ost")),
+        ("google", Question("Blue Anvils", "ORG"), HypernymAnswer("rock band", "google kg /g/1anv")),
         ("google", Question("Ostrava Nova", "PERSON"), None),
         ("google", Question("Nowhere", "GPE"), None),
     ],
 )
 def test_a_service_tells_the_word_that_suits_the_type_with_its_identifier(
-    server: State, tmp_path: Path, service: str, question: Question, expected: Known | None
+    server: State, tmp_path: Path, service: str, question: Question, expected: HypernymAnswer | None
 ) -> None:
     asked = source(service, server, tmp_path)
     asked.ask([question])
-    assert asked.known(*question) == expected and asked.failures == 0
+    assert asked.lookup(*question) == expected and asked.failures == 0
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -79,7 +79,7 @@ def test_an_answer_is_kept_and_an_unknown_name_is_one(server: State, tmp_path: P
     before = len(server.requests)
     again = source(service, server, tmp_path)
     assert len(again.ask(questions)) == 3 and len(server.requests) == before and again.requests == 0
-    assert again.known(*MIRA) is not None and again.known("Nowhere", "GPE") is None
+    assert again.lookup(*MIRA) is not None and again.lookup("Nowhere", "GPE") is None
 
 
 def test_the_query_service_is_asked_as_documented_and_in_batches(server: State, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_what_passes_is_tried_again(server: State, tmp_path: Path, service: str,
     server.script = [trouble]
     asked = source(service, server, tmp_path)
     asked.ask([MIRA])
-    assert asked.known(*MIRA) is not None and asked.requests == 2 and asked.failures == 0
+    assert asked.lookup(*MIRA) is not None and asked.requests == 2 and asked.failures == 0
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -113,7 +113,7 @@ def test_a_failure_is_one_clear_line_no_answer_and_not_kept(
     asked = source(service, server, tmp_path)
     with caplog.at_level(logging.WARNING):
         assert asked.ask([MIRA]) == {}
-    assert asked.known(*MIRA) is None and asked.failures == 1
+    assert asked.lookup(*MIRA) is None and asked.failures == 1
     assert asked.requests == (1 if trouble in ("403", "huge", "429 9999") else 3)
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 2 and told[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in told[1]
@@ -121,7 +121,7 @@ def test_a_failure_is_one_clear_line_no_answer_and_not_kept(
     server.script = []
     later = source(service, server, tmp_path)
     later.ask([MIRA])
-    assert later.known(*MIRA) is not None
+    assert later.lookup(*MIRA) is not None
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -133,10 +133,10 @@ def test_a_service_that_is_not_there_is_given_up_and_the_next_source_answers(
     with caplog.at_level(logging.WARNING):
         asked.ask(Question(f"Name {n}", "GPE") for n in range(200))
     assert asked.requests == 3 and asked.closed and asked.failures == (8 if service == "wikidata" else 200)
-    assert sum("asked no more" in record.getMessage() for record in caplog.records) == 1 and len(caplog.records) == 3
+    assert sum("not used any more" in record.getMessage() for record in caplog.records) == 1 and len(caplog.records) == 3
     cascade = Cascade(extract(), [asked, Embedded(extract())])
-    assert cascade.known("Paris", "GPE") == Known("city", "gazetteer")
-    assert cascade.known("Mira Tolland", "PERSON") == Known("person", "type")
+    assert cascade.lookup("Paris", "GPE") == HypernymAnswer("city", "gazetteer")
+    assert cascade.lookup("Mira Tolland", "PERSON") == HypernymAnswer("person", "type")
 
 
 def test_a_bad_key_ends_the_asking_at_once_and_is_told_nowhere(

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.knowledge.kinds import Gate, Known
+from components.knowledge.kinds import Gate, HypernymAnswer
 from components.knowledge.wikidata.build import build_index
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.dump import Broken, Dump
@@ -41,30 +41,36 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> WikidataIndex:
 @pytest.mark.parametrize(
     ("name", "kind", "expected"),
     [
-        pytest.param("Mira Tolland", "PERSON", Known("actor", "wikidata Q20"), id="a person is no film; preferred rank first"),
-        pytest.param("Mira Tolland", "WORK_OF_ART", Known("film", "wikidata Q21"), id="a film is no person"),
-        pytest.param("m. tolland", "PERSON", Known("actor", "wikidata Q20"), id="an alias, in any case"),
-        pytest.param("Jaro Venn", "PERSON", Known("painter", "wikidata Q22"), id="the first occupation that is a common word"),
-        pytest.param("Ostrava Nova", "GPE", Known("city", "wikidata Q23"), id="the place"),
+        pytest.param(
+            "Mira Tolland", "PERSON", HypernymAnswer("actor", "wikidata Q20"), id="a person is no film; preferred rank first"
+        ),
+        pytest.param("Mira Tolland", "WORK_OF_ART", HypernymAnswer("film", "wikidata Q21"), id="a film is no person"),
+        pytest.param("m. tolland", "PERSON", HypernymAnswer("actor", "wikidata Q20"), id="an alias, in any case"),
+        pytest.param(
+            "Jaro Venn", "PERSON", HypernymAnswer("painter", "wikidata Q22"), id="the first occupation that is a common word"
+        ),
+        pytest.param("Ostrava Nova", "GPE", HypernymAnswer("city", "wikidata Q23"), id="the place"),
         pytest.param("Ostrava Nova", "PERSON", None, id="no person of that name"),
-        pytest.param("Quellbach", "GPE", Known("city district", "wikidata Q25"), id="up the superclasses to a common word"),
-        pytest.param("Blue Anvils", "ORG", Known("band", "wikidata Q26"), id="without its article"),
-        pytest.param("Vorland", "GPE", Known("country", "wikidata Q27"), id="as a caption says it"),
-        pytest.param("Vorland's", "GPE", Known("country", "wikidata Q27"), id="a genitive"),
-        pytest.param("Nobody Known", "PERSON", None, id="no sitelink"),
+        pytest.param(
+            "Quellbach", "GPE", HypernymAnswer("city district", "wikidata Q25"), id="up the superclasses to a common word"
+        ),
+        pytest.param("Blue Anvils", "ORG", HypernymAnswer("band", "wikidata Q26"), id="without its article"),
+        pytest.param("Vorland", "GPE", HypernymAnswer("country", "wikidata Q27"), id="as a caption says it"),
+        pytest.param("Vorland's", "GPE", HypernymAnswer("country", "wikidata Q27"), id="a genitive"),
+        pytest.param("Nobody HypernymAnswer", "PERSON", None, id="no sitelink"),
         pytest.param("Lost Page", "WORK_OF_ART", None, id="a page of Wikipedia's own"),
-        pytest.param("Old Trade", "PERSON", Known("painter", "wikidata Q30"), id="deprecated statements do not count"),
+        pytest.param("Old Trade", "PERSON", HypernymAnswer("painter", "wikidata Q30"), id="deprecated statements do not count"),
         pytest.param("Nowhere At All", "GPE", None, id="unknown"),
     ],
 )
 def test_a_name_has_the_word_of_the_item_that_suits_its_type(
-    index: WikidataIndex, name: str, kind: str, expected: Known | None
+    index: WikidataIndex, name: str, kind: str, expected: HypernymAnswer | None
 ) -> None:
-    assert index.known(name, kind) == expected
+    assert index.lookup(name, kind) == expected
 
 
 def test_an_organisation_is_a_company_and_never_a_city(index: WikidataIndex) -> None:
-    assert index.known("Ostrava Nova", "ORG") == Known("automobile manufacturer", "wikidata Q24")
+    assert index.lookup("Ostrava Nova", "ORG") == HypernymAnswer("automobile manufacturer", "wikidata Q24")
 
 
 def test_every_form_of_the_dump_makes_the_same_index(tmp_path: Path) -> None:
@@ -80,7 +86,7 @@ def test_broken_lines_are_counted_and_named_and_cost_nothing_else(tmp_path: Path
     broken = [b'{"type":"item","id":', b"\xff\xfe", b"17", b'{"type":"item","id":"Q12x"}']
     about = build_index(fixture.write_dump(tmp_path / "d.json", [*broken, *fixture.CLASSES, *fixture.ENTITIES]), tmp_path / "i")
     assert about["broken"] == 4 and [line.split(":")[0] for line in about["broken_lines"]] == [f"line {n}" for n in (2, 3, 4, 5)]
-    assert opened(tmp_path / "i").known("Mira Tolland", "PERSON") == Known("actor", "wikidata Q20")
+    assert opened(tmp_path / "i").lookup("Mira Tolland", "PERSON") == HypernymAnswer("actor", "wikidata Q20")
 
 
 WRONG = [
@@ -116,7 +122,7 @@ def test_a_dump_that_breaks_off_is_one_error_and_the_earlier_index_stays(tmp_pat
     (tmp_path / f"d.json{suffix}").write_bytes(whole[: len(whole) * 2 // 3])
     with pytest.raises(HearsightError, match="breaks off after line"):
         build_index(tmp_path / f"d.json{suffix}", tmp_path / "index")
-    assert opened(tmp_path / "index").known("Mira Tolland", "PERSON") == Known("actor", "wikidata Q20")
+    assert opened(tmp_path / "index").lookup("Mira Tolland", "PERSON") == HypernymAnswer("actor", "wikidata Q20")
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"<html></html>\n", b'[\n{"type":"property","id":"P1"}\n]\n'])
@@ -149,10 +155,10 @@ def test_a_killed_build_leaves_the_earlier_index_and_the_next_build_clears_up(tm
         child.send_signal(signal.SIGKILL)
         child.wait()
     assert (tmp_path / "index" / ".building").is_dir()
-    assert opened(tmp_path / "index").known("Vorland", "GPE") == Known("country", "wikidata Q27")
+    assert opened(tmp_path / "index").lookup("Vorland", "GPE") == HypernymAnswer("country", "wikidata Q27")
     build_index(fixture.write_dump(tmp_path / "e.json", [*fixture.CLASSES, *fixture.ENTITIES[:1]]), tmp_path / "index")
     assert len([path for path in (tmp_path / "index").iterdir() if path.is_dir()]) == 1
-    assert opened(tmp_path / "index").known("Vorland", "GPE") is None
+    assert opened(tmp_path / "index").lookup("Vorland", "GPE") is None
 
 
 @pytest.mark.parametrize("damage", ["names.keys", "classes.directory", "names.records"])

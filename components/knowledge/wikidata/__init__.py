@@ -1,2 +1,2 @@
-"""Wikidata as a source of hypernyms: its JSON dump made into a local index, and its SPARQL endpoint. Both choose alike
-(``choosing``). Wikidata's content is CC0."""
+"""Wikidata as a source of hypernyms (CC0): a local index made from its JSON dump, and its SPARQL endpoint. Both choose alike
+(``choosing``)."""

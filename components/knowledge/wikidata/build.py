@@ -1,7 +1,7 @@
-"""Builds the local index from the dump: one pass, flat memory, nothing under the final name until it is whole.
+"""Builds the local index from the dump in one pass with constant memory, and publishes it atomically.
 
-A killed build leaves a folder ``.building`` that the next one clears; the index that was there serves until the moment the new
-``index.json`` takes its place. It is not resumed: the pass is a matter of hours, and a compressed dump cannot be entered midway.
+A killed build leaves a folder ``.building``, which the next one deletes; an earlier index stays valid until the new
+``index.json`` replaces it. Builds are not resumed: a pass takes hours, and a compressed dump cannot be read from the middle.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, move_into_place, publish_json, sync
@@ -23,9 +25,9 @@ from components.knowledge.wikidata.index import FORMAT, pack_class, pack_item
 from components.knowledge.wikidata.table import TableWriter, name_key, number_key
 
 INTERNAL = frozenset({4167410, 4167836, 11266439, 13406463, 17442446, 13442814})
-"""Not things of the world: disambiguation pages, categories, templates, lists, other internal items; scholarly articles."""
+"""Excluded classes: disambiguation pages, categories, templates, lists, other internal items; scholarly articles."""
 NAMED = 20
-"""Broken lines named in ``index.json``; the rest is counted."""
+"""Broken lines listed in ``index.json``; others are counted."""
 
 
 def build_index(dump: Path, out: Path, min_sitelinks: int = 1) -> dict[str, Any]:
@@ -34,20 +36,20 @@ def build_index(dump: Path, out: Path, min_sitelinks: int = 1) -> dict[str, Any]
     Args:
         dump: latest-all.json, .gz or .bz2.
         out: a folder, empty, absent, or holding an earlier index.
-        min_sitelinks: items with fewer have no names in the index (they still are classes).
+        min_sitelinks: items with fewer have no names in the index (but may be classes).
 
     Returns:
-        What ``index.json`` says: counts, broken lines, digest.
+        The content of ``index.json``: counts, broken lines, digest.
 
     Raises:
-        HearsightError: the dump cannot be read to its end, holds no item, or the disk is full; an earlier index stays.
+        HearsightError: the dump is incomplete or has no item, or the disk is full; an earlier index stays.
     """
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "index.json").is_file() and not _begun(out))):
-        raise HearsightError("is there already and is no index", where=out, hint="name another folder with --out")
+        raise HearsightError("exists and is no index", where=out, hint="name another folder with --out")
     with Dump(dump) as source:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            with _alone(out):
+            with _exclusive(out):
                 return _build(source, out, min_sitelinks)
         except OSError as error:
             raise disk_error(error, out) from error
@@ -61,7 +63,7 @@ def _build(source: Dump, out: Path, min_sitelinks: int) -> dict[str, Any]:
     counts = {"lines": 0, "items": 0, "entities": 0, "classes": 0, "broken": 0}
     broken: list[str] = []
     try:
-        for item in _watched(source):
+        for item in _with_progress(source):
             counts["lines"] += 1
             if isinstance(item, Broken):
                 counts["broken"] += 1
@@ -97,8 +99,8 @@ def _build(source: Dump, out: Path, min_sitelinks: int) -> dict[str, Any]:
 
 
 def _add_entity(names: TableWriter, item: Item, min_sitelinks: int) -> int:
-    told = item.instance_of or item.occupations
-    if not told or not item.names or item.sitelinks < min_sitelinks or not INTERNAL.isdisjoint(item.instance_of):
+    described = item.instance_of or item.occupations
+    if not described or not item.names or item.sitelinks < min_sitelinks or not INTERNAL.isdisjoint(item.instance_of):
         return 0
     keys = dict.fromkeys(name_key(name) for name in item.names)
     names.add(keys, pack_item(item.number, item.sitelinks, item.instance_of, item.occupations), item.sitelinks)
@@ -117,7 +119,7 @@ def _publish(work: Path, out: Path, digest: str, about: dict[str, Any]) -> None:
     target = out / digest
     shutil.rmtree(target, ignore_errors=True) if not (out / "index.json").is_file() else None
     if target.exists():
-        shutil.rmtree(work)  # the very same index
+        shutil.rmtree(work)  # an identical index exists
     else:
         move_into_place(work, target)
     publish_json(out / "index.json", about)
@@ -126,10 +128,8 @@ def _publish(work: Path, out: Path, digest: str, about: dict[str, Any]) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _watched(source: Dump) -> Iterator[Item | Broken | None]:
-    """The dump's items under a progress bar of the file's bytes: the only size that is known beforehand."""
-    from tqdm import tqdm
-
+def _with_progress(source: Dump) -> Iterator[Item | Broken | None]:
+    """Yield the dump's items under a progress bar of the file's bytes, the only size known in advance."""
     live = sys.stderr.isatty()
     with tqdm(
         total=source.size, desc=source.path.name, unit="B", unit_scale=True, mininterval=0.2 if live else 30, dynamic_ncols=live
@@ -146,10 +146,10 @@ def _begun(out: Path) -> bool:
 
 
 @contextmanager
-def _alone(out: Path) -> Iterator[None]:
+def _exclusive(out: Path) -> Iterator[None]:
     with (out / "lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise HearsightError("another build is at work", where=out, hint="wait for it, or name another folder") from None
+            raise HearsightError("another build is running", where=out, hint="wait for it, or name another folder") from None
         yield

@@ -1,12 +1,12 @@
-"""Of Wikidata's items that bear a name, which one is meant, and which word says what it is.
+"""Chooses among Wikidata's items of a name, and the word for the chosen item.
 
-An item is a candidate when one of its English labels or aliases is the name. Candidates are tried by the number of their
-sitelinks (Wikipedias and sister projects that have a page on it), the most first, and held to the entity's type:
-  * PERSON takes only a human (Q5), called by an occupation (P106), or a fictional character; other types take no human;
-  * else the item is called by what it is an instance of (P31), and where that is no common English word of a kind that suits the
-    type, by the nearest superclass (P279) that is.
-Among several occupations or classes the first in Wikidata's order (preferred rank first) that is a common word and says
-more than the type does.
+An item is a candidate when one of its English labels or aliases is the name. Candidates are tried by falling number of
+sitelinks (Wikimedia projects with a page on it), restricted by the entity's type:
+  * PERSON accepts only a human (Q5), with an occupation (P106) as the word, or a fictional character; other types accept no
+    human;
+  * otherwise the word is the class (P31), or the nearest superclass (P279) that is a common English word fitting the type.
+Among several occupations or classes the first in Wikidata's order (preferred rank first) that is a common word and more
+specific than the type is used.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from components.knowledge.kinds import Gate, Known
-from components.knowledge.words import VAGUE, Words, best
+from components.knowledge.kinds import Gate, HypernymAnswer
+from components.knowledge.words import VAGUE, Words, most_specific
 
 HUMAN = 5
 STEPS = 4
-"""Superclasses walked up, at most, from what an item is an instance of."""
+"""Maximum steps up from an item's classes."""
 WIDTH = 64
-"""Classes looked at, at most, for one item."""
+"""Maximum classes visited per item."""
 
 
 class Candidate(NamedTuple):
-    """An item that bears the name: QIDs as numbers, in Wikidata's order."""
+    """An item with the name; QIDs as numbers, in Wikidata's order."""
 
     item: int
     sitelinks: int
@@ -36,54 +36,54 @@ class Candidate(NamedTuple):
 
 
 class Classes(Protocol):
-    """What is known of classes and occupations."""
+    """Labels and superclasses of classes and occupations."""
 
     def label(self, item: int) -> str:
-        """The English label, or ""."""
+        """Return the English label, or ""."""
         ...
 
     def above(self, item: int) -> Sequence[int]:
-        """Its direct superclasses (P279)."""
+        """Return the direct superclasses (P279)."""
         ...
 
 
 class Chooser:
-    """Chooses by one dictionary."""
+    """Chooses items and words."""
 
     def __init__(self, words: Words, gate: Gate) -> None:
         self.words, self.gate = words, gate
 
-    def choose(self, candidates: Sequence[Candidate], classes: Classes, kind: str) -> Known | None:
-        """The hypernym of the first candidate that suits the type, with ``wikidata Q<number>`` as its source."""
-        for candidate in sorted(candidates, key=lambda each: (-each.sitelinks, each.item)):
+    def choose(self, candidates: Sequence[Candidate], classes: Classes, kind: str) -> HypernymAnswer | None:
+        """Return the hypernym of the first candidate that fits the type, with ``wikidata Q<number>`` as its source."""
+        for candidate in sorted(candidates, key=lambda item: (-item.sitelinks, item.item)):
             if HUMAN in candidate.classes:
                 word = self._occupation(candidate.occupations, classes) if kind == "PERSON" else ""
             else:
                 word = self.class_word(tuple(candidate.classes), classes, kind)
             if word:
-                return Known(word, f"wikidata Q{candidate.item}")
+                return HypernymAnswer(word, f"wikidata Q{candidate.item}")
         return None
 
     def _suits(self, noun: str, kind: str) -> bool:
-        # What is no human is somebody only as a character: a manufacturer is one as well in a rarer sense.
+        # Of a non-human only fictional characters are persons; rarer senses ("manufacturer") would match too.
         return self.gate.suits(noun, kind) if kind != "PERSON" else self.gate.is_character(noun)
 
     def _occupation(self, occupations: Sequence[int], classes: Classes) -> str:
         nouns = [self.words.noun(classes.label(item)) for item in occupations]
-        return best([noun for noun in nouns if noun and self.gate.suits(noun, "PERSON")])
+        return most_specific([noun for noun in nouns if noun and self.gate.suits(noun, "PERSON")])
 
     def class_word(self, items: tuple[int, ...], classes: Classes, kind: str) -> str:
-        """The word of the nearest class, itself first, that suits the type; "" where none does."""
+        """Return the word of the nearest class, starting with ``items``, that fits the type; "" for none."""
         seen: set[int] = set()
         row: list[int] = list(dict.fromkeys(items))
         vague = ""
         for _ in range(STEPS + 1):
             nouns = [noun for item in row if (noun := self.words.noun(classes.label(item))) and self._suits(noun, kind)]
-            word = best(nouns)
+            word = most_specific(nouns)
             if word and word not in VAGUE:
                 return word
             vague = vague or word
-            if vague == "company":  # what lies above a business says no more
+            if vague == "company":  # superclasses of a business are no more specific
                 break
             seen.update(row)
             above = [item for each in row for item in classes.above(each) if item not in seen]

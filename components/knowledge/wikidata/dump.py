@@ -1,30 +1,33 @@
-"""Wikidata's JSON dump as a stream: one entity a line inside one array, plain, ``.gz`` or ``.bz2``.
+"""Streams Wikidata's JSON dump: one entity per line inside one array, plain, ``.gz`` or ``.bz2``.
 
-Form: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html. Kept of an item: English labels and aliases
-(``en``, its variants, and ``mul``, where Wikidata now puts names that are alike in every language), P31, P106, P279 and the
-number of sitelinks. Statements of deprecated rank are left out, those of preferred rank stand first. Empty maps are
-written as ``[]`` in the dump. Memory does not grow with the dump.
+Form: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html. Read from an item: English labels and aliases (``en``,
+its variants, and ``mul``, which has names equal in all languages), P31, P106, P279 and the number of sitelinks. Statements of
+deprecated rank are skipped, those of preferred rank come first. Empty maps are ``[]`` in the dump. Memory is constant.
 """
 
 from __future__ import annotations
 
+import bz2
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
+
+import orjson
+from isal import igzip
 
 from components.core.errors import HearsightError
 
 LANGUAGES = ("en", "mul", "en-us", "en-gb", "en-ca")
 INSTANCE_OF, OCCUPATION, SUBCLASS_OF = "P31", "P106", "P279"
 LONGEST_LINE = 64_000_000
-"""Bytes of a line beyond which it is broken: the largest entities have a few million."""
+"""Maximum bytes of a line; the largest entities have a few million."""
 LONGEST_NAME = 200
 CLASSES = frozenset({28640, 12737077, 4164871})
-"""Profession, occupation, position: what is an instance of one is kept as a class."""
+"""Profession, occupation, position: their instances count as classes."""
 
 
 class Item(NamedTuple):
-    """What the index needs of one item; QIDs as numbers."""
+    """One item; QIDs as numbers."""
 
     number: int
     label: str
@@ -37,19 +40,19 @@ class Item(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether other items may be instances of it, or have it for an occupation."""
+        """Whether other items may have it as class or occupation."""
         return bool(self.subclass_of) or not CLASSES.isdisjoint(self.instance_of)
 
 
 class Broken(NamedTuple):
-    """A line that is no entity: its number from 1, and why."""
+    """An invalid line: its number from 1, and why."""
 
     line: int
     why: str
 
 
 class Dump:
-    """A dump, opened for reading; ``position`` tells how many bytes of the file were taken, for a progress bar."""
+    """A dump opened for reading; ``position`` is the number of bytes read, for a progress bar."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -78,10 +81,10 @@ class Dump:
             return 0
 
     def items(self) -> Iterator[Item | Broken | None]:
-        """Each line's item, or what is wrong with it; None for what is no item (a property, a lexeme).
+        """Yield each line's item or error; None for other entities (properties, lexemes).
 
         Raises:
-            HearsightError: the file ends inside a compressed block, or is not what its name says.
+            HearsightError: the file is cut short or damaged.
         """
         number, within = 0, False
         try:
@@ -105,25 +108,19 @@ class Dump:
 
     def _broken_off(self, line: int, why: str) -> HearsightError:
         return HearsightError(
-            f"breaks off after line {line} ({why})", where=self.path, hint="fetch it whole and compare its checksum"
+            f"breaks off after line {line} ({why})", where=self.path, hint="download it again and compare its checksum"
         )
 
     def _opened(self) -> IO[bytes]:
         head = self._raw.peek(3)[:3]
         if head[:2] == b"\x1f\x8b":
-            from isal import igzip
-
             return cast(IO[bytes], igzip.IGzipFile(fileobj=self._raw, mode="rb"))
         if head == b"BZh":
-            import bz2
-
             return bz2.BZ2File(self._raw)
         return self._raw
 
 
 def _item(text: bytes, number: int) -> Item | Broken | None:
-    import orjson
-
     try:
         entity = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -134,13 +131,13 @@ def _item(text: bytes, number: int) -> Item | Broken | None:
         return None
     identifier = entity["id"]
     if identifier[:1] != "Q" or not identifier[1:].isascii() or not identifier[1:].isdigit() or len(identifier) > 11:
-        return Broken(number, f"'{identifier[:20]}' is no item's identifier")
+        return Broken(number, f"'{identifier[:20]}' is not an item's identifier")
     labels, aliases = _map(entity.get("labels")), _map(entity.get("aliases"))
-    label = next((found for language in LANGUAGES if (found := _value(labels.get(language)))), "")
+    label = next((value for language in LANGUAGES if (value := _value(labels.get(language)))), "")
     names = [_value(labels.get(language)) for language in LANGUAGES]
     for language in LANGUAGES:
-        given = aliases.get(language)
-        names.extend(_value(alias) for alias in given) if isinstance(given, list) else None
+        terms = aliases.get(language)
+        names.extend(_value(alias) for alias in terms) if isinstance(terms, list) else None
     claims = _map(entity.get("claims"))
     return Item(
         int(identifier[1:]),
@@ -163,8 +160,8 @@ def _value(term: Any) -> str:
 
 
 def _targets(statements: Any) -> tuple[int, ...]:
-    """The items that a property's statements name, preferred rank first."""
-    found: dict[int, bool] = {}
+    """Return the items of a property's statements, preferred rank first."""
+    preferred: dict[int, bool] = {}
     for statement in statements if isinstance(statements, list) else ():
         rank = statement.get("rank") if isinstance(statement, dict) else "deprecated"
         value = _map(_map(_map(statement).get("mainsnak")).get("datavalue")).get("value")
@@ -175,5 +172,5 @@ def _targets(statements: Any) -> tuple[int, ...]:
             text = str(value.get("id", ""))
             number = int(text[1:]) if text[:1] == "Q" and text[1:].isascii() and text[1:].isdigit() else -1
         if 0 < number < 2**32:
-            found[number] = found.get(number, False) or rank == "preferred"
-    return tuple(sorted(found, key=lambda each: not found[each]))
+            preferred[number] = preferred.get(number, False) or rank == "preferred"
+    return tuple(sorted(preferred, key=lambda number: not preferred[number]))

@@ -1,7 +1,7 @@
-"""A local index of Wikidata: built from the JSON dump by ``hearsight knowledge index``, asked without a network.
+"""The local index of Wikidata, built from the JSON dump by ``hearsight knowledge index``.
 
-A folder with ``index.json``, which names the folder beside it that holds two tables: names → items (their sitelinks, P31 and
-P106), and classes → label and superclasses. ``index.json`` is written last, so an index is whole or is the one before.
+``index.json`` names a folder beside it with two tables: name → items (sitelinks, P31, P106), and class → label and
+superclasses. It is written last, so an index is complete or the previous one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.knowledge.kinds import Known
+from components.knowledge.kinds import HypernymAnswer
 from components.knowledge.wikidata.choosing import Candidate, Chooser
 from components.knowledge.wikidata.table import Table, name_key, number_key
 
@@ -21,40 +21,40 @@ FORMAT = 1
 MAKE = "make one: hearsight knowledge index DUMP --out FOLDER"
 _HEAD = struct.Struct("<IHBB")
 MOST = 15
-"""Classes, occupations and superclasses kept of an item."""
+"""Maximum classes, occupations and superclasses per item."""
 
 
 def pack_item(number: int, sitelinks: int, classes: tuple[int, ...], occupations: tuple[int, ...]) -> bytes:
-    """An item's record."""
+    """Return an item's record."""
     classes, occupations = classes[:MOST], occupations[:MOST]
     head = _HEAD.pack(number, min(sitelinks, 65535), len(classes), len(occupations))
     return head + struct.pack(f"<{len(classes) + len(occupations)}I", *classes, *occupations)
 
 
 def unpack_item(record: bytes) -> Candidate:
-    """What :func:`pack_item` packed."""
+    """Return the item of a record from :func:`pack_item`."""
     number, sitelinks, classes, occupations = _HEAD.unpack_from(record)
     both = struct.unpack_from(f"<{classes + occupations}I", record, _HEAD.size)
     return Candidate(number, sitelinks, both[:classes], both[classes:])
 
 
 def pack_class(label: str, above: tuple[int, ...]) -> bytes:
-    """A class's record."""
+    """Return a class's record."""
     above = above[:MOST]
     return bytes([len(above)]) + struct.pack(f"<{len(above)}I", *above) + label.encode()
 
 
 def unpack_class(record: bytes) -> tuple[str, tuple[int, ...]]:
-    """What :func:`pack_class` packed."""
+    """Return label and superclasses of a record from :func:`pack_class`."""
     count = record[0]
     return record[1 + 4 * count :].decode(), struct.unpack_from(f"<{count}I", record, 1)
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """``index.json``: counts, the dump, and the digest of the tables.
+    """Return the content of ``index.json``: counts, the dump, and the digest of the tables.
 
     Raises:
-        HearsightError: there is no index, or one of another format.
+        HearsightError: no index, or one of another format.
     """
     path = folder / "index.json"
     try:
@@ -79,15 +79,15 @@ class WikidataIndex:
         self._names = Table(folder / self.about["digest"], "names")
         self._classes = Table(folder / self.about["digest"], "classes")
 
-    def known(self, name: str, kind: str) -> Known | None:
+    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         """See :class:`components.knowledge.kinds.Source`."""
-        found = self.candidates(name)
-        if not found and name.endswith(("'s", "’s")):
-            found = self.candidates(name[:-2])
-        return self.chooser.choose(found, self, kind)
+        candidates = self.candidates(name)
+        if not candidates and name.endswith(("'s", "’s")):
+            candidates = self.candidates(name[:-2])
+        return self.chooser.choose(candidates, self, kind)
 
     def candidates(self, name: str) -> list[Candidate]:
-        """The items that bear the name, most sitelinks first."""
+        """Return the items with the name, by falling number of sitelinks."""
         return [unpack_item(record) for record in self._names.get(name_key(name))]
 
     def label(self, item: int) -> str:

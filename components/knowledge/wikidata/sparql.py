@@ -1,8 +1,8 @@
-"""Wikidata's query service as a source: names in batches, one SPARQL query each.
+"""Wikidata's query service as a source: one SPARQL query per batch of names.
 
-Documented at https://www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual: POST, ``format=json``, a User-Agent that tells
-whom to write to, 429 with Retry-After for who asks too much. SPARQL does not tell the order of statements, so among occupations
-or classes the lowest QID stands first (the older item, mostly the plainer concept); the truthy ones (``wdt:``) count.
+Documented at https://www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual: POST, ``format=json``, a User-Agent with a
+contact, 429 with Retry-After above the rate limit. SPARQL does not return the order of statements, so among occupations or
+classes the lowest QID comes first (the older item, usually the simpler concept); only truthy statements (``wdt:``) count.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any
 
 from components.core.result_cache import ResultCache
-from components.knowledge.kinds import Known
-from components.knowledge.remote import Manners, Question, Remote, Request
+from components.knowledge.kinds import HypernymAnswer
+from components.knowledge.remote import Question, Remote, Request, RequestPolicy
 from components.knowledge.wikidata.choosing import Candidate, Chooser
 
 BATCH = 25
-"""Names a query: the service stops a query after 60 s."""
+"""Names per query: the service stops a query after 60 s."""
 _QUERY = """SELECT ?name ?item ?sites ?what ?class ?label ?above ?aboveLabel WHERE {
   VALUES ?name { %s }
   { ?item rdfs:label ?name } UNION { ?item skos:altLabel ?name }
@@ -29,16 +29,16 @@ _QUERY = """SELECT ?name ?item ?sites ?what ?class ?label ?above ?aboveLabel WHE
 
 
 class _Classes:
-    """The classes that came with an answer."""
+    """The classes of an answer."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.told = told
+    def __init__(self, classes: Mapping[str, Any]) -> None:
+        self._classes = classes
 
     def label(self, item: int) -> str:
-        return str(self.told.get(str(item), ["", []])[0])
+        return str(self._classes.get(str(item), ["", []])[0])
 
     def above(self, item: int) -> list[int]:
-        return list(self.told.get(str(item), ["", []])[1])
+        return list(self._classes.get(str(item), ["", []])[1])
 
 
 class WikidataSparql(Remote):
@@ -46,8 +46,8 @@ class WikidataSparql(Remote):
 
     name = "wikidata"
 
-    def __init__(self, endpoint: str, manners: Manners, store: ResultCache, chooser: Chooser) -> None:
-        super().__init__(endpoint, manners, store)
+    def __init__(self, endpoint: str, policy: RequestPolicy, store: ResultCache, chooser: Chooser) -> None:
+        super().__init__(endpoint, policy, store)
         self.chooser = chooser
 
     def question(self, name: str, kind: str) -> str:
@@ -56,15 +56,15 @@ class WikidataSparql(Remote):
 
     def batches(self, questions: Mapping[str, Question]) -> Iterator[Request]:
         """See :class:`Remote`."""
-        waiting = iter(questions.items())
-        while batch := dict(islice(waiting, BATCH)):
-            literals = dict.fromkeys(_literal(each.name) for each in batch.values())
+        remaining = iter(questions.items())
+        while batch := dict(islice(remaining, BATCH)):
+            literals = dict.fromkeys(_literal(question.name) for question in batch.values())
             values = " ".join(f"{literal}@{language}" for literal in literals for language in ("en", "mul"))
             yield Request("POST", self.model, {}, {"query": _QUERY % values, "format": "json"}, batch)
 
     def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
         """See :class:`Remote`."""
-        names: dict[str, dict[int, tuple[int, set[int], set[int]]]] = {each.name: {} for each in batch.values()}
+        names: dict[str, dict[int, tuple[int, set[int], set[int]]]] = {question.name: {} for question in batch.values()}
         classes: dict[int, tuple[str, set[int]]] = {}
         for row in body["results"]["bindings"]:
             name, item, number = row["name"]["value"], _number(row["item"]), _number(row["class"])
@@ -74,15 +74,15 @@ class WikidataSparql(Remote):
             (jobs if row["what"]["value"] == "P106" else instance).add(number)
             label = row["label"]["value"]
             if not isinstance(label, str):
-                raise TypeError("a label that is no text")
+                raise TypeError("a label that is not text")
             above = classes.setdefault(number, (label, set()))[1]
             if "above" in row:
                 above.add(_number(row["above"]))
                 classes.setdefault(_number(row["above"]), (str(row["aboveLabel"]["value"]), set()))
         plain = {str(number): [label, sorted(above)] for number, (label, above) in sorted(classes.items())}
-        return {key: _answer(names[each.name], plain) for key, each in batch.items()}
+        return {key: _answer(names[question.name], plain) for key, question in batch.items()}
 
-    def choose(self, answer: Any, name: str, kind: str) -> Known | None:
+    def choose(self, answer: Any, name: str, kind: str) -> HypernymAnswer | None:
         """See :class:`Remote`."""
         candidates = [Candidate(*item) for item in answer["items"]]
         return self.chooser.choose(candidates, _Classes(answer["classes"]), kind)

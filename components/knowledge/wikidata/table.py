@@ -1,10 +1,9 @@
-"""A constant table on disk: 64-bit keys → records, read through memory maps, built from a stream in flat memory.
+"""A read-only table on disk: 64-bit keys → records, read through memory maps, built from a stream with constant memory.
 
-Three files and a directory: sorted keys, the offset of each key's record, the records, and where each of 65,536 ranges of keys
-begins. A lookup touches two or three pages; several processes share them through the page cache. Keys are hashes, so they are
-spread evenly and cut into partitions that are sorted one by one. Of 10^8 names, two have the same 64-bit hash with a
-probability of 3 in 10^4, and a name that is not in the table is taken for one that is with 5 in 10^12, so names are not kept.
-Chosen over SQLite by measuring (``benchmarks/knowledge.py``). Written for little-endian machines, and read only on such.
+Four files: sorted keys, the offset of each key's record, the records, and the start of each of 65,536 ranges of keys. A lookup
+touches two or three pages, which processes share through the page cache. Keys are hashes, so they are evenly distributed and
+sorted by partition. Names are not stored: among 10^8 names a collision of 64-bit hashes has probability 3 in 10^4, and a false
+match of another name 5 in 10^12. Faster than SQLite (``benchmarks/knowledge.py``). Little-endian machines only.
 """
 
 from __future__ import annotations
@@ -19,10 +18,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from components.core.errors import HearsightError
 
 PARTITIONS = 256
-"""Files that keys are dealt to before they are sorted: 10^8 names take 9 MB of memory each."""
+"""Files that keys are distributed to before sorting: of 10^8 names, 9 MB of memory each."""
 BUCKETS = 65536
 _ENTRY = struct.Struct("<QQI")
 _MASK = 2**64 - 1
@@ -30,14 +31,14 @@ _MARKS = re.compile(r"\s*([^\w\s])\s*")
 
 
 def name_key(name: str) -> int:
-    """The key of a name: case, a leading "the", the form of apostrophes, and spaces beside marks do not count."""
+    """Return the key of a name, ignoring case, a leading "the", the form of apostrophes, and spaces beside punctuation."""
     plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").strip()
     plain = _MARKS.sub(r"\1", plain.removeprefix("the "))
     return int.from_bytes(hashlib.blake2b(" ".join(plain.split()).encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
 def number_key(number: int) -> int:
-    """The key of an item's number, spread over all keys."""
+    """Return the key of an item's number, evenly distributed."""
     return (number * 0x9E3779B97F4A7C15) & _MASK
 
 
@@ -50,7 +51,7 @@ class TableWriter:
         self._parts: list[IO[bytes]] = [self._path(f"part{number}").open("wb", 32768) for number in range(PARTITIONS)]
 
     def add(self, keys: Iterable[int], record: bytes, rank: int = 0) -> None:
-        """One record under several keys; of records with the same key the highest rank is read first."""
+        """Add a record under several keys; among records of one key the highest rank comes first."""
         for key in keys:
             self._parts[key >> 56].write(_ENTRY.pack(key, self._at, rank))
             self.keys += 1
@@ -58,9 +59,7 @@ class TableWriter:
         self._at += 2 + len(record)
 
     def finish(self) -> None:
-        """Sort the keys, partition by partition."""
-        import numpy as np
-
+        """Sort the keys by partition and write the table."""
         self._records.close()
         starts = np.zeros(BUCKETS + 1, "<u8")
         with self._path("keys").open("wb") as keys, self._path("offsets").open("wb") as offsets:
@@ -69,7 +68,7 @@ class TableWriter:
                 path = self._path(f"part{number}")
                 entries = np.fromfile(path, dtype=[("key", "<u8"), ("offset", "<u8"), ("rank", "<u4")])
                 path.unlink()
-                # Among equals the record written first stands first, so the same dump makes the same bytes.
+                # Of equal ranks the record written first comes first, so equal dumps give equal bytes.
                 entries = entries[np.lexsort((entries["offset"], -entries["rank"].astype("<i8"), entries["key"]))]
                 entries["key"].tofile(keys)
                 entries["offset"].tofile(offsets)
@@ -77,7 +76,7 @@ class TableWriter:
         np.cumsum(starts).astype("<u8").tofile(self._path("directory"))
 
     def close(self) -> None:
-        """Let go of the files of a build that failed."""
+        """Close the files of a failed build."""
         for file in (self._records, *self._parts):
             file.close()
 
@@ -86,7 +85,7 @@ class TableWriter:
 
 
 class Table:
-    """Reads what :class:`TableWriter` wrote."""
+    """Reads a table of :class:`TableWriter`."""
 
     def __init__(self, folder: Path, name: str) -> None:
         try:
@@ -105,17 +104,17 @@ class Table:
         return len(self._keys)
 
     def get(self, key: int, most: int = 16) -> list[bytes]:
-        """The records of a key, the highest rank first, ``most`` of them at most."""
+        """Return at most ``most`` records of a key, the highest rank first."""
         bucket = key >> 48
         end = self._starts[bucket + 1]
-        place = bisect_left(self._keys, key, self._starts[bucket], end)
-        found: list[bytes] = []
-        while place < end and self._keys[place] == key and len(found) < most:
-            at = self._offsets[place]
-            size = int.from_bytes(self._records[at : at + 2], "little")
-            found.append(self._records[at + 2 : at + 2 + size])
-            place += 1
-        return found
+        position = bisect_left(self._keys, key, self._starts[bucket], end)
+        records: list[bytes] = []
+        while position < end and self._keys[position] == key and len(records) < most:
+            offset = self._offsets[position]
+            size = int.from_bytes(self._records[offset : offset + 2], "little")
+            records.append(self._records[offset + 2 : offset + 2 + size])
+            position += 1
+        return records
 
 
 def _mapped(path: Path) -> bytes | mmap.mmap:

@@ -1,1 +1,1 @@
-"""Sound as arrays: files in and out, rate, pitch and gain, and what can be measured of a clip. No stage, no voice, no model."""
+"""Audio as arrays: files, resampling, prosody changes and measures of a clip. No stage, voice or model."""

@@ -1,8 +1,8 @@
-"""Sound files: any of them in, 16 kHz FLAC out.
+"""Reads WAV, FLAC and Ogg files; writes 16 kHz FLAC.
 
-Everything in this project is mono float32 in -1..1 at 16 kHz (CSC, section 2.2) once it has passed here. FLAC and Ogg are
-decoded by libsndfile, block by block, so that no length a header claims is ever set aside; WAV is read by ``wav``. Channels are
-mixed down to their mean: what is on one of two comes 6 dB quieter, and what is opposite on both vanishes.
+All audio in this project is mono float32 in -1..1 at 16 kHz (CSC §2.2). FLAC and Ogg are decoded by libsndfile block by block,
+so that memory follows the content and not the header's length; WAV is read by ``wav``. Channels are averaged: a sound on one
+of two channels becomes 6 dB quieter, and opposite phases cancel.
 """
 
 from __future__ import annotations
@@ -13,34 +13,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.core.errors import HearsightError
 from components.speech.audio.wav import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, MOST_CHANNELS, read_wav
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Samples = NDArray[np.float32]
 
 RATE_HZ = 16_000
-"""The sampling rate of everything that leaves this module (CSC, section 2.2)."""
+"""The sampling rate of all output of this module (CSC §2.2)."""
 LONGEST_SECONDS = 600.0
-"""A longer file is no utterance, and refused."""
+"""Maximum length of a file; a longer one is not an utterance."""
 LARGEST_BYTES = 1 << 29
-"""A larger file is refused unread: 512 MiB hold ten minutes of nearly everything."""
+"""Maximum size of a file: 512 MiB hold ten minutes in nearly every format."""
 OVERSHOOT = 1.5
-"""Peaks up to here are what a lossy codec or a resampler adds to full scale, and not worth a warning."""
+"""Peaks up to this multiple of full scale come from lossy codecs and resamplers, and give no warning."""
 FULL_SCALE = 32767 / 32768
 """The largest sample of 16 bits."""
 CEILING = 0.99
-"""Of full scale: the peak of what had to be turned down, so that packing it clips nothing."""
+"""Peak, of full scale, of an attenuated clip, so that 16 bits do not clip it."""
 _BLOCK = 1024
-"""Samples decoded at a time: what is lost with the block that a file breaks in."""
+"""Samples decoded at a time; a damaged file loses at most one block."""
 
 
 def resample(samples: Samples, rate: int) -> Samples:
-    """Mono float samples at ``rate`` Hz as contiguous float32 at 16 kHz."""
-    import numpy as np
+    """Return mono float samples at ``rate`` Hz as contiguous float32 at 16 kHz."""
+    # Imported on use: loads a native library.
     import soxr
 
     if rate != RATE_HZ and len(samples):
@@ -48,11 +49,8 @@ def resample(samples: Samples, rate: int) -> Samples:
     return np.ascontiguousarray(samples, dtype=np.float32)
 
 
-def as_16_bit(samples: Samples) -> NDArray[np.int16]:
-    """Float samples as :func:`to_flac` stores them, as whole numbers: it takes these in less time, and what is measured of
-    them is what is stored."""
-    import numpy as np
-
+def to_int16(samples: Samples) -> NDArray[np.int16]:
+    """Return float samples as the 16-bit integers that :func:`to_flac` stores; measures of these equal those of the file."""
     whole = samples * np.float32(32768.0)
     np.rint(whole, out=whole)
     np.minimum(whole, 32767.0, out=whole)
@@ -61,7 +59,8 @@ def as_16_bit(samples: Samples) -> NDArray[np.int16]:
 
 
 def to_flac(samples: Samples | NDArray[np.int16]) -> bytes:
-    """Float samples, or those of :func:`as_16_bit`, as a 16 kHz, 16-bit FLAC file."""
+    """Return float samples, or those of :func:`to_int16`, as a 16 kHz, 16-bit FLAC file."""
+    # Imported on use, here and below: loads libsndfile.
     import soundfile
 
     buffer = io.BytesIO()
@@ -70,7 +69,7 @@ def to_flac(samples: Samples | NDArray[np.int16]) -> bytes:
 
 
 def from_flac(flac: bytes) -> Samples:
-    """The samples of a file that :func:`to_flac` wrote."""
+    """Return the float32 samples of a file from :func:`to_flac`."""
     import soundfile
 
     samples: Samples = soundfile.read(io.BytesIO(flac), dtype="float32")[0]
@@ -79,57 +78,55 @@ def from_flac(flac: bytes) -> Samples:
 
 @dataclass(frozen=True)
 class Sound:
-    """What was in a file."""
+    """The content of a sound file."""
 
     samples: Samples
     """float32 mono at 16 kHz in -1..1, at least one."""
     rate: int
-    """Hz, the file's own."""
+    """Hz, of the file."""
     channels: int
-    """The file's own."""
+    """Of the file."""
     warnings: tuple[str, ...]
-    """What the file said wrongly of itself, and what was made of it."""
+    """Contradictions in the file and how they were resolved."""
     over: int = 0
-    """The file's samples at full scale or beyond, after channels were mixed: what was clipped when it was recorded, and more."""
+    """Samples of the file at full scale or beyond, after averaging channels: clipped in the recording, or overshoot."""
     gain: float = 0.0
-    """dB, not above 0: what was beyond full scale (lossy codecs and resamplers overshoot) was turned down by this as a whole."""
+    """dB, at most 0: attenuation of a clip that exceeds full scale."""
 
 
 def read_sound(data: bytes | Path, where: str = "") -> Sound:
-    """The sound of a file; what is really in it where its header says something else.
+    """Return the content of a file; where the header contradicts the bytes, the bytes count.
 
     Args:
-        data: the file, or where it lies.
-        where: what to call it in an error; the path when none is given.
+        data: the file's bytes, or its path.
+        where: name in error messages; by default the path.
 
     Raises:
-        HearsightError: it cannot be read, is none of WAV, FLAC and Ogg, holds no samples, or is too long.
+        HearsightError: unreadable, another format than WAV, FLAC and Ogg, without samples, or too long.
     """
-    import numpy as np
-
     where = where or (str(data) if isinstance(data, Path) else "sound")
     content = _content(data, where)
     warnings: list[str] = []
     if content[:4] in (b"RIFF", b"RIFX", b"RF64"):
-        found = read_wav(content, where, warnings, LONGEST_SECONDS) or _decoded(content, where, warnings)
+        decoded = read_wav(content, where, warnings, LONGEST_SECONDS) or _decode(content, where, warnings)
     elif content[:4] in (b"fLaC", b"OggS"):
-        found = _decoded(content, where, warnings)
+        decoded = _decode(content, where, warnings)
     else:
         what = "is empty" if not content else "is neither a WAV nor a FLAC nor an Ogg file"
         raise HearsightError(what, where=where, hint="leave it out, or convert it")
-    mono, rate, channels = found
-    unreal = int(np.count_nonzero(~np.isfinite(mono)))
-    if unreal == len(mono):
+    mono, rate, channels = decoded
+    not_finite = int(np.count_nonzero(~np.isfinite(mono)))
+    if not_finite == len(mono):
         raise HearsightError("holds no samples" if not len(mono) else "holds no number among its samples", where=where)
-    if unreal:
-        warnings.append(f"{unreal} samples are no numbers: silence in their place")
+    if not_finite:
+        warnings.append(f"{not_finite} samples are no numbers: silence in their place")
         mono = np.where(np.isfinite(mono), mono, 0.0)
     over = int(np.count_nonzero(np.abs(mono) >= FULL_SCALE))
-    mono, down = _within(mono, warnings)
-    samples, more = _within(resample(mono.astype(np.float32), rate), [])
+    mono, factor = _attenuate(mono, warnings)
+    samples, second_factor = _attenuate(resample(mono.astype(np.float32), rate), [])
     if not len(samples):
         raise HearsightError("holds no samples", where=where)
-    return Sound(samples, rate, channels, tuple(warnings), over, 20.0 * math.log10(down * more))
+    return Sound(samples, rate, channels, tuple(warnings), over, 20.0 * math.log10(factor * second_factor))
 
 
 def _content(data: bytes | Path, where: str) -> bytes:
@@ -142,9 +139,8 @@ def _content(data: bytes | Path, where: str) -> bytes:
         raise HearsightError(f"cannot be read: {error.strerror or error}", where=where) from error
 
 
-def _decoded(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[np.floating], int, int]:
-    """Mono samples, rate and channels of what libsndfile can decode; what comes before a broken place is kept."""
-    import numpy as np
+def _decode(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[np.floating], int, int]:
+    """Return mono samples, rate and channels by libsndfile; samples before a damaged block are kept."""
     import soundfile
 
     blocks: list[NDArray[np.float32]] = []
@@ -175,10 +171,8 @@ def _decoded(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[n
     return np.concatenate(blocks), rate, channels
 
 
-def _within(samples: NDArray[np.floating], warnings: list[str]) -> tuple[NDArray[np.floating], float]:
-    """Samples that exceed full scale turned down as a whole, to ``CEILING``; and the factor."""
-    import numpy as np
-
+def _attenuate(samples: NDArray[np.floating], warnings: list[str]) -> tuple[NDArray[np.floating], float]:
+    """Return the clip and its factor: scaled so that the peak is ``CEILING`` if it exceeds full scale, else unchanged."""
     peak = float(np.abs(samples).max(initial=0.0))
     if peak <= 1.0:
         return samples, 1.0

@@ -1,4 +1,4 @@
-"""WAV files read for what is in them: the lengths, channels and rates that headers claim are held to the bytes that are there."""
+"""Reads WAV files; lengths, channels and rates in the header are checked against the bytes present."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.core.errors import HearsightError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 LOWEST_RATE_HZ, HIGHEST_RATE_HZ = 8_000, 192_000
-"""Rates of files that are read: below there is no speech to speak of, above there are no files."""
+"""Accepted sampling rates: speech needs 8 kHz, and no recorder exceeds 192 kHz."""
 MOST_CHANNELS = 32
-"""Channels of files that are read."""
+"""Maximum number of channels."""
 MOST_CHUNKS = 1000
-"""Chunks that are looked through for the samples, and behind them."""
+"""Maximum number of chunks searched before and after the samples."""
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _STREAMED = 0xFFFFFFFF
 _FORMAT_BYTES = 40
@@ -33,13 +34,11 @@ class _Format:
 
 
 def read_wav(content: bytes, where: str, warnings: list[str], longest: float) -> tuple[NDArray[np.floating], int, int] | None:
-    """Mono samples (full scale 1.0), rate and channels; None when they are compressed, which libsndfile may know.
+    """Return mono samples (full scale 1.0), rate and channels; None for compressed formats, which libsndfile may decode.
 
     Raises:
-        HearsightError: no format, no samples, or more than ``longest`` seconds of them.
+        HearsightError: no format chunk, no samples, or more than ``longest`` seconds.
     """
-    import numpy as np
-
     order = ">" if content[:4] == b"RIFX" else "<"
     chunks = _chunks(content, order)
     if content[8:12] != b"WAVE" or "fmt " not in chunks:
@@ -50,8 +49,8 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
         return None
     if "data" not in chunks:
         raise HearsightError("is a WAV file that ends before its samples", where=where, hint="leave it out")
-    start, said = chunks["data"]
-    stop = _end_of_data(content, start, said, order, warnings, content[:4] == b"RF64")
+    start, size = chunks["data"]
+    stop = _end_of_data(content, start, size, order, warnings, content[:4] == b"RF64")
     frames = (stop - start) // (form.width * form.channels)
     if frames > longest * form.rate:
         raise HearsightError(f"is longer than {longest:.0f} s", where=where, hint="cut it into utterances")
@@ -65,24 +64,24 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
 
 
 def _chunks(content: bytes, order: str) -> dict[str, tuple[int, int]]:
-    """Name → (where its content begins, size it claims) of the format and the samples; other chunks stand under their places."""
-    found: dict[str, tuple[int, int]] = {}
+    """Return name → (offset of the content, size in the header) of format and samples; other chunks are keyed by offset."""
+    chunks: dict[str, tuple[int, int]] = {}
     at = 12
-    while at + 8 <= len(content) and len(found) < MOST_CHUNKS:
+    while at + 8 <= len(content) and len(chunks) < MOST_CHUNKS:
         name = content[at : at + 4].decode("latin-1")
         (size,) = struct.unpack_from(f"{order}I", content, at + 4)
-        found.setdefault(name if name in ("fmt ", "data") else f"{at}", (at + 8, size))
+        chunks.setdefault(name if name in ("fmt ", "data") else f"{at}", (at + 8, size))
         if name == "data":
             break
         at += 8 + size + size % 2
-    if "data" not in found and (at := content.find(b"data", 12, 12 + (1 << 16))) > 0 and at + 8 <= len(content):
-        # A chunk that lies about its size leads past the samples.
-        found["data"] = (at + 8, struct.unpack_from(f"{order}I", content, at + 4)[0])
-    return found
+    if "data" not in chunks and (at := content.find(b"data", 12, 12 + (1 << 16))) > 0 and at + 8 <= len(content):
+        # A chunk with a wrong size leads past the samples.
+        chunks["data"] = (at + 8, struct.unpack_from(f"{order}I", content, at + 4)[0])
+    return chunks
 
 
 def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Format:
-    """The format, its fields held to each other: three of them say twice what two would."""
+    """Return the format. Redundant fields are checked against each other, and contradictions resolved with a warning."""
     if len(chunk) < 16:
         raise HearsightError("is a WAV file that ends within its format", where=where, hint="leave it out")
     tag, channels, rate, speed, align, bits = struct.unpack_from(f"{order}HHIIHH", chunk)
@@ -93,41 +92,41 @@ def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Forma
         return _Format(tag, channels, rate, width)
     if width not in ((1, 2, 3, 4) if tag == _PCM else (4, 8)):
         raise HearsightError(f"says {bits} bits a sample", where=where, hint="convert it")
-    believable = range(1, MOST_CHANNELS + 1)
+    plausible = range(1, MOST_CHANNELS + 1)
     if channels * width != align:
-        said = channels
-        # The speed, bytes a second, tells which of the two to believe; without it the channels, then the alignment.
+        stated = channels
+        # The speed (bytes a second) decides between channels and alignment; otherwise channels count first.
         other = align // width if align % width == 0 else 0
-        if channels not in believable or (speed == rate * align and other in believable):
+        if channels not in plausible or (speed == rate * align and other in plausible):
             channels = other
-        warnings.append(f"says {said} channels and {align} bytes for all: taken for {channels} channels")
-    if channels not in believable:
+        warnings.append(f"says {stated} channels and {align} bytes for all: taken for {channels} channels")
+    if channels not in plausible:
         raise HearsightError(f"says {channels} channels", where=where, hint="convert it")
     if not LOWEST_RATE_HZ <= rate <= HIGHEST_RATE_HZ:
-        told = speed // (channels * width)
-        if not LOWEST_RATE_HZ <= told <= HIGHEST_RATE_HZ:
+        derived = speed // (channels * width)
+        if not LOWEST_RATE_HZ <= derived <= HIGHEST_RATE_HZ:
             raise HearsightError(f"says {rate} Hz", where=where, hint="convert it to a known rate")
-        warnings.append(f"says {rate} Hz and {speed} bytes a second: taken for {told} Hz")
-        rate = told
+        warnings.append(f"says {rate} Hz and {speed} bytes a second: taken for {derived} Hz")
+        rate = derived
     return _Format(tag, channels, rate, width)
 
 
-def _end_of_data(content: bytes, start: int, said: int, order: str, warnings: list[str], long: bool) -> int:
-    """Where the samples end: where the header says if chunks (or nothing) follow there, else at the end of the file."""
-    stop, end = start + said, len(content)
-    there = end - start
+def _end_of_data(content: bytes, start: int, size: int, order: str, warnings: list[str], long: bool) -> int:
+    """Return the end offset of the samples: the header's if chunks or nothing follow there, else the end of the file."""
+    stop, end = start + size, len(content)
+    present = end - start
     if stop >= end:
-        if stop > end and not (long and said == _STREAMED):
-            warnings.append(f"says {said} bytes of samples and holds {there}")
+        if stop > end and not (long and size == _STREAMED):
+            warnings.append(f"says {size} bytes of samples and holds {present}")
         return end
-    if _only_chunks(content, stop + said % 2, order) or not content[stop:].strip(b"\0"):
+    if _only_chunks(content, stop + size % 2, order) or not content[stop:].strip(b"\0"):
         return stop
-    warnings.append(f"says {said} bytes of samples and holds {there}")
+    warnings.append(f"says {size} bytes of samples and holds {present}")
     return end
 
 
 def _only_chunks(content: bytes, at: int, order: str) -> bool:
-    """Whether what begins at ``at`` is a row of chunks up to the end of the file (a tag of MP3's fashion counts as one)."""
+    """Return whether only complete chunks (or an ID3 tag) fill the file from ``at`` to its end."""
     for _ in range(MOST_CHUNKS):
         if at + 8 > len(content):
             break
@@ -142,9 +141,7 @@ def _only_chunks(content: bytes, at: int, order: str) -> bool:
 
 
 def _samples(data: memoryview, form: _Format, order: str) -> NDArray[np.floating]:
-    """Interleaved samples, full scale 1.0."""
-    import numpy as np
-
+    """Return the interleaved samples, full scale 1.0."""
     if form.tag == _FLOAT:
         return np.frombuffer(data, f"{order}f{form.width}").astype(np.float64)
     if form.width == 1:

@@ -1,1 +1,1 @@
-"""Speech to text: Whisper by ONNX Runtime, from packaged weights."""
+"""Speech to text: Whisper by CTranslate2, from packaged weights."""

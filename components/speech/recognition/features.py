@@ -1,4 +1,4 @@
-"""What Whisper hears of a recording: log-mel frames of 25 ms every 10 ms, 30 s at a time (Radford et al. 2022, section 2.2)."""
+"""Whisper's input features: log-mel frames of 25 ms every 10 ms, 30 s at a time (Radford et al. 2022, §2.2)."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from components.speech.audio.files import RATE_HZ
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.speech.audio.files import Samples
 
 WINDOW, HOP, BANDS = 400, 160, 80
-"""Samples of a frame, samples from one to the next, mel bands."""
+"""Samples per frame, samples between frames, mel bands."""
 FRAMES = 3000
-"""Frames that the network takes: 30 s."""
+"""Frames per input of the network: 30 s."""
 SEARCHED = 5 * RATE_HZ
-"""How far back from its end a piece of 30 s may be cut, in samples."""
+"""Samples at the end of 30 s in which a cut is searched."""
 
 
 def log_mel(samples: Samples) -> NDArray[np.float32]:
-    """Up to 30 s of samples as (80, 3000) float32; what is left after the last sample is zero, as in Whisper itself."""
-    import numpy as np
-
-    # A frame more, so that the last samples stand in the middle of one; the mirrored ends need half a window.
+    """Return up to 30 s of samples as (80, 3000) float32, padded with zeros after the last sample, as Whisper does."""
+    # One more frame, so that the last samples lie in the middle of one; the mirrored ends need half a window.
     padded = np.pad(np.pad(samples.astype(np.float32), (0, max(HOP, WINDOW - len(samples)))), WINDOW // 2, mode="reflect")
     frames = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)[::HOP][:-1]
     window = np.hanning(WINDOW + 1)[:-1].astype(np.float32)
@@ -36,14 +35,12 @@ def log_mel(samples: Samples) -> NDArray[np.float32]:
     return np.ascontiguousarray(np.pad(mel, ((0, 0), (0, FRAMES - mel.shape[1]))), dtype=np.float32)
 
 
-def pieces(samples: Samples) -> Iterator[Samples]:
-    """The recording in pieces of at most 30 s, each cut at the quietest 100 ms of its last 5 s."""
-    import numpy as np
-
-    whole, breath = FRAMES * HOP, RATE_HZ // 10
-    while len(samples) > whole:
-        tail = np.square(samples[whole - SEARCHED : whole].astype(np.float64)).reshape(-1, breath).sum(axis=1)
-        cut = whole - SEARCHED + int(tail.argmin()) * breath + breath // 2
+def split_recording(samples: Samples) -> Iterator[Samples]:
+    """Yield pieces of at most 30 s, each cut in the quietest 100 ms of its last 5 s."""
+    limit, pause = FRAMES * HOP, RATE_HZ // 10
+    while len(samples) > limit:
+        tail = np.square(samples[limit - SEARCHED : limit].astype(np.float64)).reshape(-1, pause).sum(axis=1)
+        cut = limit - SEARCHED + int(tail.argmin()) * pause + pause // 2
         yield samples[:cut]
         samples = samples[cut:]
     yield samples
@@ -51,9 +48,7 @@ def pieces(samples: Samples) -> Iterator[Samples]:
 
 @cache
 def _filters() -> NDArray[np.float32]:
-    """Slaney's mel filters, (80, 201): triangles of equal area, even below 1 kHz and logarithmic above."""
-    import numpy as np
-
+    """Return Slaney's mel filters, (80, 201): triangles of equal area, linear below 1 kHz and logarithmic above."""
     step, knee, growth = 200.0 / 3.0, 1000.0, np.log(6.4) / 27.0
     top = knee / step + np.log(RATE_HZ / 2 / knee) / growth
     mels = np.linspace(0.0, top, BANDS + 2)

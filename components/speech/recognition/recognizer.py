@@ -1,33 +1,35 @@
-"""Recognition, the role: what a recording says, written down; to hold synthetic and human speech to what should have been said.
+"""Speech recognition, to compare synthetic and human speech with its reference text.
 
-The embedded default is OpenAI's Whisper (Radford et al. 2022) as CTranslate2 runs it: ``tiny.en`` for English, ``base`` for the
-other languages, both with weights that are files of Python packages: nothing here ever reaches a network. Decoding is a
-function of the samples: one thread, 8-bit weights, beam search, temperature 0 and no fallback to others, the language given.
-Optional (extra ``asr``). Not in scope: judging what was heard (``components/metrics/word_errors.py``), timing, finding out the
-language.
+OpenAI's Whisper (Radford et al. 2022) run by CTranslate2: ``tiny.en`` for English, ``base`` for other languages, with weights
+from Python packages and no network access. Decoding is deterministic: one thread, 8-bit weights, beam search, temperature 0
+without fallback, given language. Optional (extra ``asr``). Out of scope: error rates (``components/metrics/word_errors.py``),
+timing, language identification.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
+from components.speech.recognition.features import log_mel, split_recording
+from components.speech.recognition.text import decode_tokens
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
 INSTALL = "pip install 'hearsight[asr]'"
-"""What installs every recogniser."""
+"""The command that installs every recogniser."""
 BEAM = 5
-"""Width of the beam: Whisper's own default."""
+"""Beam width: Whisper's default."""
 LONGEST = 224
-"""Tokens written of 30 s at most; what goes round in circles ends here."""
+"""Maximum tokens per 30 s; ends repetitions."""
 NO_SPEECH, UNLIKELY = 0.6, -1.0
-"""Nothing was said where the model takes silence for likelier than the first and its text for less likely than the second (mean
-log probability a token): Whisper's own rule and values (its section 4.5)."""
+"""No speech: the probability of silence exceeds the first, and the mean log probability per token is below the second (Whisper,
+§4.5)."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,13 @@ class Recogniser:
 
     name: str
     model: str
-    """Name and versions: what was heard is cached under it."""
+    """Name and versions, part of the cache key."""
     config: tuple[str, str]
     """Package and folder of the configuration and the vocabulary."""
     weights: tuple[tuple[str, str], ...]
     """Package and path of each part of the weights, in order."""
     language: str
-    """The one it is for; empty for many."""
+    """ISO 639-1; empty for multilingual weights."""
     licence: str
     """SPDX, of the weights."""
 
@@ -71,28 +73,26 @@ _CODES = (
     "so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh "
 )
 LANGUAGES = frozenset(_CODES.split())
-"""What Whisper was trained on, by its codes."""
+"""Whisper's language codes."""
 
 
 def recogniser_for(language: str) -> Recogniser | None:
-    """The recogniser for an ISO 639-1 language; None where there is none."""
+    """Return the recogniser for an ISO 639-1 language, or None."""
     if language not in LANGUAGES:
         return None
-    return next(found for found in RECOGNISERS if found.language in (language, ""))
+    return next(recogniser for recogniser in RECOGNISERS if recogniser.language in (language, ""))
 
 
 def installed(recogniser: Recogniser) -> bool:
-    """Whether it can be used here: its packages and the program that runs it."""
-    from importlib.util import find_spec
-
+    """Return whether the recogniser's packages are installed."""
     packages = {"ctranslate2", recogniser.config[0], *(package for package, _ in recogniser.weights)}
     return all(find_spec(package) is not None for package in packages)
 
 
 class Whisper:
-    """Annotator: float32 samples, mono at 16 kHz, that are not silent → the words as the model writes them; empty for none.
+    """Annotator: float32 samples, mono at 16 kHz, not silent → the transcript; empty for no speech.
 
-    What is longer than 30 s is heard in pieces, cut where it is quietest.
+    A longer recording than 30 s is split where it is quietest.
     """
 
     version = 2
@@ -104,45 +104,41 @@ class Whisper:
         self.recogniser, self.language = recogniser, language
 
     def compute(self, payload: Samples) -> str:
-        """Write down one recording. Raises HearsightError when the weights cannot be read."""
-        from components.speech.recognition.features import pieces
-
+        """Return the transcript of one recording; raise HearsightError when the weights cannot be loaded."""
         model = _loaded(self.recogniser)
-        words = (_hear(model, piece, self.language) for piece in pieces(payload))
-        return " ".join(word for word in words if word)
+        parts = (_transcribe(model, piece, self.language) for piece in split_recording(payload))
+        return " ".join(part for part in parts if part)
 
 
-def _hear(model: Any, samples: Samples, language: str) -> str:
+def _transcribe(model: Any, samples: Samples, language: str) -> str:
+    # Imported on use, here and below: an optional extra.
     import ctranslate2
 
-    from components.speech.recognition.features import log_mel
-    from components.speech.recognition.text import text_of
-
-    marks = ["<|startoftranscript|>", "<|notimestamps|>"]
+    prompt = ["<|startoftranscript|>", "<|notimestamps|>"]
     if model.is_multilingual:
-        marks[1:1] = [f"<|{language}|>", "<|transcribe|>"]
-    heard = model.generate(
+        prompt[1:1] = [f"<|{language}|>", "<|transcribe|>"]
+    result = model.generate(
         ctranslate2.StorageView.from_array(log_mel(samples)[None]),
-        [marks],
+        [prompt],
         beam_size=BEAM,
         max_length=LONGEST,
         return_scores=True,
         return_no_speech_prob=True,
     )[0]
-    if heard.no_speech_prob > NO_SPEECH and heard.scores[0] < UNLIKELY:
+    if result.no_speech_prob > NO_SPEECH and result.scores[0] < UNLIKELY:
         return ""
-    return text_of(heard.sequences[0])
+    return decode_tokens(result.sequences[0])
 
 
 @lru_cache(maxsize=2)
 def _loaded(recogniser: Recogniser) -> Any:
-    """The model, read from files alone."""
+    """Return the model, loaded from local files."""
     import ctranslate2
 
     try:
         folder = _package(recogniser.config[0]) / recogniser.config[1]
         files = {name: (folder / name).read_bytes() for name in ("config.json", "vocabulary.txt")}
-        # Given as bytes, since the packages hold weights in parts; no name of a hub is ever spoken.
+        # Passed as bytes: the packages hold the weights in parts, and no name can be resolved by a hub.
         files["model.bin"] = b"".join((_package(package) / path).read_bytes() for package, path in recogniser.weights)
         return ctranslate2.models.Whisper(
             recogniser.name, device="cpu", compute_type="int8", inter_threads=1, intra_threads=1, files=files
@@ -153,8 +149,6 @@ def _loaded(recogniser: Recogniser) -> Any:
 
 
 def _package(name: str) -> Path:
-    from importlib.util import find_spec
-
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError(f"no package {name}")

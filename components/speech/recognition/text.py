@@ -1,4 +1,4 @@
-"""Tokens of Whisper's vocabulary as text: each is a piece of UTF-8, a byte written as a printable character (as GPT-2 does)."""
+"""Decodes tokens of Whisper's vocabulary: pieces of UTF-8 with each byte written as a printable character, as in GPT-2."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import cache
 
 
-def text_of(tokens: Sequence[str]) -> str:
-    """The text, white space made single; marks such as ``<|en|>`` are left out, and bytes that are no UTF-8 become U+FFFD."""
+def decode_tokens(tokens: Sequence[str]) -> str:
+    """Return the text with single spaces; special tokens such as ``<|en|>`` are dropped, invalid UTF-8 becomes U+FFFD."""
     written = "".join(token for token in tokens if not (token.startswith("<|") and token.endswith("|>")))
     return " ".join(bytes(_bytes()[char] for char in written).decode("utf-8", errors="replace").split())
 
 
 @cache
 def _bytes() -> dict[str, int]:
-    """Character → byte: what prints in Latin-1 stands for itself, the others follow one another from U+0100."""
+    """Return character → byte: printable Latin-1 maps to itself, the other bytes to U+0100 onwards."""
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     rest = [byte for byte in range(256) if byte not in plain]
     return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(rest)}

@@ -49,13 +49,13 @@ def _phrases(language: Language) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def say_phrases(draft: Draft) -> None:
-    """Spellings that need their neighbours: ``18th c.``, ``s. XIX``, ``2700K``."""
+    """Expand spellings that depend on context: ``18th c.``, ``s. XIX``, ``2700K``."""
     for pattern, said in _phrases(draft.language):
         draft.sub("phrase", pattern, lambda match, said=said: match.expand(said))  # type: ignore[misc]
 
 
 def say_before_digits(draft: Draft) -> None:
-    """``No. 5``, ``fig. 2``: before the numbers are read."""
+    """Expand abbreviations before numbers: ``No. 5``, ``fig. 2``."""
     language = draft.language
 
     def said(match: re.Match[str]) -> str | None:
@@ -68,9 +68,9 @@ def say_before_digits(draft: Draft) -> None:
 
 
 def say_abbreviations(draft: Draft) -> None:
-    """``Mr.``, ``St.``, ``etc.``, ``F.B.I.``, ``J. K. Rowling``.
+    """Expand ``Mr.``, ``St.``, ``etc.``, ``F.B.I.``, ``J. K. Rowling``.
 
-    The dot stays as a full stop at the end of the text. "St." and "Dr." are a street behind a name and before no other.
+    At the end of the text the dot stays as a full stop. "St." and "Dr." are streets after a name and not before one.
     """
     language = draft.language
     table = language.abbreviations
@@ -116,7 +116,7 @@ def say_abbreviations(draft: Draft) -> None:
 
 
 def _after_name(match: re.Match[str]) -> bool:
-    """Whether a word in capitals, or a number with "th", stands in front: "Main St.", "5th St."."""
+    """Return whether a capitalised word or an ordinal precedes: "Main St.", "5th St."."""
     before = match.string[: match.start()].rstrip(" ").rsplit(" ", 1)[-1]
     return before[:1].isupper() and before[-1:].isalpha() and before.lower() not in ("at", "in", "the", "of", "and", "near")
 

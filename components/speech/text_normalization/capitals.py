@@ -1,4 +1,4 @@
-"""Words in capitals, acronyms, letters alone, and letters mixed with figures."""
+"""Words in capitals, acronyms, single letters, and letters mixed with figures."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _frequencies(code: str) -> dict[str, float]:
 
 
 def is_shouting(text: str) -> bool:
-    """Whether the text is in capitals throughout: of at least two words and eight letters, nine in ten letters are."""
+    """Return whether the text is in capitals throughout: of at least two words and eight letters, nine in ten letters are."""
     letters = [letter for letter in text if letter.isalpha()]
     return len(letters) >= 8 and " " in text.strip() and sum(map(str.isupper, letters)) > 0.9 * len(letters)
 
 
 def is_word(capitals: str, language: Language, *, shouting: bool) -> bool:
-    """Whether letters in capitals are read as a word; otherwise letter by letter."""
+    """Return whether a word in capitals is read as a word instead of spelled."""
     small = capitals.lower()
     if not _VOWELS.search(small):
         return False
@@ -52,12 +52,12 @@ def is_word(capitals: str, language: Language, *, shouting: bool) -> bool:
 
 
 def spell(letters: str, language: Language) -> str:
-    """ "BMW" → "bee em double you"."""
+    """Return the names of letters: "BMW" → "bee em double you"."""
     return " ".join(language.letters.get(letter, letter) for letter in letters.lower())
 
 
 def say_capitals(draft: Draft) -> None:
-    """Words in capitals become small ones, acronyms the names of their letters."""
+    """Lower-case words in capitals, and spell acronyms."""
     language = draft.language
     if "&" in draft.text:
         draft.sub(
@@ -81,7 +81,7 @@ def say_capitals(draft: Draft) -> None:
 
 
 def say_mixed(draft: Draft) -> None:
-    """Names of letters and figures: ``A319``, ``mp3``, ``3D``, ``H2O``, ``F-16``, ``iPhone12``."""
+    """Read names of letters and figures: ``A319``, ``mp3``, ``3D``, ``H2O``, ``F-16``, ``iPhone12``."""
     language = draft.language
 
     def run(text: str) -> str:
@@ -109,7 +109,7 @@ def say_mixed(draft: Draft) -> None:
 
 
 def say_letters(draft: Draft) -> None:
-    """Letters alone by their names, except those that are words of the language."""
+    """Replace single letters by their names, except words of the language."""
     language = draft.language
 
     def alone(match: re.Match[str]) -> str | None:

@@ -1,7 +1,7 @@
-"""Characters: one spelling of each, what nobody can see or say left out, and words of other scripts.
+"""Character folding: one spelling per character; drops invisible and unpronounceable characters and words of other scripts.
 
-Compatibility forms (ligatures, full-width, mathematical letters) are folded as NFKC does, except where that would lose a
-meaning: ½, ², º, ™ and the like have a rule of their own here.
+Compatibility forms (ligatures, full-width, mathematical letters) are folded as in NFKC, except where that loses meaning: ½, ²,
+º, ™ and the like have their own rules.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SPACES = re.compile(r"\s{2,}")
 
 @lru_cache(maxsize=8192)
 def _fold(character: str, alphabet: str) -> tuple[str, str]:
-    """What a character outside ASCII becomes, and by which rule; a letter of another script becomes U+E000."""
+    """Return what a character outside ASCII becomes, and by which rule; a letter of another script becomes U+E000."""
     if character in _AS_WRITTEN and character.lower() not in alphabet:
         new = _AS_WRITTEN[character]
         return new, "" if new == character else "characters"
@@ -63,10 +63,7 @@ def _others(language: Language) -> re.Pattern[str]:
 
 
 def fold_characters(draft: Draft) -> float:
-    """Put every character into one spelling; the share of the letters that are of another script is returned.
-
-    Words of another script are dropped, with a step.
-    """
+    """Fold all characters; return the share of letters of other scripts, whose words are dropped with a step."""
     language = draft.language
     text = unicodedata.normalize("NFC", draft.text)
     foreign: list[str] = []
@@ -75,18 +72,18 @@ def fold_characters(draft: Draft) -> float:
         folded = [_fold(character, language.alphabet) for character in match[0]]
         return "".join(new for new, _ in folded)
 
-    # One step a rule, not one a character: a text in an odd font would have dozens.
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    # One step per rule, not per character: a text in an unusual font would have dozens.
+    changes: dict[str, tuple[list[str], list[str]]] = {}
     for match in _others(language).finditer(text):
         for character in match[0]:
             new, rule = _fold(character, language.alphabet)
             if rule == "other_script":
                 foreign.append(character)
             elif rule:
-                before, after = found.setdefault(rule, ([], []))
+                before, after = changes.setdefault(rule, ([], []))
                 before.append(character)
                 after.append(new)
-    for rule, (before, after) in found.items():
+    for rule, (before, after) in changes.items():
         draft.record(rule, "".join(before), _SPACES.sub(" ", "".join(after)).strip())
     text = _GROUPED.sub("" if language.code != "en" else ",", text)
     draft.text = _others(language).sub(run, text)

@@ -1,4 +1,4 @@
-"""Figures that count nothing: telephone numbers, codes, models; and numbers grouped by blanks, which are none of them."""
+"""Telephone numbers, codes and model numbers, and numbers grouped by blanks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MODEL = re.compile(rf"(?:{_MAKERS})([0-9]{{3}})(?:-([0-9]{{3}}))?(?![\w-])|(?<!
 
 
 def join_groups(draft: Draft) -> None:
-    """``4 809`` in the languages that group by blanks: the rules behind it see ``4.809``."""
+    """Join numbers grouped by blanks, where the language does so: ``4 809`` becomes ``4.809`` for later rules."""
     if draft.language.code in ("fr", "es"):
         draft.sub("grouping", _BY_BLANKS, lambda match: match[0].replace(" ", "."))
 
 
 def say_codes(draft: Draft) -> None:
-    """Telephone numbers, and chains of figures such as an ISBN, figure by figure."""
+    """Read telephone numbers and chains of figures, such as an ISBN, digit by digit."""
     language = draft.language
 
     def phone(match: re.Match[str]) -> str | None:

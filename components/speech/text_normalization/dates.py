@@ -59,7 +59,7 @@ def _patterns(language: Language) -> _Patterns:
 
 
 def say_dates(draft: Draft) -> None:
-    """Dates in figures and in words. ``12/05/2014`` is read in the order of the language, the other where that is no date."""
+    """Read dates. ``12/05/2014`` is read in the language's order, or in the other where that is not a date."""
     language, patterns = draft.language, _patterns(draft.language)
 
     def said(day: int, month: int, year: str) -> str | None:
@@ -72,7 +72,7 @@ def say_dates(draft: Draft) -> None:
     def numeric(match: re.Match[str]) -> str | None:
         first, second = int(match[1]), int(match[3])
         if len(match[4]) == 2 and match[2] == ".":
-            return None  # a version, more often
+            return None  # more often a version
         if language.month_first:
             return said(second, first, match[4]) or said(first, second, match[4])
         return said(first, second, match[4]) or said(second, first, match[4])
@@ -115,7 +115,7 @@ def say_dates(draft: Draft) -> None:
 
 
 def _month(written: str, language: Language) -> int:
-    """1..12 of a month's name or short form."""
+    """Return 1..12 for a month's name or short form."""
     name = written.lower().rstrip(".")
     if name in language.month_short:
         return language.month_short[name]
@@ -123,7 +123,7 @@ def _month(written: str, language: Language) -> int:
 
 
 def say_times(draft: Draft) -> None:
-    """Times of day: ``3:30 pm``, ``15h30``, ``15:30:10``."""
+    """Read times of day: ``3:30 pm``, ``15h30``, ``15:30:10``."""
     language, patterns = draft.language, _patterns(draft.language)
 
     def half(letter: str | None) -> str:
@@ -156,7 +156,7 @@ def say_times(draft: Draft) -> None:
 
 
 def say_decades(draft: Draft) -> None:
-    """``1990s``, ``'90s``, ``90's``; in languages without such plurals the "s" goes."""
+    """Read ``1990s``, ``'90s``, ``90's``; languages without such plurals drop the "s"."""
     language = draft.language
     say = language.decades or (lambda digits: plain(digits, language))
     draft.sub(

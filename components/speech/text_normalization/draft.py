@@ -1,4 +1,4 @@
-"""A text on its way to being speakable, and what was changed in it."""
+"""A text during normalisation, with the changes made so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.speech.text_normalization.language import Language
 
 @dataclass(frozen=True)
 class Step:
-    """One change: by which rule, what stood there, what stands there now (nothing where it was dropped)."""
+    """One change: the rule, the text before, and the text after (empty if dropped)."""
 
     rule: str
     before: str
@@ -20,18 +20,18 @@ class Step:
 
 @dataclass
 class Draft:
-    """The text so far. Rules change it in place, through :meth:`sub`, so that every change is a step."""
+    """The current text. Rules change it through :meth:`sub`, which records every change as a step."""
 
     text: str
     language: Language
     steps: list[Step] = field(default_factory=list)
     shouting: bool = False
-    """Whether the text as it came was in capitals throughout, so that capitals tell nothing of a word."""
+    """Whether the original text is all in capitals, so that capitals do not mark names and acronyms."""
 
     def sub(self, rule: str, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str | None]) -> None:
-        """Put what ``replacement`` says in the place of each match; None leaves it as it is."""
+        """Replace each match by the value of ``replacement``; None leaves it unchanged."""
 
-        def one(match: re.Match[str]) -> str:
+        def replace(match: re.Match[str]) -> str:
             new = replacement(match)
             old = match[0]
             if new is None or new == old:
@@ -39,10 +39,10 @@ class Draft:
             self.steps.append(Step(rule, old.strip(), new.strip()))
             return new
 
-        self.text = pattern.sub(one, self.text)
+        self.text = pattern.sub(replace, self.text)
 
     def record(self, rule: str, before: str, after: str) -> None:
-        """Note a change made by other means than :meth:`sub`."""
+        """Record a change made without :meth:`sub`."""
         self.steps.append(Step(rule, before, after))
 
     @property

@@ -80,7 +80,7 @@ def year(number: int) -> str:
 
 
 def code_number(digits: str) -> str:
-    """The number of a name: "319" → "three nineteen", "500" → "five hundred", "16" → "sixteen"."""
+    """Return the number of a name: "319" → "three nineteen", "500" → "five hundred", "16" → "sixteen"."""
     if len(digits) == 3 and digits[1:] != "00":
         return f"{_SMALL[int(digits[0])]} {'oh ' if digits[1] == '0' else ''}{cardinal(int(digits[1:]))}"
     return year(int(digits)) if len(digits) == 4 else cardinal(int(digits))

@@ -1,4 +1,4 @@
-"""Numbers as they are written, read out: grouping, decimals, digits."""
+"""Numbers to words: grouping, decimals, digits."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ROUND = 1000
 
 
 def by_digits(text: str, language: Language) -> str:
-    """ "2043" → "two zero four three"; anything but digits parts groups, heard as a short pause."""
+    """Return digits in words ("2043" → "two zero four three"), with a comma between groups."""
     groups = re.findall("[0-9]+", text)
     return ", ".join(" ".join(language.cardinal(int(digit), "") for digit in group) for group in groups)
 
 
 def plain(digits: str, language: Language, gender: str = "", *, year: bool = False) -> str:
-    """A number without marks."""
+    """Return a number without marks in words."""
     value = int(digits) if len(digits) <= 15 else LIMIT
     if (len(digits) > 1 and digits[0] == "0") or value >= LIMIT or (len(digits) > LONGEST and value % _ROUND):
         return by_digits(digits, language)
@@ -31,10 +31,10 @@ def plain(digits: str, language: Language, gender: str = "", *, year: bool = Fal
 
 
 def spoken(lexeme: str, language: Language, gender: str = "", *, year: bool = True) -> str:
-    """A number as written, in words.
+    """Return a number in words.
 
-    ``3.500`` is grouped in a language that groups by dots and has three decimals in another; a mark that groups nothing
-    is a decimal mark; several that group nothing part numbers of a list or a version.
+    ``3.500`` is grouped in a language that groups by dots and has three decimals in another; a mark that does not group is a
+    decimal mark; several such marks separate the numbers of a list or a version.
     """
     if lexeme.isdecimal():
         return plain(lexeme, language, gender, year=year)
@@ -75,13 +75,13 @@ def _grouped(digits: str, language: Language, gender: str) -> str:
 
 
 def amount(lexeme: str, language: Language) -> float:
-    """About how much a number is: enough to tell one from many."""
+    """Return the approximate value of a number, to choose singular or plural."""
     digits = lexeme.replace(",", ".") if re.fullmatch(r"[0-9]+[.,][0-9]{1,2}", lexeme) else re.sub("[.,]", "", lexeme)
     return float(digits[:15])
 
 
 def gender_of(noun: str, language: Language) -> str:
-    """The gender that a number in front of ``noun`` takes: "m", "f", or "" where the word is no noun it counts."""
+    """Return the gender of a number before ``noun``: "m", "f", or "" for a word that is not a counted noun."""
     word = noun
     if not noun.islower() or word in language.no_nouns:
         return ""

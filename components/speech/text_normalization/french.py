@@ -89,7 +89,7 @@ def fraction(above: int, below: int) -> str:
 
 
 def feminine(noun: str) -> bool:
-    """Whether a noun in the singular is feminine, most often."""
+    """Return whether a noun in the singular is feminine, most often."""
     noun = noun.removesuffix("s")
     return noun in _FEMININE or bool(_FEMININE_END.search(noun))
 

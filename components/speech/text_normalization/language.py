@@ -1,6 +1,6 @@
-"""What one language brings to the rules: numbers as words, names of letters, units, abbreviations, months.
+"""The form of a language's data for the rules: number words, letter names, units, abbreviations, months.
 
-The tables of the languages are in ``english``, ``portuguese``, ``french`` and ``spanish``; this is their shape.
+The data are in ``english``, ``portuguese``, ``french`` and ``spanish``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _MODULES = {
     "fr": "components.speech.text_normalization.french",
     "es": "components.speech.text_normalization.spanish",
 }
-"""ISO 639-1 → the module that holds the tables; full names, which the digest of the code follows."""
+"""ISO 639-1 → the module with the tables; full names, which the code digest follows."""
 
 
 @dataclass(frozen=True)
 class Money:
-    """A currency: one and many of it, one and many of its hundredth."""
+    """A currency: singular and plural, and those of its hundredth."""
 
     one: str
     many: str
@@ -34,7 +34,7 @@ class Money:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of measure: one and many of it."""
+    """A unit of measure: singular and plural."""
 
     one: str
     many: str
@@ -50,17 +50,17 @@ class Language:
     alphabet: str
     """Its small letters; other Latin letters lose their accents."""
     singles: frozenset[str]
-    """Letters that are words, in lower case: they stay when alone."""
+    """Letters that are words, in lower case; not spelled when alone."""
     letters: Mapping[str, str]
     """Letter → its name."""
     letter_plural: Callable[[str], str]
-    """A letter's name → more than one of it: "CDs"."""
+    """A letter's name → its plural: "CDs"."""
     group: str
     decimal: str
     decimal_word: str
-    """Said for ``decimal``."""
+    """Word for ``decimal``."""
     group_word: str
-    """Said for ``group`` where it parts no thousands: "2.5" in a Portuguese text."""
+    """Word for ``group`` where it does not separate thousands: "2.5" in a Portuguese text."""
     fraction_digits: int
     """Decimals up to so many digits are read as one number, longer ones digit by digit; 0: always by digits."""
     cardinal: Callable[[int, str], str]
@@ -74,11 +74,11 @@ class Language:
     """Numerator and denominator → words, or nothing where there is no such name."""
     and_a_half: str
     half_feminine: str
-    """Said of half of something feminine; empty where that makes no difference."""
+    """Word for half of a feminine noun; empty if equal to the masculine."""
     feminine: Callable[[str], bool]
     """Whether a noun in lower case is feminine, by its ending and a list."""
     no_nouns: frozenset[str]
-    """Words behind a number that are no noun it counts."""
+    """Words after a number that are not counted nouns."""
     date: Callable[[int, str, str], str]
     """Day, month's name, year in words or nothing → words."""
     month_first: bool
@@ -95,9 +95,9 @@ class Language:
     ordinal_marks: Mapping[str, bool]
     """What follows the digits of an ordinal → whether it is feminine."""
     decades: Callable[[str], str] | None
-    """Digits of "1990s" → words; None where there is no such thing."""
+    """Digits of "1990s" → words; None for languages without such plurals."""
     singular_below: float
-    """A quantity below it is one, from it on many."""
+    """Quantities below it take the singular."""
     money: Mapping[str, Money]
     scales: Mapping[str, tuple[str, bool]]
     """What follows an amount: "million", "k" → word, and whether it must stand behind a currency sign's amount."""
@@ -108,9 +108,9 @@ class Language:
     cents_named: bool
     units: Mapping[str, Unit]
     words: Mapping[str, str]
-    """Words the rules insert: to, by, times, minus, number, dot, at, percent, about, over, f_stop."""
+    """Words inserted by rules: to, by, times, minus, number, dot, at, percent, about, over, f_stop."""
     symbols: Mapping[str, str]
-    """Symbol → word, wherever it stands."""
+    """Symbol → word, in any position."""
     abbreviations: Mapping[str, str]
     """With a dot, in lower case without the last one → word; "…~" keys only before a word in capitals or a digit."""
     before_digits: Mapping[str, str]
@@ -118,15 +118,15 @@ class Language:
     bare: Mapping[str, str]
     """Abbreviations without a dot, in lower case."""
     acronyms: frozenset[str]
-    """Said letter by letter although they could be read as a word, in capitals."""
+    """Acronyms spelled although they could be read as words, in capitals."""
     acronyms_but_words: frozenset[str]
     """Those of ``acronyms`` that are words where everything is in capitals."""
     rulers: frozenset[str]
-    """Names, in lower case, behind which a Roman numeral is an ordinal."""
+    """Names, in lower case, after which a Roman numeral is an ordinal."""
     ruler: Callable[[int, str], str]
     """The number and name of a ruler → words of the number."""
     roman_before: Mapping[str, bool]
-    """Words, in lower case, behind which a Roman numeral is safe → whether small ones are ordinals ("século V")."""
+    """Words, in lower case, after which Roman numerals are read → whether small ones are ordinals ("século V")."""
     roman_suffixes: tuple[str, ...] = ()
     """Endings of a Roman ordinal: "XIXe"."""
     titles: frozenset[str] = frozenset()
@@ -134,52 +134,52 @@ class Language:
     short_words: frozenset[str] = frozenset()
     """Its words of two letters: "NO" is one, "AP" is none."""
     phrases: Mapping[str, str] = field(default_factory=dict)
-    """Pattern → what is said, for spellings that need their neighbours: "18th c."; before all numbers are read."""
+    """Pattern → replacement for spellings in context ("18th c."), applied before numbers."""
     replaced: Mapping[str, str] = field(default_factory=dict)
     """Whole spellings of this language alone: "do n't"."""
 
 
 @cache
 def language_of(code: str) -> Language | None:
-    """The tables of a language by its ISO 639-1 code, or None where there are none."""
+    """Return the tables of a language by its ISO 639-1 code, or None where there are none."""
     return import_module(_MODULES[code]).LANGUAGE if code in _MODULES else None
 
 
 def languages() -> tuple[str, ...]:
-    """The codes of all languages with tables."""
+    """Return the codes of all languages with tables."""
     return tuple(_MODULES)
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a table written as a block."""
+    """Return the words of a text block."""
     return frozenset(text.split())
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The words of a table written as a block, in their order."""
+    """Return the words of a text block, in order."""
     return tuple(text.split())
 
 
 def letters(small: str, names: str) -> dict[str, str]:
-    """The letters and their names, which commas part."""
+    """Return letter → name; names are separated by commas."""
     return dict(zip(small, names.split(","), strict=True))
 
 
 def table(text: str) -> dict[str, str]:
-    """A table written as a block: a line each, what is written, ``=``, what is said."""
+    """Return the table of a text block with lines ``written = spoken``."""
     rows = (line.split("=", 1) for line in text.strip().splitlines())
     return {left.strip(): right.strip() for left, right in rows}
 
 
 def units(text: str) -> dict[str, Unit]:
-    """Units written as a block: ``symbols = one, many`` with ``f`` as a third for feminine ones; several symbols by blanks."""
-    found: dict[str, Unit] = {}
-    for symbols, said in table(text).items():
-        one, many, *gender = [part.strip() for part in said.split(",")]
-        found |= {symbol: Unit(one, many, bool(gender)) for symbol in symbols.split()}
-    return found
+    """Return the units of a text block with lines ``symbols = singular, plural[, f]``; symbols are separated by blanks."""
+    by_symbol: dict[str, Unit] = {}
+    for symbols, names in table(text).items():
+        one, many, *gender = [part.strip() for part in names.split(",")]
+        by_symbol |= {symbol: Unit(one, many, bool(gender)) for symbol in symbols.split()}
+    return by_symbol
 
 
 def short_forms(text: str) -> dict[str, int]:
-    """Short months written as a block of twelve words, several forms of a month joined by ``/``."""
+    """Return short form → 1..12 from a text block of twelve words; forms of one month are joined by ``/``."""
     return {form: number for number, forms in enumerate(text.split(), 1) for form in forms.split("/")}

@@ -1,4 +1,4 @@
-"""Symbols to words, everything that is neither letter nor sentence mark to nothing, and the marks put in order."""
+"""Replaces symbols by words, drops all but letters and sentence marks, and tidies the marks."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def _rest(language: Language) -> re.Pattern[str]:
 
 
 def say_symbols(draft: Draft) -> None:
-    """``&``, ``+``, ``=`` between words, Greek letters and the like by their names."""
+    """Replace ``&``, ``+``, ``=`` between words, Greek letters and other symbols by their names."""
     language = draft.language
     draft.sub("symbol", _EQUALS, lambda match: f" {language.symbols['=']} ")
     draft.sub("symbol", _symbols(language), lambda match: f" {language.symbols[match[0]]} ")
 
 
 def part(draft: Draft) -> None:
-    """Brackets, dashes, bars and bullets part like a comma."""
+    """Replace brackets, dashes, bars and bullets by commas."""
     draft.sub("marks", _PARTED, lambda match: ", ")
 
 
 def tidy(draft: Draft) -> None:
-    """Only letters, apostrophes and hyphens inside words, single spaces and single sentence marks are left."""
+    """Keep only letters, apostrophes and hyphens inside words, single spaces and single sentence marks."""
     draft.sub("symbols", _rest(draft.language), lambda match: " ")
     text = draft.text
     before = None

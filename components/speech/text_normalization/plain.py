@@ -1,4 +1,4 @@
-"""The quick way: texts of plain words, which no rule would change."""
+"""A fast test for texts of plain words, which no rule changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _plain(language: Language) -> re.Pattern[str]:
 
 @cache
 def _words(language: Language) -> frozenset[str]:
-    """Words that a rule changes although they look plain, in lower case."""
+    """Return the plain-looking words, in lower case, that a rule changes."""
     return (
         frozenset(language.bare)
         | language.titles
@@ -37,7 +37,7 @@ def _before_dot(language: Language) -> frozenset[str]:
 
 
 def is_plain(text: str, language: Language) -> bool:
-    """Whether a text is words, single spaces and sentence marks alone, and no abbreviation among them."""
+    """Return whether a text is words, single spaces and sentence marks alone, and no abbreviation among them."""
     if not _plain(language).fullmatch(text):
         return False
     words = text.lower().replace(",", "").split(" ")

@@ -98,7 +98,7 @@ def fraction(above: int, below: int) -> str:
 
 
 def feminine(noun: str) -> bool:
-    """Whether a noun is feminine, most often."""
+    """Return whether a noun is feminine, most often."""
     return noun in _FEMININE or (noun not in _MASCULINE and not noun.endswith("grama") and bool(_FEMININE_END.search(noun)))
 
 

@@ -1,4 +1,4 @@
-"""Numbers with something: ranges, dimensions, money, units, percent, fractions, ordinals."""
+"""Ranges, dimensions, money, units, percentages, fractions, ordinals, and bare numbers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _patterns(language: Language) -> _Patterns:
 
 
 def join_figures(draft: Draft) -> None:
-    """What stands between two numbers: ranges and scores ("to"), dimensions ("by"). The numbers stay for later rules."""
+    """Replace marks between numbers by words: ranges and scores ("to"), dimensions ("by"). Later rules read the numbers."""
     words = draft.language.words
     if any(dash in draft.text for dash in "-–—"):
         draft.sub("range", _RANGE, lambda match: f"{match[1]} {words['to']} ")
@@ -81,7 +81,7 @@ def join_figures(draft: Draft) -> None:
 
 
 def say_money(draft: Draft) -> None:
-    """``$5``, ``R$ 20,50``, ``3,50 €``, ``US$ 2 million``."""
+    """Read ``$5``, ``R$ 20,50``, ``3,50 €``, ``US$ 2 million``."""
     language, patterns = draft.language, _patterns(draft.language)
 
     def said(lexeme: str, money: Money, scale: str) -> str:
@@ -105,7 +105,7 @@ def say_money(draft: Draft) -> None:
 
     def before(match: re.Match[str]) -> str:
         money = language.money[match[1]]
-        if match[4]:  # "$1,500 pesos": the word tells better than the sign
+        if match[4]:  # "$1,500 pesos": the word takes precedence over the sign
             money = next(
                 (other for other in language.money.values() if match[4] in (other.one, other.many)), Money("peso", "pesos")
             )
@@ -116,12 +116,12 @@ def say_money(draft: Draft) -> None:
 
 
 def _many(scale: str, money: Money, language: Language) -> str:
-    """The currency behind "million" or "thousand": only the first is a noun that asks for "de"."""
+    """Return the currency after "million" or "thousand"; only the first takes "de"."""
     return money.many if language.scales[scale][0] in ("mil", "mille") else language.of_many(money.many)
 
 
 def say_units(draft: Draft) -> None:
-    """``5 km``, ``20°C``, ``50%``, ``5'10"``, ``10-km``."""
+    """Read ``5 km``, ``20°C``, ``50%``, ``5'10"``, ``10-km``."""
     language, patterns, words = draft.language, _patterns(draft.language), draft.language.words
 
     def unit(match: re.Match[str]) -> str | None:
@@ -158,7 +158,7 @@ def say_units(draft: Draft) -> None:
 
 
 def say_fractions(draft: Draft) -> None:
-    """``1/2``, ``2 1/2``, ``24/7``."""
+    """Read ``1/2``, ``2 1/2``, ``24/7``."""
     language = draft.language
 
     def mixed(match: re.Match[str]) -> str | None:
@@ -187,7 +187,7 @@ def say_fractions(draft: Draft) -> None:
 
 
 def say_ordinals(draft: Draft) -> None:
-    """``1st``, ``1º``, ``3er``, ``2e``."""
+    """Read ``1st``, ``1º``, ``3er``, ``2e``."""
     language = draft.language
 
     def said(match: re.Match[str]) -> str | None:
@@ -203,7 +203,7 @@ def say_ordinals(draft: Draft) -> None:
 
 
 def say_numbers(draft: Draft) -> None:
-    """Every number that no other rule has read."""
+    """Read the remaining numbers."""
     language = draft.language
 
     def said(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Roman numerals where they are safe: behind a ruler's name, a word such as "chapter", and long or small ones elsewhere."""
+"""Roman numerals in unambiguous positions: after a ruler's name or a word such as "chapter", and long or small ones elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNSAFE = frozenset({"XX", "IV", "VI", "XI", "MIX", "XXX", "CIVIL"})
 
 
 def value_of(numeral: str) -> int:
-    """XIV → 14; 0 where it is no Roman numeral as one writes it."""
+    """Return the value of a Roman numeral (XIV → 14), 0 for an invalid one."""
     if not _NUMERAL.fullmatch(numeral):
         return 0
     values = [_VALUES[letter] for letter in numeral]
@@ -32,10 +32,9 @@ def _pattern(language: Language) -> re.Pattern[str]:
 
 
 def say_roman(draft: Draft) -> None:
-    """``Louis XIV``, ``chapter IV``, ``século XIX``, ``XIXe siècle``, ``MCMXC``.
+    """Read Roman numerals: ``Louis XIV``, ``chapter IV``, ``século XIX``, ``XIXe siècle``, ``MCMXC``.
 
-    A single letter counts only behind a name or such a word; two letters that are more often something else (``XX``,
-    ``IV``) too.
+    A single letter, or an ambiguous form (``XX``, ``IV``), is read only after a name or such a word.
     """
     language = draft.language
 

@@ -1,7 +1,7 @@
-"""The rules in their order: one pass over a text.
+"""The rules in order: one pass over a text.
 
-What is written differently comes first (characters, markup, addresses), then what has figures, from the most particular to
-bare numbers, then abbreviations and capitals, and marks last. A rule leaves words, or figures for a later one.
+Characters, markup and addresses come first, then figures, from the most specific forms to bare numbers, then abbreviations and
+capitals, and marks last. A rule outputs words, or figures for a later rule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from components.speech.text_normalization.written import say_addresses, split_ca
 
 
 def apply(draft: Draft) -> float:
-    """Put all rules to a draft, once; the share of letters of other scripts that it had is returned."""
+    """Apply all rules to a draft once; return its share of letters of other scripts."""
     strip_markup(draft)
     foreign = fold_characters(draft)
     draft.shouting = is_shouting(draft.text)

@@ -1,4 +1,4 @@
-"""What is written but not said as it stands: markup, addresses, handles, hashtags, file names, emoticons."""
+"""Markup, addresses, handles, hashtags, file names and emoticons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PREFIXES = ("Mc", "Mac", "Fitz", "De", "Di", "Du", "La", "Le", "Van", "Von", "L
 
 
 def strip_markup(draft: Draft) -> None:
-    """Entities to characters, tags and ``<UNK>`` to nothing."""
+    """Decode HTML entities; drop tags and ``<UNK>``."""
     if "&" in draft.text:
         for _ in range(2):  # "&amp;quot;" is common enough
             draft.sub("entity", _ENTITY, lambda match: html.unescape(match[0]))
@@ -45,7 +45,7 @@ def strip_markup(draft: Draft) -> None:
 
 
 def say_addresses(draft: Draft) -> None:
-    """Addresses by their host, mail addresses, file names by their words, handles and hashtags by theirs."""
+    """Replace addresses by their host in words; split file names, handles and hashtags into words; drop emoticons."""
     words = draft.language.words
 
     def host(name: str) -> str:
@@ -71,20 +71,20 @@ def say_addresses(draft: Draft) -> None:
 
 
 def split_words(text: str) -> str:
-    """ "SunsetBeach2017" → "Sunset Beach 2017"; underscores part words too."""
+    """Return camel case and underscores split into words: "SunsetBeach2017" → "Sunset Beach 2017"."""
     return _CAMEL.sub(" ", text.replace("_", " "))
 
 
 def split_camel(draft: Draft) -> None:
-    """CamelCase of two or more words, each of three letters or more: "YouTube" and "McDonald" are not touched."""
+    """Split CamelCase of two or more words of three letters or more; "YouTube" and "McDonald" stay."""
 
-    def parted(match: re.Match[str]) -> str | None:
+    def split(match: re.Match[str]) -> str | None:
         word = match[0]
         return (
             None if word.startswith(_PREFIXES) and not word[4:].islower() and len(_CAMEL.split(word)) == 2 else split_words(word)
         )
 
-    draft.sub("camel", _CAMEL_WORD, parted)
+    draft.sub("camel", _CAMEL_WORD, split)
 
 
 _UNDERSCORES = re.compile("_+")

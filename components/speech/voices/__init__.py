@@ -1,5 +1,4 @@
-"""Voices: who there is (``catalogue``), and text in, 16 kHz mono speech out (``speaking``).
+"""Voices: the catalogue of speakers (``catalogue``), and text to 16 kHz mono speech (``speaking``).
 
-Not in scope: which voice says what, how fast and how high (the synthesize stage draws that), and what a text must become
-before it can be spoken.
+Out of scope: the choice of voice and prosody (the synthesize stage), and text normalisation.
 """

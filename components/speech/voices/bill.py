@@ -1,4 +1,4 @@
-"""What paid voices would take for what is wished for, without asking anything; the stage says what that is."""
+"""Cost estimate of paid voices; sends no request."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from components.core.result_cache import ResultCache
-from components.google.bill import Line
+from components.google.bill import CostLine
 from components.google.client import GoogleClient
-from components.google.responses import NAMES
+from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
-from components.speech.voices.google_speech import GoogleSpeech, Wish, raw_key, unaskable
+from components.speech.voices.google_speech import GoogleSpeech, SpeechRequest, answer_key, exceeded_limit
 
 FEATURE = "speech_wavenet"
 
 
-def bill(root: Path, wishes: Iterable[Wish]) -> Line:
-    """The line of Google Text-to-Speech: each answer that the cache of ``root`` has not is asked for once.
+def estimate_cost(root: Path, requests: Iterable[SpeechRequest]) -> CostLine:
+    """Return the estimate for Google Text-to-Speech: one request per answer that the cache of ``root`` lacks.
 
-    A wish beyond the service's limits is never asked, and counts as no item. No credentials are looked for.
+    A request beyond the service's limits is never sent and counts as no item. Credentials are not needed.
 
     Raises:
-        HearsightError: ``params.yaml:google`` does not fit, or the cache cannot be read.
+        HearsightError: ``params.yaml:google`` is invalid, or the cache cannot be read.
     """
     settings = google_params(root)
     annotator = GoogleSpeech(GoogleClient(settings.asking))
-    wanted = {raw_key(wish): wish for wish in wishes if not unaskable(wish)}
-    found = ResultCache(root / ".hearsight" / "annotations").read_existing(annotator, list(wanted))
-    missing = [wish for key, wish in wanted.items() if key not in found]
-    units = sum(annotator.units(annotator.item(wish))[FEATURE] for wish in missing)
+    by_key = {answer_key(request): request for request in requests if not exceeded_limit(request)}
+    cached = ResultCache(root / ".hearsight" / "annotations").read_existing(annotator, list(by_key))
+    missing = [request for key, request in by_key.items() if key not in cached]
+    units = sum(annotator.units(annotator.item(request))[FEATURE] for request in missing)
     usd = units * settings.prices.plain()[FEATURE] / 1000
-    return Line(NAMES[annotator.service], FEATURE, len(wanted), len(wanted) - len(missing), len(missing), units, usd)
+    return CostLine(SERVICE_NAMES[annotator.service], FEATURE, len(by_key), len(by_key) - len(missing), len(missing), units, usd)

@@ -1,7 +1,7 @@
-"""eSpeak NG 1.52 (GPL-3.0-or-later): many languages by formant synthesis. Loaded in its host alone, never by the pipeline.
+"""eSpeak NG 1.52 (GPL-3.0-or-later): many languages, formant synthesis. Loaded only in its host process.
 
-The library and its data are those inside the wheel of piper-tts, which exports eSpeak NG's own functions (speak_lib.h) and
-links to nothing but the C library. Debian's libespeak-ng1 needs PulseAudio's libraries, which a small machine lacks.
+Library and data come from the wheel of piper-tts, which exports eSpeak NG's functions (speak_lib.h) and links only to the C
+library. Debian's libespeak-ng1 needs PulseAudio's libraries, which a small machine lacks.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PACKAGE, LIBRARY, DATA = "piper", "espeakbridge.so", "espeak-ng-data"
-"""The module of piper-tts, and what is in its folder."""
+"""The module of piper-tts, and the library and data in its folder."""
 SEED = 1
-"""Of the noise in a voice: eSpeak NG seeds its generator with the time of day when it is initialised."""
-# Of speak_lib.h.
+"""Seed of the noise in a voice: eSpeak NG seeds its generator with the time of day."""
+# Constants of speak_lib.h.
 _SYNCHRONOUS, _DONT_EXIT, _BY_CHARACTER, _UTF8, _OK = 2, 0x8000, 1, 1, 0
 
 
 def espeak_home() -> Path | None:
     """Return the folder with the library and its data, or None where piper-tts is not installed. Loads nothing."""
-    found = find_spec(PACKAGE)
-    for folder in (found.submodule_search_locations or []) if found is not None else []:
+    spec = find_spec(PACKAGE)
+    for folder in (spec.submodule_search_locations or []) if spec is not None else []:
         if (Path(folder) / LIBRARY).is_file() and (Path(folder) / DATA).is_dir():
             return Path(folder)
     return None
@@ -37,9 +39,9 @@ def espeak_is_there() -> bool:
 
 
 class Espeak:
-    """The library; a speaker is a language, with ``+`` and a variant after it where it is not the language's own.
+    """The library. A speaker is a language, optionally with ``+`` and a voice variant.
 
-    Its oscillators run on from one text to the next.
+    Its oscillators keep their state from one text to the next.
     """
 
     carries_on = True
@@ -52,26 +54,24 @@ class Espeak:
         self._rate = int(self._espeak.espeak_Initialize(_SYNCHRONOUS, 0, str(home).encode(), _DONT_EXIT))
         if self._rate <= 0:
             raise OSError(f"espeak-ng refuses its data in {home / DATA}")
-        self._heard: list[bytes] = []
+        self._blocks: list[bytes] = []
 
         @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-        def hear(samples: int | None, count: int, _events: int | None) -> int:
+        def collect(samples: int | None, count: int, _events: int | None) -> int:
             if samples and count > 0:
-                self._heard.append(ctypes.string_at(samples, 2 * count))
+                self._blocks.append(ctypes.string_at(samples, 2 * count))
             return 0
 
-        self._hear = hear  # kept: the library holds only its address
-        self._espeak.espeak_SetSynthCallback(self._hear)
+        self._callback = collect  # referenced here because the library holds only its address
+        self._espeak.espeak_SetSynthCallback(self._callback)
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.engines.Engine`."""
-        import numpy as np
-
         if self._espeak.espeak_SetVoiceByName(speaker.encode()) != _OK:
             raise ValueError(f"espeak-ng has no voice '{speaker}'")
-        self._heard.clear()
+        self._blocks.clear()
         self._espeak.espeak_ng_SetRandSeed(ctypes.c_long(SEED))
         raw = text.encode()
         if self._espeak.espeak_Synth(raw, len(raw) + 1, 0, _BY_CHARACTER, 0, _UTF8, None, None) != _OK:
             raise RuntimeError("espeak-ng refused the text")
-        return np.frombuffer(b"".join(self._heard), dtype="<i2"), self._rate
+        return np.frombuffer(b"".join(self._blocks), dtype="<i2"), self._rate

@@ -1,11 +1,13 @@
-"""CMU Flite 2.2, American English: a woman and a man by statistical synthesis (slt, rms), a man by diphones (kal16)."""
+"""CMU Flite 2.2, American English: slt (F) and rms (M) by statistical synthesis, kal16 (M) by diphones."""
 
 from __future__ import annotations
 
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from components.speech.voices.libraries import found, loaded, need
+import numpy as np
+
+from components.speech.voices.libraries import find_library, load_library, require_library
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -13,16 +15,16 @@ if TYPE_CHECKING:
 PACKAGE = "libflite1"
 SPEAKERS = ("kal16", "rms", "slt")
 SEED = 1
-"""What is voiceless in slt and rms is noise from C's ``rand``."""
+"""Seed of C's ``rand``, from which slt and rms draw voiceless sounds."""
 _SO = "so.2.2"
 SOUND = ("libasound2", "libasound.so.2")
-"""Flite links to it in order to play sound, which nothing here asks for."""
+"""Flite links to it for playback, which is not used."""
 
 
 def flite_is_there() -> bool:
-    """Return whether its libraries are here, and the one that they link to."""
+    """Return whether Flite's libraries and the one they link to are available."""
     names = ("libflite", *(f"libflite_cmu_us_{voice}" for voice in SPEAKERS))
-    return all(found(PACKAGE, f"{name}.{_SO}") for name in names) and found(*SOUND) is not None
+    return all(find_library(PACKAGE, f"{name}.{_SO}") for name in names) and find_library(*SOUND) is not None
 
 
 class _Wave(ctypes.Structure):
@@ -38,36 +40,34 @@ class _Wave(ctypes.Structure):
 
 
 class Flite:
-    """The library with its three voices registered; they bring the lexicon and the rules of American English with them."""
+    """The library with its three voices registered."""
 
     carries_on = False
 
     def __init__(self) -> None:
-        need(*SOUND)
-        self._flite = loaded(PACKAGE, f"libflite.{_SO}")
+        require_library(*SOUND)
+        self._flite = load_library(PACKAGE, f"libflite.{_SO}")
         for part in ("cmulex", "usenglish"):
-            loaded(PACKAGE, f"libflite_{part}.{_SO}")
+            load_library(PACKAGE, f"libflite_{part}.{_SO}")
         self._flite.flite_text_to_wave.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
         self._flite.flite_text_to_wave.restype = ctypes.POINTER(_Wave)
         self._flite.delete_wave.argtypes = [ctypes.POINTER(_Wave)]
         self._flite.flite_init()
-        self._c = ctypes.CDLL(None)
+        self._libc = ctypes.CDLL(None)
         self._voices = {name: self._registered(name) for name in SPEAKERS}
 
     @staticmethod
     def _registered(name: str) -> int:
-        register = getattr(loaded(PACKAGE, f"libflite_cmu_us_{name}.{_SO}"), f"register_cmu_us_{name}")
+        register = getattr(load_library(PACKAGE, f"libflite_cmu_us_{name}.{_SO}"), f"register_cmu_us_{name}")
         register.argtypes, register.restype = [ctypes.c_char_p], ctypes.c_void_p
         return int(register(None))
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.engines.Engine`."""
-        import numpy as np
-
-        self._c.srand(SEED)
+        self._libc.srand(SEED)
         wave = self._flite.flite_text_to_wave(text.encode(), self._voices[speaker])
         if not wave:
-            raise RuntimeError("flite gave no wave")
+            raise RuntimeError("flite returned no wave")
         try:
             count, rate = wave.contents.num_samples, wave.contents.sample_rate
             samples = np.ctypeslib.as_array(wave.contents.samples, (count,)).copy() if count else np.zeros(0, np.int16)

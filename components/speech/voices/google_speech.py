@@ -1,8 +1,7 @@
-"""Google Cloud Text-to-Speech v1, as an annotator: a text in one voice's own manner, or in one that is asked for.
+"""Google Cloud Text-to-Speech v1 as an annotator: a text in a voice's default prosody, or in a requested one.
 
-Source: the documented form of ``text:synthesize`` and the limits of its AudioConfig; the paper spoke its captions with it
-(CSC, section 2.2). What is stored is Google's own audio, as lossless FLAC, or why there is none: how it is shaped
-or judged later (``voices/paid.py``) asks and pays for nothing again.
+Source: the documented form of ``text:synthesize`` and the limits of its AudioConfig. CSC §2.2 uses this service. The result
+is Google's audio as lossless FLAC, or a refusal; later processing (``voices/paid.py``) needs no new request.
 """
 
 from __future__ import annotations
@@ -13,66 +12,66 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from components.core.digests import digest_value
-from components.google.method import INVALID_ARGUMENT, Asker, refused
-from components.speech.voices.google_wav import pcm_of, to_lossless
+from components.google.method import INVALID_ARGUMENT, Requester, refusal_answer
+from components.speech.voices.google_wav import encode_flac, read_pcm
 
 RATE_HZ = 16_000
-"""The sampling rate that is asked for (CSC, section 2.2)."""
-MOST_BYTES = 5_000
-"""Bytes of text a request may hold."""
+"""The requested sampling rate (CSC §2.2)."""
+MAX_BYTES = 5_000
+"""Maximum bytes of text per request."""
 LIMITS = {"rate": (0.25, 2.0), "pitch": (-20.0, 20.0), "gain": (-96.0, 16.0)}
-"""What the service takes; the documentation said 4.0 for the rate until 2025."""
+"""The service's limits; until 2025 the documented maximum rate was 4.0."""
 
 
-class Shape(NamedTuple):
-    """A manner that the service is asked for."""
+class RequestedProsody(NamedTuple):
+    """Prosody that the service applies."""
 
     rate: float
-    """1 = the voice's own speed."""
+    """1 is the voice's default rate."""
     pitch: float
-    """Semitones above the voice's own."""
+    """Semitones above the voice's default."""
     gain: float
     """dB."""
 
 
-class Wish(NamedTuple):
-    """What is to be spoken, and how: the annotator's payload."""
+class SpeechRequest(NamedTuple):
+    """The annotator's payload."""
 
     text: str
-    """As it is to be spoken; control characters and runs of white space are sent as one space."""
+    """Normalised text; control characters and runs of white space are sent as one space."""
     voice: str
     """Google's name of the voice: ``en-US-Wavenet-A``."""
-    shape: Shape | None = None
-    """None for the voice's own manner."""
+    prosody: RequestedProsody | None = None
+    """None for the voice's default."""
 
 
-def raw_key(wish: Wish) -> str:
-    """The content key under which the service's answer is kept: two wishes with one key are sent as one request."""
-    shape = None if wish.shape is None else [float(value) for value in wish.shape]
-    return digest_value({"text": clean(wish.text), "voice": wish.voice, "shape": shape})
+def answer_key(request: SpeechRequest) -> str:
+    """Return the content key of the service's answer; payloads with equal keys are sent as one request."""
+    prosody = None if request.prosody is None else [float(value) for value in request.prosody]
+    return digest_value({"text": printable_text(request.text), "voice": request.voice, "shape": prosody})
 
 
-def unaskable(wish: Wish) -> str:
-    """Why the service would not speak it, by its documented limits; empty when it may be asked."""
-    text = clean(wish.text)
+def exceeded_limit(request: SpeechRequest) -> str:
+    """Return which documented limit the request exceeds; empty for none."""
+    text = printable_text(request.text)
     if not text:
         return "nothing to speak"
-    if (size := len(text.encode())) > MOST_BYTES:
-        return f"{size} bytes of text; Google takes {MOST_BYTES} at most"
-    for name, value in wish.shape._asdict().items() if wish.shape else ():
+    if (size := len(text.encode())) > MAX_BYTES:
+        return f"{size} bytes of text; Google takes {MAX_BYTES} at most"
+    for name, value in request.prosody._asdict().items() if request.prosody else ():
         least, most = LIMITS[name]
         if not least <= value <= most:
             return f"a {name} of {value}; Google takes {least} to {most}"
     return ""
 
 
-def clean(text: str) -> str:
-    """The text without lone surrogates and control characters; white space costs too, so runs of it become one space."""
+def printable_text(text: str) -> str:
+    """Return the text with control characters, lone surrogates and runs of white space as one space: white space is billed."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 class GoogleSpeech:
-    """``text:synthesize``: :class:`Wish` → FLAC bytes; none for an answer without samples, JSON for a refusal."""
+    """``text:synthesize``: :class:`SpeechRequest` → FLAC bytes; empty for an answer without samples, JSON for a refusal."""
 
     name = "google.speech"
     version = 1
@@ -80,55 +79,55 @@ class GoogleSpeech:
     codec = "bytes"
     service, rpc, most, room = "texttospeech", "synthesize_speech", 1, 20_000
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Requester) -> None:
         self.asker = asker
 
-    def compute(self, payload: Wish) -> bytes:
-        """What is stored for one wish."""
+    def compute(self, payload: SpeechRequest) -> bytes:
+        """Return the result to store for one request."""
         return dict(self.ask_many([("", payload)]))[""]
 
-    def ask_many(self, payloads: Iterable[tuple[str, Wish]]) -> Iterator[tuple[str, bytes]]:
-        """What is stored for each wish; one beyond the service's limits is refused here, and not asked."""
-        beyond: list[tuple[str, str]] = []
+    def ask_many(self, payloads: Iterable[tuple[str, SpeechRequest]]) -> Iterator[tuple[str, bytes]]:
+        """Yield the result to store for each request; one beyond the service's limits is refused without being sent."""
+        exceeding: list[tuple[str, str]] = []
 
-        def askable() -> Iterator[tuple[str, Wish]]:
-            for key, wish in payloads:
-                if why := unaskable(wish):
-                    beyond.append((key, why))
+        def within_limits() -> Iterator[tuple[str, SpeechRequest]]:
+            for key, request in payloads:
+                if why := exceeded_limit(request):
+                    exceeding.append((key, why))
                 else:
-                    yield key, wish
+                    yield key, request
 
-        for key, said in self.asker.ask(self, askable()):
-            yield key, said["flac"] if "flac" in said else _refusal(said)
-        for key, why in beyond:
-            yield key, _refusal(refused(INVALID_ARGUMENT, f"not asked: {why}"))
+        for key, answer in self.asker.ask(self, within_limits()):
+            yield key, answer["flac"] if "flac" in answer else _refusal(answer)
+        for key, why in exceeding:
+            yield key, _refusal(refusal_answer(INVALID_ARGUMENT, f"not asked: {why}"))
 
-    def item(self, payload: Wish) -> str:
-        """The request as JSON."""
+    def item(self, payload: SpeechRequest) -> str:
+        """Return the request as JSON."""
         return json.dumps(request_of(payload), ensure_ascii=False)
 
     def body(self, items: Sequence[str]) -> dict[str, Any]:
-        """The request for one wish."""
+        """Return the request body."""
         body: dict[str, Any] = json.loads(items[0])
         return body
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]]:
-        """The audio, packed; raises ValueError when it is not what was asked for, and says why."""
-        return [{"flac": to_lossless(pcm_of(base64.b64decode(answer.get("audioContent", "")), RATE_HZ), RATE_HZ)}]
+        """Return the audio as FLAC; raise ValueError with the reason when it is not in the requested format."""
+        return [{"flac": encode_flac(read_pcm(base64.b64decode(answer.get("audioContent", "")), RATE_HZ), RATE_HZ)}]
 
     def units(self, item: str) -> dict[str, int]:
-        """One a character, white space among them."""
+        """Return one unit per character, white space included."""
         return {"speech_wavenet": len(json.loads(item)["input"]["text"])}
 
 
-def request_of(wish: Wish) -> dict[str, Any]:
-    """The request, by the names of its fields."""
+def request_of(request: SpeechRequest) -> dict[str, Any]:
+    """Return the request body, by the names of its fields."""
     audio: dict[str, Any] = {"audio_encoding": "LINEAR16", "sample_rate_hertz": RATE_HZ}
-    if wish.shape is not None:
-        audio |= {"speaking_rate": wish.shape.rate, "pitch": wish.shape.pitch, "volume_gain_db": wish.shape.gain}
-    language = "-".join(wish.voice.split("-")[:2])
-    return {"input": {"text": clean(wish.text)}, "voice": {"language_code": language, "name": wish.voice}, "audio_config": audio}
+    if (prosody := request.prosody) is not None:
+        audio |= {"speaking_rate": prosody.rate, "pitch": prosody.pitch, "volume_gain_db": prosody.gain}
+    voice = {"language_code": "-".join(request.voice.split("-")[:2]), "name": request.voice}
+    return {"input": {"text": printable_text(request.text)}, "voice": voice, "audio_config": audio}
 
 
-def _refusal(said: Mapping[str, Any]) -> bytes:
-    return json.dumps(said, sort_keys=True).encode()
+def _refusal(answer: Mapping[str, Any]) -> bytes:
+    return json.dumps(answer, sort_keys=True).encode()

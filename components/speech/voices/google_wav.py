@@ -1,8 +1,7 @@
-"""The WAV file that a speech service answers with: checked against what was asked for, and packed without loss.
+"""Checks the WAV file of a speech service against the requested format, and encodes it without loss.
 
-A header may lie: a stream's header is written before its end is known, and a proxy may cut a body short. So the sizes are
-held against the bytes that are there, and the rates against each other. Only what an annotator's answer is belongs here;
-what of it can be heard is the reader's question.
+A header may be wrong: a stream's header is written before its length is known, and a proxy may cut a body short. So sizes
+are compared with the bytes present, and rates with each other. Whether the audio is audible is checked by the reader.
 """
 
 from __future__ import annotations
@@ -11,23 +10,25 @@ import io
 import struct
 from collections.abc import Iterator
 
+import numpy as np
+
 PCM, EXTENSIBLE = 1, 0xFFFE
-UNTOLD = frozenset({0, 0x7FFFFFFF, 0xFFFFFFFF})
-"""Sizes of a data chunk that a stream's header gives for "to the end of the file"."""
+STREAM_SIZES = frozenset({0, 0x7FFFFFFF, 0xFFFFFFFF})
+"""Sizes of a data chunk that mean "to the end of the file" in a stream's header."""
 
 
-def pcm_of(wav: bytes, rate: int) -> bytes:
-    """The 16-bit mono samples of a WAV file, little-endian; none at all is an answer too.
+def read_pcm(wav: bytes, rate: int) -> bytes:
+    """Return the 16-bit mono samples of a WAV file, little-endian; there may be none.
 
     Args:
         wav: the whole file.
-        rate: the sampling rate that was asked for, in Hz.
+        rate: the requested sampling rate in Hz.
 
     Raises:
-        ValueError: it is no such file, or its header does not fit its bytes or the rate.
+        ValueError: another format, or a header that contradicts the bytes or the rate.
     """
     if len(wav) < 12 or wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
-        raise ValueError("audio that is no WAV file")
+        raise ValueError("audio that is not a WAV file")
     known = False
     for name, size, start in _chunks(wav):
         if name == b"fmt ":
@@ -40,9 +41,9 @@ def pcm_of(wav: bytes, rate: int) -> bytes:
     raise ValueError("a WAV file without samples")
 
 
-def to_lossless(pcm: bytes, rate: int) -> bytes:
-    """16-bit mono samples as a FLAC file with exactly these samples; no bytes for none."""
-    import numpy as np
+def encode_flac(pcm: bytes, rate: int) -> bytes:
+    """Return 16-bit mono samples as a FLAC file; empty for no samples."""
+    # Imported on use: only the worker that stores answers needs it.
     import soundfile
 
     if not pcm:
@@ -53,44 +54,44 @@ def to_lossless(pcm: bytes, rate: int) -> bytes:
 
 
 def _chunks(wav: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """(name, told size, first byte of the content) of each chunk; chunks are padded to even sizes."""
-    place = 12
-    while place + 8 <= len(wav):
-        name, size = struct.unpack_from("<4sI", wav, place)
-        yield name, size, place + 8
-        place += 8 + size + size % 2
+    """Yield (name, size in the header, offset of the content) of each chunk; chunks are padded to even sizes."""
+    offset = 12
+    while offset + 8 <= len(wav):
+        name, size = struct.unpack_from("<4sI", wav, offset)
+        yield name, size, offset + 8
+        offset += 8 + size + size % 2
 
 
 def _check_format(content: bytes, rate: int) -> None:
     if len(content) < 16:
         raise ValueError("a WAV file whose header is cut short")
-    tag, channels, told, bytes_a_second, block, bits = struct.unpack_from("<HHIIHH", content)
+    tag, channels, header_rate, bytes_a_second, block, bits = struct.unpack_from("<HHIIHH", content)
     if tag == EXTENSIBLE and len(content) >= 26:
         tag = struct.unpack_from("<H", content, 24)[0]
     if (tag, channels, bits, block) != (PCM, 1, 16, 2):
         raise ValueError(f"a WAV file of format {tag} with {channels} channels of {bits} bits, not 16-bit mono")
-    if told != rate or bytes_a_second != 2 * rate:
-        raise ValueError(f"a WAV file of {told} Hz and {bytes_a_second} bytes a second, not of the {rate} Hz asked for")
+    if header_rate != rate or bytes_a_second != 2 * rate:
+        raise ValueError(f"a WAV file of {header_rate} Hz and {bytes_a_second} bytes a second, not of the requested {rate} Hz")
 
 
 def _samples(wav: bytes, size: int, start: int) -> bytes:
-    there = len(wav) - start
-    if size in UNTOLD and not _ends_in_chunks(wav, start + size):
-        size = there
-    if size > there:
-        raise ValueError(f"a WAV file whose header tells of {size} bytes of samples, and {there} are there")
+    present = len(wav) - start
+    if size in STREAM_SIZES and not _ends_in_chunks(wav, start + size):
+        size = present
+    if size > present:
+        raise ValueError(f"a WAV file with {present} bytes of samples, fewer than the {size} of its header")
     if not _ends_in_chunks(wav, start + size + size % 2):
-        raise ValueError(f"a WAV file with {there} bytes of samples, and its header tells of {size}")
+        raise ValueError(f"a WAV file with {present} bytes of samples, more than the {size} of its header")
     if size % 2:
         raise ValueError("a WAV file that ends within a sample")
     return wav[start : start + size]
 
 
-def _ends_in_chunks(wav: bytes, place: int) -> bool:
-    """Whether whole chunks, or nothing, fill the file from there on (the last one's padding may be missing)."""
-    while place + 8 <= len(wav):
-        name, size = struct.unpack_from("<4sI", wav, place)
+def _ends_in_chunks(wav: bytes, offset: int) -> bool:
+    """Return whether complete chunks, or nothing, fill the file from ``offset`` (the last one's padding may be missing)."""
+    while offset + 8 <= len(wav):
+        name, size = struct.unpack_from("<4sI", wav, offset)
         if not (name.isascii() and name.decode("ascii").isprintable()):
             return False
-        place += 8 + size + size % 2
-    return place in (len(wav), len(wav) + 1)
+        offset += 8 + size + size % 2
+    return offset in (len(wav), len(wav) + 1)

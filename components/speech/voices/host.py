@@ -1,11 +1,11 @@
-"""The program that holds one engine: ``python -m components.speech.voices.host ENGINE PARENT``.
+"""The program that runs one engine: ``python -m components.speech.voices.host ENGINE PARENT``.
 
 It loads the engine once, then answers requests (``frames``) from standard input on standard output until that closes.
-An answer is a function of the text, whatever was spoken before. Where an engine cannot promise that by itself
-(``Engine.carries_on``), each text is spoken by a fork of what was just loaded, which is gone with the answer: the noise it
-draws and the phases it carries on begin anew each time. When such a fork crashes, the host dies of the same cause.
+An answer is a function of the text, independent of earlier texts. For an engine that keeps state (``Engine.carries_on``),
+each text is spoken in a fork of the freshly loaded engine, which ends with the answer. When such a fork crashes, the host
+dies of the same signal.
 
-Engines under the GPL run here, in a program of their own that hears text and answers with sound, and nowhere else.
+Engines under the GPL run only here, in a program of their own that receives text and returns audio.
 """
 
 from __future__ import annotations
@@ -19,66 +19,65 @@ from importlib import import_module
 
 from components.execution.process import die_with_parent
 from components.speech.voices.engines import ENGINES, Engine
-from components.speech.voices.frames import FAILED, HEAD, READY, frame, read_asked, spoken
+from components.speech.voices.frames import FAILED, HEAD, READY, decode_request, encode_speech, frame
 
 
 def main(engine: str, parent: int) -> int:
-    """Answer until nobody asks any more; returns the exit code."""
+    """Answer requests until the pipe closes; return the exit code."""
     die_with_parent(parent)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     requests, answers = _pipes()
     try:
-        import_module("numpy")  # here, not in each fork
-        speaking = _made(engine)
+        loaded = _load(engine)
     except Exception as error:
         _write(answers, frame(FAILED, _line(error)))
         return 1
     _write(answers, frame(READY))
     gc.collect()
-    gc.freeze()  # what is loaded stays, and a fork need not copy it to count it
+    gc.freeze()  # forks then share the loaded objects: collection would copy their pages
     while (request := _read(requests)) is not None:
-        if not speaking.carries_on:
-            _write(answers, _spoken(speaking, request))
-        elif (code := _in_fork(speaking, request, answers)) != 0:
+        if not loaded.carries_on:
+            _write(answers, _answer(loaded, request))
+        elif (code := _answer_in_fork(loaded, request, answers)) != 0:
             return code
     return 0
 
 
 def _pipes() -> tuple[int, int]:
-    """The two pipes, moved out of the engine's way: what it prints goes to standard error, what it reads is nothing."""
+    """Return the two pipes on other descriptors: the engine's own prints go to standard error, and its reads are empty."""
     requests, answers = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     os.dup2(2, 1)
     return requests, answers
 
 
-def _made(engine: str) -> Engine:
-    """An engine of ours by name, or one of another module as ``module:class``."""
+def _load(engine: str) -> Engine:
+    """Return the engine of that name, or one of another module as ``module:class``."""
     if engine in ENGINES:
         return ENGINES[engine]()
     module, _, name = engine.partition(":")
-    made: Engine = getattr(import_module(module), name)()
-    return made
+    loaded: Engine = getattr(import_module(module), name)()
+    return loaded
 
 
-def _spoken(engine: Engine, request: bytes) -> bytes:
-    """The answer, as it is written."""
+def _answer(engine: Engine, request: bytes) -> bytes:
+    """Return the frame that answers a request."""
     try:
-        speaker, text = read_asked(request)
-        return spoken(*engine.say(text, speaker))
+        speaker, text = decode_request(request)
+        return encode_speech(*engine.say(text, speaker))
     except Exception as error:
         return frame(FAILED, _line(error))
 
 
-def _in_fork(engine: Engine, request: bytes, answers: int) -> int:
-    """Answer from a fork; returns its exit code, or dies of the signal it died of."""
+def _answer_in_fork(engine: Engine, request: bytes, answers: int) -> int:
+    """Answer from a fork; return its exit code, or die of the signal that killed it."""
     host = os.getpid()
     child = os.fork()
     if not child:
         die_with_parent(host)
-        _write(answers, _spoken(engine, request))
+        _write(answers, _answer(engine, request))
         os._exit(0)
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status):
@@ -87,8 +86,8 @@ def _in_fork(engine: Engine, request: bytes, answers: int) -> int:
 
 
 def _line(error: BaseException) -> bytes:
-    told = " ".join(str(error).split())[:300]
-    return (f"{type(error).__name__}: {told}" if told else type(error).__name__).encode(errors="replace")
+    message = " ".join(str(error).split())[:300]
+    return (f"{type(error).__name__}: {message}" if message else type(error).__name__).encode(errors="replace")
 
 
 def _die_of(number: int) -> None:

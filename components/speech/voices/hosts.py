@@ -1,7 +1,7 @@
-"""The engines' hosts as seen by the process that has them speak: started when first needed, kept, replaced when they fail.
+"""Starts, keeps and replaces the host processes of engines.
 
-A process has one host an engine (``host``), and a fork of the process starts its own. A host that does not answer in
-time is killed, and one that is gone is replaced; the text it was at is tried once more in a new one.
+A process has one host per engine (``host``); a fork of the process starts its own. A host that does not answer in time is
+killed, and a lost host is replaced; its text is tried once more in the new one.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from components.speech.voices import host
-from components.speech.voices.exchange import Exchange, TooLate
+from components.speech.voices.exchange import DeadlineExceeded, Exchange
 from components.speech.voices.failures import CRASH, ERROR, HANG, EngineDown
-from components.speech.voices.frames import FAILED, READY, asked, read_spoken
+from components.speech.voices.frames import FAILED, READY, decode_speech, encode_request
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
 START_SECONDS = 180.0
-"""How long an engine may load; the slowest takes 2 s of processor time."""
+"""Time limit for loading an engine; the slowest takes 2 s of processor time."""
 SECONDS, SECONDS_PER_CHARACTER = 30.0, 0.1
-"""How long a text may take: a hundred times what the slowest engine needs, so that a busy machine fails nothing."""
+"""Time limit per text: a hundred times what the slowest engine needs, for busy machines."""
 GIVE_UP = 8
-"""So many texts in a row that an engine hangs, crashes or errs at, and it is the engine that is broken."""
-MOST_SAID = 1 << 20
-"""Bytes of a host's standard error before it is emptied."""
+"""Failed texts in a row after which the engine counts as broken."""
+MAX_STDERR_BYTES = 1 << 20
+"""Size of a host's standard error at which it is truncated."""
 HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""A host gets its memory in large pieces (glibc 2.35 and later; others do not know it). espeak, which forks for each text, then
-takes 3 to 5 % less processor time; piper, which no longer forks, up to 3 %. A host holds 1 to 6 MB more."""
+"""Large memory pages for hosts (glibc 2.35 and later). espeak, which forks for each text, takes 3 to 5 % less processor time,
+piper up to 3 %; a host holds 1 to 6 MB more."""
 Result = TypeVar("Result")
 
 
 class Failed(Exception):
-    """One text failed, twice if the host was lost over it."""
+    """One text failed, twice if its host was lost."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(reason, detail)
         self.reason, self.detail = reason, detail
 
 
-class _Lost(Failed):
-    """The host is gone, by itself or by our hand."""
+class _HostLost(Failed):
+    """The host has crashed, or was killed after its time limit."""
 
 
 class Host:
@@ -58,25 +58,25 @@ class Host:
 
     Args:
         engine: a name of ``engines.ENGINES``, or another class as ``module:class``.
-        start_seconds: how long it may load.
+        start_seconds: time limit for loading.
 
     Raises:
-        EngineDown: the engine cannot be loaded; the message says what it said.
+        EngineDown: the engine cannot be loaded; the message contains its last line of standard error.
     """
 
     def __init__(self, engine: str, start_seconds: float = START_SECONDS) -> None:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the host
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the host
         root = str(Path(__file__).resolve().parents[3])
         paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-        self._process = _in_lasting_thread(
+        self._process = _in_permanent_thread(
             partial(
                 subprocess.Popen,
                 [sys.executable, "-P", "-m", host.__name__, engine, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._stderr,
                 bufsize=0,
-                # The host runs this code, and its numeric libraries one thread.
+                # The host imports this source tree, and its numeric libraries use one thread.
                 env={**HUGE_PAGES, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"},
                 start_new_session=True,
             )
@@ -86,77 +86,77 @@ class Host:
         try:
             kind, payload = self._answer(b"", start_seconds)
         except Failed as failed:
-            told = self.last_words()
+            line = self.last_error_line()
             self.close()
-            raise EngineDown(f"it {failed.detail}" + (f" ({told})" if told else "")) from None
+            raise EngineDown(f"it {failed.detail}" + (f" ({line})" if line else "")) from None
         if kind != READY:
             self.close()
             raise EngineDown(payload.decode(errors="replace"))
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The host's process id."""
         return self._process.pid
 
     def say(self, speaker: str, text: str, seconds: float) -> tuple[Samples, int]:
-        """Float32 samples in -1..1 and their rate in Hz.
+        """Return float32 samples in -1..1 and their rate in Hz.
 
         Raises:
-            Failed: of reason error when the engine refuses; hang or crash when the host is lost.
+            Failed: reason error when the engine raises an error; hang or crash when the host is lost.
         """
-        kind, payload = self._answer(asked(speaker, text), seconds)
-        if os.fstat(self._said.fileno()).st_size > MOST_SAID:
-            os.ftruncate(self._said.fileno(), 0)
+        kind, payload = self._answer(encode_request(speaker, text), seconds)
+        if os.fstat(self._stderr.fileno()).st_size > MAX_STDERR_BYTES:
+            os.ftruncate(self._stderr.fileno(), 0)
         if kind == FAILED:
             raise Failed(ERROR, payload.decode(errors="replace"))
-        return read_spoken(kind, payload)
+        return decode_speech(kind, payload)
 
     def _answer(self, request: bytes, seconds: float) -> tuple[bytes, bytes]:
         try:
             return self._exchange.ask(request, seconds)
-        except TooLate:
-            raise _Lost(HANG, f"gave no answer in {seconds:g} s") from None
+        except DeadlineExceeded:
+            raise _HostLost(HANG, f"gave no answer in {seconds:g} s") from None
         except EOFError:
-            raise _Lost(CRASH, self._fate()) from None
+            raise _HostLost(CRASH, self._exit_reason()) from None
 
-    def _fate(self) -> str:
+    def _exit_reason(self) -> str:
         try:
             code = self._process.wait(timeout=10.0)
         except subprocess.TimeoutExpired:
             return "closed its pipes"
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
-    def last_words(self) -> str:
-        """The last line on its standard error."""
-        size = os.fstat(self._said.fileno()).st_size
-        lines = os.pread(self._said.fileno(), 4096, max(0, size - 4096)).decode(errors="replace").split("\n")
+    def last_error_line(self) -> str:
+        """Return the last line of the host's standard error."""
+        size = os.fstat(self._stderr.fileno()).st_size
+        lines = os.pread(self._stderr.fileno(), 4096, max(0, size - 4096)).decode(errors="replace").split("\n")
         return next((line.strip()[-300:] for line in reversed(lines) if line.strip()), "")
 
     def close(self) -> None:
-        """End it, and all it started."""
+        """Kill the host and its children."""
         if self._process.returncode is None:
             try:
                 os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # gone already, or not its group's leader yet
+            except (ProcessLookupError, PermissionError):  # ended already, or not yet leader of its group
                 self._process.kill()
             self._process.wait()
         self.forget()
 
     def forget(self) -> None:
-        """Let go of it without ending it: in a fork, where it is the parent's."""
+        """Close the pipes without killing the host: in a fork it belongs to the parent."""
         self._process.returncode = self._process.returncode or 0
-        for pipe in (self._process.stdin, self._process.stdout, self._said):
+        for pipe in (self._process.stdin, self._process.stdout, self._stderr):
             if pipe is not None:
                 pipe.close()
 
 
-class CacheServer:
-    """Keeps one engine's host: starts it, and another when it is lost.
+class HostSupervisor:
+    """Starts the host of one engine, and replaces it when it is lost.
 
     Args:
-        engine: as of :class:`Host`.
-        seconds, seconds_per_character: how long a text may take.
-        give_up: so many failures in a row end it.
+        engine: see :class:`Host`.
+        seconds, seconds_per_character: time limit per text.
+        give_up: failures in a row after which :class:`EngineDown` is raised.
     """
 
     def __init__(
@@ -169,21 +169,21 @@ class CacheServer:
     ) -> None:
         self.engine = engine
         self.host: Host | None = None
-        """None before the first text, and while none runs."""
+        """None while no host runs."""
         self._seconds, self._seconds_per_character, self._give_up = seconds, seconds_per_character, give_up
         self._failures = 0
         self._lock = threading.Lock()
 
     def say(self, speaker: str, text: str) -> tuple[Samples, int]:
-        """Float32 samples in -1..1 and their rate in Hz.
+        """Return float32 samples in -1..1 and their rate in Hz.
 
         Raises:
-            Failed: this text failed; the next may not.
+            Failed: this text failed; others may succeed.
             EngineDown: the engine cannot be started, or has failed ``give_up`` texts in a row.
         """
         with self._lock:
             try:
-                answer = self._twice(speaker, text)
+                answer = self._say_with_retry(speaker, text)
             except Failed as failed:
                 self._failures += 1
                 if self._failures < self._give_up:
@@ -192,51 +192,51 @@ class CacheServer:
             self._failures = 0
             return answer
 
-    def _twice(self, speaker: str, text: str) -> tuple[Samples, int]:
+    def _say_with_retry(self, speaker: str, text: str) -> tuple[Samples, int]:
         try:
-            return self._once(speaker, text)
-        except _Lost:
-            return self._once(speaker, text)
+            return self._say_once(speaker, text)
+        except _HostLost:
+            return self._say_once(speaker, text)
 
-    def _once(self, speaker: str, text: str) -> tuple[Samples, int]:
+    def _say_once(self, speaker: str, text: str) -> tuple[Samples, int]:
         if self.host is None:
             self.host = Host(self.engine)
         try:
             return self.host.say(speaker, text, self._seconds + self._seconds_per_character * len(text))
         except Failed as failed:
-            if isinstance(failed, _Lost):
+            if isinstance(failed, _HostLost):
                 self.close()
             raise
-        except BaseException:  # Ctrl-C in between: the next answer would be this one's
+        except BaseException:  # after Ctrl-C the pending answer would be taken for the next one's
             self.close()
             raise
 
     def close(self) -> None:
-        """End the host, if there is one."""
+        """Kill the host, if one runs."""
         if self.host is not None:
             self.host.close()
             self.host = None
 
 
-_keepers: dict[str, CacheServer] = {}
+_supervisors: dict[str, HostSupervisor] = {}
 
 
-def keeper(engine: str) -> CacheServer:
-    """This process's keeper of that engine."""
-    return _keepers.setdefault(engine, CacheServer(engine))
+def supervisor(engine: str) -> HostSupervisor:
+    """Return this process's supervisor of an engine."""
+    return _supervisors.setdefault(engine, HostSupervisor(engine))
 
 
 def close_all() -> None:
-    """End this process's hosts; what speaks next starts new ones."""
-    for each in _keepers.values():
+    """Kill this process's hosts; the next text starts new ones."""
+    for each in _supervisors.values():
         each.close()
 
 
 _starter: ThreadPoolExecutor | None = None
 
 
-def _in_lasting_thread(start: Callable[[], Result]) -> Result:
-    """Start a child where its parent thread lasts: the kernel ends it with the thread, not the process, that started it."""
+def _in_permanent_thread(start: Callable[[], Result]) -> Result:
+    """Start a child from a permanent thread: the kernel's parent-death signal follows the thread, not the process."""
     global _starter
     if threading.current_thread() is threading.main_thread():
         return start()
@@ -245,13 +245,13 @@ def _in_lasting_thread(start: Callable[[], Result]) -> Result:
 
 
 def _after_fork() -> None:
-    """In a fork the hosts are the parent's, and so are its threads."""
+    """Drop the parent's hosts and threads in a fork."""
     global _starter
     _starter = None
-    for each in _keepers.values():
+    for each in _supervisors.values():
         if each.host is not None:
             each.host.forget()
-    _keepers.clear()
+    _supervisors.clear()
 
 
 atexit.register(close_all)

@@ -1,7 +1,7 @@
-"""Shared libraries of Debian packages: those fetched under ``data/packages``, else the system's own, of one version.
+"""Shared libraries of Debian packages: those fetched under ``data/packages``, else the system's, of one version.
 
-A fetched package is unpacked and not installed, so the libraries it needs are loaded before it, by path: the loader then
-takes what is there. Only the host of an engine loads anything (``host``); any process may look.
+A fetched package is unpacked, not installed, so the libraries it needs are loaded first, by path. Only an engine's host
+loads libraries (``host``); any process may look for them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
+from components.core.errors import HearsightError
+from components.core.graph import find_root
+
 UNPACKED = Path("data/packages/unpacked")
 """Where ``hearsight data --voices`` puts packages, under the project's root."""
 SYSTEM = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 
 
-def found(package: str, name: str) -> Path | None:
-    """The file ``name`` of a package's library folder, or None."""
+def find_library(package: str, name: str) -> Path | None:
+    """Return the file ``name`` of a package's library folder, or None where it is not available."""
     for root in _roots():
         for path in sorted((root / UNPACKED / package / "usr/lib").glob(f"*/{name}")):
             return path
@@ -26,27 +29,24 @@ def found(package: str, name: str) -> Path | None:
 
 
 def _roots() -> list[Path]:
-    from components.core.errors import HearsightError
-    from components.core.graph import find_root
-
-    beside_the_code = Path(__file__).resolve().parents[3]
+    source_root = Path(__file__).resolve().parents[3]
     try:
-        return [find_root(), beside_the_code]
+        return [find_root(), source_root]
     except HearsightError:
-        return [beside_the_code]
+        return [source_root]
 
 
-def loaded(package: str, name: str) -> ctypes.CDLL:
-    """The library, loaded so that those loaded later find its symbols; raises OSError when it is nowhere or does not load."""
-    path = found(package, name)
+def load_library(package: str, name: str) -> ctypes.CDLL:
+    """Return a library, loaded with global symbols; raise OSError when it is missing or does not load."""
+    path = find_library(package, name)
     if path is None:
-        raise OSError(f"{name} of the package {package} is not there")
+        raise OSError(f"{name} of the package {package} is missing")
     return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
-def need(package: str, name: str) -> None:
-    """See that a library which others need is loaded: the system's if it has one, else the package's."""
+def require_library(package: str, name: str) -> None:
+    """Load a library that others depend on: the system's if there is one, else the package's."""
     try:
         ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
     except OSError:
-        loaded(package, name)
+        load_library(package, name)

@@ -113,12 +113,12 @@ def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterato
     Raises:
         ValueError: a member holds features.
     """
-    from components.vision.training_pictures import open_picture, plain
+    from components.vision.training_pictures import open_picture, whole_view
 
     for name in media:
         if name.endswith(".npy"):
             raise ValueError(f"{name} holds features, and it takes pictures: prepare the set with an encoder that is not frozen")
-        yield plain(open_picture(test.read_media(name), side, name), side)
+        yield whole_view(open_picture(test.read_media(name), side, name), side)
 
 
 def caption_pictures(folder: Path, seen: Iterable[Features | Pixels], beam: int, length_power: float) -> list[str]:

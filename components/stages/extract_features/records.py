@@ -95,7 +95,7 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
     return members
 
 
-def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], sight: ViewSpec) -> dict[str, bytes]:
+def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec) -> dict[str, bytes]:
     """sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as a file of an array."""
     import numpy as np
 
@@ -104,7 +104,7 @@ def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], si
 
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = find_root() / encoder.weights if encoder.weights else None
-    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], sight)
+    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec)
     payloads = {
         feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))
         for sha, count in views.items()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.execution.stage import ShardOut, Stage, Task
-from components.google.cost import counted
-from components.providers.registry import ProviderParams, choose, plan_for, record_choice
+from components.google.cost import record_usage
+from components.providers.registry import ProviderParams, make_providers, plan_for, record_choice
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +84,7 @@ class Params(Settings):
 def run(stage: Stage) -> None:
     """Filter each shard of candidates."""
     plan = plan_for(stage.root, stage.params.providers, stage.params.language)
-    with counted(stage, plan):
+    with record_usage(stage, plan):
         refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
     record_choice(stage, plan)
     stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
@@ -104,7 +104,7 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
     lists = load_boilerplate(params.language)
     rows = {row["key"]: row for row in table.to_pylist()}
     subjects = subjects_of(rows, params)
-    learn = Learning(rows, task, choose(task.shared, task.work))
+    learn = Learning(rows, task, make_providers(task.shared, task.work))
     failed = failures(subjects, learn, params)
     failed |= {key: ("unanswered", Finding(False, why, "an answer")) for key, why in learn.refused.items()}
 

@@ -9,7 +9,7 @@ from typing import Any
 from components.core.digests import sha256_bytes
 from components.core.result_cache import Annotator
 from components.execution.stage import Task
-from components.providers.registry import Chosen
+from components.providers.registry import Providers
 from components.stages.filter.rules import Subject
 
 
@@ -20,7 +20,7 @@ class Learning:
     rows: Mapping[str, Mapping[str, Any]]
     """The records by key."""
     task: Task
-    providers: Chosen
+    providers: Providers
     refused: dict[str, str] = field(default_factory=dict)
     """Key → why a provider would not answer; such a candidate cannot be judged."""
 

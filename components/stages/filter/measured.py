@@ -23,7 +23,7 @@ from components.core.result_cache import ResultCache
 from components.core.rule_values import RuleValue
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
-from components.providers.registry import choose, plan_for
+from components.providers.registry import make_providers, plan_for
 from components.stages.filter import Params, subjects_of
 from components.stages.filter.annotation import Learning
 from components.stages.filter.cascade import GROUPS
@@ -53,7 +53,7 @@ def measured(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str, list[
     params = _settings_of_run(graph, dataset)
     plan = plan_for(graph.root, params.providers, params.language)
     task = Task(params, plan, ResultCache(graph.root / ".hearsight" / "annotations"), inputs, graph.root / ".hearsight", dataset)
-    learning, subjects = Learning(rows, task, choose(plan)), subjects_of(rows, params)
+    learning, subjects = Learning(rows, task, make_providers(plan)), subjects_of(rows, params)
     found: dict[str, list[RuleValue]] = {key: [] for key in rows}
     for group, rules in GROUPS.items():
         lacking = _learn(learning, group, subjects)

@@ -3,7 +3,7 @@
 Words meet by stem. A label of several words meets the text by its head, the last word ("fire engine" → "engine"), or
 by the word before its "of" ("hen of the woods" → "hen"): its modifiers alone show nothing ("sea lion" is no sea).
 The paper's classifier has 10^5 labels, ours 1000 classes: a noun also meets the picture when the classifier is sure
-enough of a specific hypernym of it (``providers/vision_labels.seen_kinds``). People stay unseen: ImageNet has none.
+enough of a specific hypernym of it (``vision.labels.match_hypernyms``). People stay unseen: ImageNet has none.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from components.core.params import Settings
-from components.google.cost import counted
+from components.google.cost import record_usage
 from components.knowledge.setup import KnowledgeSettings
 from components.providers.registry import plan_of
 
@@ -49,7 +49,7 @@ def run(stage: Stage) -> None:
     shards = stage.inputs["input"].shards
     rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
     plan = plan_of(stage.root, stage.inputs["input"])
-    with counted(stage, plan):
+    with record_usage(stage, plan):
         shared = prepare_knowledge(stage, rewriting, plan)
         captions = stage.map(rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
     entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)

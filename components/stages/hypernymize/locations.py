@@ -74,7 +74,7 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
     for entity in sentence.entities:
         if entity.kind not in ("ORG", "FAC", "LOC", "EVENT", "PRODUCT") or not sentence.living(entity):
             continue
-        known = knowledge.known(sentence.text_of(entity.start, entity.end), entity.kind)
+        known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
         lead = leaders(sentence, entity.start)
         if entity.kind == "EVENT" and lead and sentence.words[lead[0]].text.lower() == "during":
             continue  # "during the event" tells something

@@ -96,16 +96,16 @@ def question_shard(table: pa.Table, task: Task) -> ShardOut:
     import pyarrow as pa
 
     from components.core.ledger import ledger_table
-    from components.knowledge.setup import listening_cascade
+    from components.knowledge.setup import recording_cascade
     from components.language.wordnet import load_wordnet
     from components.stages.hypernymize.shard_rewriting import rewrite_shard
 
     shared = task.shared
-    cascade, ear = listening_cascade(
+    cascade, ear = recording_cascade(
         shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, _root(task)
     )
     rewrite_shard(table, task, cascade)
-    rows = [each._asdict() for each in sorted(ear.heard)]
+    rows = [each._asdict() for each in sorted(ear.questions)]
     return ShardOut(
         pa.Table.from_pylist(rows, schema=pa.schema([("name", pa.string()), ("kind", pa.string())])), ledger_table([])
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from components.knowledge.cascade import Knowledge, Known
+from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.language.words import article, plural
 from components.stages.hypernymize.sentence import Entity, Sentence
@@ -41,7 +41,7 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             sentence.strike(apposed)
             changed.append(f"{name} is the {sentence.words[entity.start - 1].text} before it")
             continue
-        known = Known("team", "the name's form") if _is_team(sentence, entity) else knowledge.known(name, entity.kind)
+        known = HypernymAnswer("team", "the name's form") if _is_team(sentence, entity) else knowledge.lookup(name, entity.kind)
         if known is None:
             continue
         hypernym = known.word

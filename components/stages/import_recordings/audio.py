@@ -15,7 +15,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.execution.shard_worker import ShardOut, Task
 from components.speech.audio.files import from_flac, read_sound, to_flac
 from components.speech.audio.measures import is_silent, measure
-from components.speech.audio.trim import trim
+from components.speech.audio.trim import trim_silence
 from components.stages.import_recordings.joining import OF_RECORD, project_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Hearing:
         """Cut and pack one recording."""
         if is_silent(payload):
             return b""
-        samples = trim(payload) if self.trimmed else payload
+        samples = trim_silence(payload) if self.trimmed else payload
         return to_flac(samples)
 
 

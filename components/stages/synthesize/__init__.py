@@ -2,7 +2,7 @@
 
 In: SPLIT records. Out: UTTERANCE records with 16 kHz FLAC in the media shards, and ``draws.json``, what was drawn from.
 The ledger has one row a record: one with nothing spoken is dropped by ``no_voice`` (no voice speaks its language), by the
-rule that its text breaks (``speakable``), or by ``engine``. Three steps: planning (what to say, and how), speaking (in pieces,
+rule that its text breaks (``text_normalization``), or by ``engine``. Three steps: planning (what to say, and how), speaking (in pieces,
 into the annotations: nothing is spoken twice) and packing. Not in scope: human speech, recognition checks, noise.
 """
 
@@ -53,7 +53,7 @@ def run(stage: Stage) -> None:
     import json
 
     from components.core.digests import digest_value
-    from components.google.cost import counted
+    from components.google.cost import record_usage
     from components.speech.voices.paid import plan_for
     from components.stages.synthesize.packing import pack_shard, with_failures
     from components.stages.synthesize.planning import plan_shard
@@ -71,7 +71,7 @@ def run(stage: Stage) -> None:
     )
     names = [name for of_language in voices.values() for name in of_language]
     google = plan_for(stage.root, names)
-    with counted(stage, google):
+    with record_usage(stage, google):
         failed = speak_missing(stage, planned, google)
     whole = with_failures(planned, failed, stage.work / "failed")
     stage.map(pack_shard, whole, step="pack", params={"google_shapes": params.google_shapes}, shared=voices, conserve=False)

@@ -32,20 +32,20 @@ def speech_of(voice: str, shaped_there: bool) -> Speech:
 
 def buy(rows: Sequence[Mapping[str, Any]], task: Task) -> dict[str, bytes | str]:
     """The service's stored answer, or why it is not asked, for the rows of paid voices by their digest."""
-    from components.speech.voices.google_speech import raw_key, unaskable
-    from components.speech.voices.paid import google_speech, wish
+    from components.speech.voices.google_speech import answer_key, exceeded_limit
+    from components.speech.voices.paid import google_speech, speech_request
 
     plan, shaped_there = task.shared["google"], task.shared["shaped_there"]
     wishes = {
-        row["digest"]: wish(
+        row["digest"]: speech_request(
             row["spoken"], row["voice"], rate=row["rate"], pitch=row["pitch"], gain=row["gain"], shaped_there=shaped_there
         )
         for row in rows
         if voice_named(row["voice"]).paid
     }
-    asked = {raw_key(each): each for each in wishes.values() if not unaskable(each)}
+    asked = {answer_key(each): each for each in wishes.values() if not exceeded_limit(each)}
     stored = task.annotations.annotate(google_speech(plan, task.work), asked) if asked else {}
-    return {digest: unaskable(each) or stored[raw_key(each)] for digest, each in wishes.items()}
+    return {digest: exceeded_limit(each) or stored[answer_key(each)] for digest, each in wishes.items()}
 
 
 def bought_speech(voice: str, answers: Mapping[tuple[str, Prosody], bytes | str], shaped_there: bool) -> Speech:
@@ -53,12 +53,12 @@ def bought_speech(voice: str, answers: Mapping[tuple[str, Prosody], bytes | str]
 
     def say(text: str, manner: Prosody) -> Samples:
         from components.speech.audio.measures import measure
-        from components.speech.voices.paid import SILENCE, heard
+        from components.speech.voices.paid import SILENCE, read_answer
 
         answer = answers[text, manner]
         if isinstance(answer, str):
             raise EngineFailure(voice, REFUSED, answer)
-        found = heard(answer)
+        found = read_answer(answer)
         if found.refusal:
             raise EngineFailure(voice, SILENT if found.refusal == SILENCE else REFUSED, found.refusal)
         if shaped_there:

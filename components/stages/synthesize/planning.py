@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from components.execution.stage import ShardOut, Task
-    from components.speech.text_normalization import Spoken, Unspeakable
+    from components.speech.text_normalization import NormalisedText, RejectedText
     from components.stages.synthesize.prosody import Prosody
 
 PLANNED = pa.schema(
@@ -34,7 +34,7 @@ COPIED = ("caption", "language", "split", "group", "image_sha256")
 
 def plans(
     records: Iterable[Mapping[str, Any]], voices: Mapping[str, Collection[str]], params: Mapping[str, Any]
-) -> Iterator[tuple[Mapping[str, Any], Spoken | Unspeakable | None, list[Prosody]]]:
+) -> Iterator[tuple[Mapping[str, Any], NormalisedText | RejectedText | None, list[Prosody]]]:
     """Each SPLIT record, what is said of its caption, and the manner of each of its utterances.
 
     Args:
@@ -44,14 +44,18 @@ def plans(
     Yields:
         None in the place of what is said where no voice speaks the record's language; no manners where nothing is said.
     """
-    from components.speech.text_normalization import Spoken, speakable
+    from components.speech.text_normalization import NormalisedText, normalise_for_speech
     from components.stages.synthesize.prosody import manner_of
 
     seed, spread = params["seed"], {name: params[name] for name in ("rate_sd", "pitch_sd", "gain_sd")}
     for record in records:
         key, names = record["key"], list(voices.get(record["language"], ()))
-        said = speakable(record["caption"], record["language"], max_characters=params["max_characters"]) if names else None
-        numbers = range(params["utterances"] if isinstance(said, Spoken) else 0)
+        said = (
+            normalise_for_speech(record["caption"], record["language"], max_characters=params["max_characters"])
+            if names
+            else None
+        )
+        numbers = range(params["utterances"] if isinstance(said, NormalisedText) else 0)
         yield record, said, [manner_of(seed, key, number, voices=names, **spread) for number in numbers]
 
 
@@ -59,11 +63,11 @@ def plan_shard(table: pa.Table, task: Task) -> ShardOut:
     """SPLIT records → planned utterances, and a ledger row a record.
 
     ``task.shared["voices"]`` holds language → voice → model; a record whose language has none is dropped by
-    ``no_voice``, one whose caption cannot be said by the rule that ``speakable`` names.
+    ``no_voice``, one whose caption cannot be said by the rule that ``normalise_for_speech`` names.
     """
     from components.core.ledger import dropped, kept, ledger_table
     from components.execution.shard_worker import ShardOut
-    from components.speech.text_normalization import Unspeakable
+    from components.speech.text_normalization import RejectedText
     from components.stages.synthesize.prosody import utterance_digest
 
     voices = task.shared["voices"]
@@ -74,7 +78,7 @@ def plan_shard(table: pa.Table, task: Task) -> ShardOut:
         if said is None:
             ledger.append(dropped(key, "no_voice", record["language"], sorted(voices)))
             continue
-        if isinstance(said, Unspeakable):
+        if isinstance(said, RejectedText):
             ledger.append(dropped(key, said.rule, said.value, said.threshold))
             continue
         ledger.append(kept(key))

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from components.speech.audio.files import as_16_bit, to_flac
+from components.speech.audio.files import to_flac, to_int16
 from components.speech.audio.measures import Measures, measure
-from components.speech.audio.shaping import fit, shape
-from components.speech.audio.trim import trim
+from components.speech.audio.shaping import change_prosody, fit_peak
+from components.speech.audio.trim import trim_silence
 from components.speech.voices.catalogue import voice_named
 from components.speech.voices.failures import SILENT, EngineFailure
 from components.speech.voices.speaking import speak
@@ -77,22 +77,22 @@ class Speech:
         """Speak, shape, measure and pack one utterance; raises Unspoken when the engine fails."""
         text, manner = payload
         try:
-            own = trim(self.say(text, manner))
+            own = trim_silence(self.say(text, manner))
         except EngineFailure as failure:
             # Saying nothing is a property of the text, and kept like a sound.
             if failure.reason == SILENT:
                 return b""
             raise Unspoken(utterance_digest(text, manner), failure.reason) from failure
-        # Of what cannot be heard ``trim`` leaves nothing, and of nothing else.
+        # Of what cannot be heard ``trim_silence`` leaves nothing, and of nothing else.
         if not len(own):
             return b""
         if self.shaped_there:
             return _packed(own, 0.0)
         # Trimmed before, as silence need not be shaped, and after, as what was faint beside the loudest frame may be silence now.
-        shaped = trim(shape(own, rate=manner.rate, pitch=manner.pitch, gain=manner.gain))
+        shaped = trim_silence(change_prosody(own, rate=manner.rate, pitch=manner.pitch, gain=manner.gain))
         if not len(shaped):
             return b""
-        samples, turned = fit(shaped)
+        samples, turned = fit_peak(shaped)
         return _packed(samples, turned)
 
 
@@ -100,5 +100,5 @@ def _packed(samples: Samples, turned: float) -> bytes:
     """What is measured is what is stored, and nothing is decoded for it."""
     import numpy as np
 
-    stored = as_16_bit(samples)
+    stored = to_int16(samples)
     return Clip(measure(stored * np.float32(1 / 32768)), turned, to_flac(stored)).pack()

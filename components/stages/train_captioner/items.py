@@ -12,7 +12,7 @@ from torch import Tensor
 
 from components.core.seeded_rng import seeded_rng
 from components.training.members import Members
-from components.vision.training_pictures import distorted, open_picture, plain
+from components.vision.training_pictures import open_picture, random_view, whole_view
 
 
 class Batch(NamedTuple):
@@ -128,5 +128,7 @@ class PictureItems(Items):
         found = np.empty((len(pairs), self.side, self.side, 3), dtype=np.uint8)
         for row, (epoch, item) in enumerate(pairs):
             picture = open_picture(self.members.read(int(self.picture[item])), self.side, self.key(item))
-            found[row] = distorted(picture, self.side, self.source(epoch, item)) if self.training else plain(picture, self.side)
+            found[row] = (
+                random_view(picture, self.side, self.source(epoch, item)) if self.training else whole_view(picture, self.side)
+            )
         return found.transpose(0, 3, 1, 2)

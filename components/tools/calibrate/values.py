@@ -36,7 +36,7 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     # Worker-side imports: pyarrow and the filter's models load in the workers only.
     import pyarrow as pa
 
-    from components.providers.registry import choose
+    from components.providers.registry import make_providers
     from components.stages.filter.annotation import Learning
     from components.stages.filter.boilerplate import load_boilerplate
     from components.stages.filter.cascade import TEXT_GROUPS, study, subject_of
@@ -46,7 +46,7 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     subjects = {key: subject_of(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
-    findings_by_key = study(subjects, Learning(rows, task, choose(task.shared, task.work)), task.params, TEXT_GROUPS)
+    findings_by_key = study(subjects, Learning(rows, task, make_providers(task.shared, task.work)), task.params, TEXT_GROUPS)
     measured = [
         {
             "text": subjects[key].text,

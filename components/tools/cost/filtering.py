@@ -18,10 +18,10 @@ from components.core.params import parse_settings, stage_params
 from components.core.result_cache import Annotator, ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
-from components.google.bill import Line, total
-from components.google.responses import NAMES
+from components.google.bill import CostLine, sum_lines
+from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
-from components.providers.registry import ProviderParams, choose, plan_for
+from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.stages.filter import Params, subjects_of
 from components.stages.filter.annotation import Learning
 from components.stages.filter.cascade import GROUPS
@@ -37,18 +37,18 @@ class Tally:
     missing: dict[str, dict[str, int]] = field(default_factory=dict)
     """Content → units that its answer costs, by feature."""
 
-    def lines(self, prices: Mapping[str, float]) -> Iterator[Line]:
+    def lines(self, prices: Mapping[str, float]) -> Iterator[CostLine]:
         """Yield one line per feature; the number of requests is in the first."""
         requests = -(-len(self.missing) // self.method.most)
         for feature in self.method.units("x"):
             units = sum(by_feature.get(feature, 0) for by_feature in self.missing.values())
             items = len(self.cached) + len(self.missing)
             usd = units * prices[feature] / 1000
-            yield Line(NAMES[self.method.service], feature, items, len(self.cached), requests, units, usd)
+            yield CostLine(SERVICE_NAMES[self.method.service], feature, items, len(self.cached), requests, units, usd)
             requests = 0
 
 
-def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> list[Line]:
+def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> list[CostLine]:
     """Return the most that a run of ``dataset``'s filter requests, one line per feature, and the total.
 
     Args:
@@ -71,15 +71,15 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
         raise HearsightError("is not there yet", where=inputs["input"].path, hint=f"run the crawl of '{dataset}' first")
     task = Task(params, plan, ResultCache(root / ".hearsight" / "annotations"), inputs, root / ".hearsight", dataset)
     if "asking" not in plan:
-        return [Line("embedded", "all", 0, 0, 0, 0, 0.0)]
+        return [CostLine("embedded", "all", 0, 0, 0, 0, 0.0)]
     tallies: dict[str, Tally] = {}
-    chosen = choose(plan)
+    chosen = make_providers(plan)
     for shard in inputs["input"].shards:
         rows = {row["key"]: row for row in shard.read().to_pylist()}
         _apply_rules(Learning(rows, task, chosen), subjects_of(rows, params), params, tallies)
     prices = google_params(root).prices.plain()
     lines = [line for name in sorted(tallies) for line in tallies[name].lines(prices)]
-    return [*lines, total(lines)]
+    return [*lines, sum_lines(lines)]
 
 
 def _apply_rules(learning: Learning, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:

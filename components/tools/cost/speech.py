@@ -14,17 +14,17 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.core.stage_output import StageOutput
-from components.google.bill import Line, total
-from components.speech.text_normalization import Spoken
-from components.speech.voices.bill import bill
+from components.google.bill import CostLine, sum_lines
+from components.speech.text_normalization import NormalisedText
+from components.speech.voices.bill import estimate_cost
 from components.speech.voices.catalogue import Voice, installed, voice_named
-from components.speech.voices.google_speech import Wish
-from components.speech.voices.paid import wish
+from components.speech.voices.google_speech import SpeechRequest
+from components.speech.voices.paid import speech_request
 from components.stages.synthesize import Params
 from components.stages.synthesize.planning import plans
 
 
-def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[Line]:
+def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[CostLine]:
     """Return what a run of ``dataset``'s synthesize requests, and the total.
 
     Args:
@@ -43,19 +43,19 @@ def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[Line]
     named = [voice_named(name) for name in voices or params.voices]
     drawn = [voice for voice in named if voice.paid or not voice.extra or installed(voice)]
     if not any(voice.paid for voice in drawn):
-        return [Line("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
+        return [CostLine("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
     records = (record for shard in source.shards for record in shard.read().to_pylist())
-    lines = [bill(root, _wishes(records, params, drawn))]
-    return [*lines, total(lines)]
+    lines = [estimate_cost(root, _wishes(records, params, drawn))]
+    return [*lines, sum_lines(lines)]
 
 
-def _wishes(records: Iterator[Mapping[str, Any]], params: Params, voices: Sequence[Voice]) -> Iterator[Wish]:
+def _wishes(records: Iterator[Mapping[str, Any]], params: Params, voices: Sequence[Voice]) -> Iterator[SpeechRequest]:
     by_language: dict[str, list[str]] = {}
     for voice in voices:
         by_language.setdefault(voice.language, []).append(voice.name)
     paid = {voice.name for voice in voices if voice.paid}
     for _, said, manners in plans(records, by_language, params.plain()):
         for manner in manners:
-            if isinstance(said, Spoken) and manner.voice in paid:
+            if isinstance(said, NormalisedText) and manner.voice in paid:
                 how = {"rate": manner.rate, "pitch": manner.pitch, "gain": manner.gain}
-                yield wish(said.text, manner.voice, **how, shaped_there=params.google_shapes)
+                yield speech_request(said.text, manner.voice, **how, shaped_there=params.google_shapes)

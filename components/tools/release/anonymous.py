@@ -12,6 +12,7 @@ import hmac
 import os
 from pathlib import Path
 
+from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
 
 KEY_VARIABLE = "HEARSIGHT_RELEASE_KEY"

@@ -21,7 +21,7 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.files import publish_json
 from components.core.graph import Graph
 from components.core.shards import read_table
-from components.speech.voices.paid import keys_of
+from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import PINNED, of_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import versions
@@ -77,7 +77,7 @@ class Content:
                 self.images.add(row["image_sha256"])
             if row.get("audio_sha256"):
                 self.audio.add(row["audio_sha256"])
-            self.bought.update(keys_of(row))
+            self.bought.update(cache_keys(row))
             if alt := row.get("alt"):
                 self.texts.update(sha256_bytes(text.encode()) for text in (*_cropped(alt), row.get("text") or alt))
 
@@ -107,7 +107,7 @@ def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content) 
             rows = file.read([name for name in UTTERANCE_COLUMNS if name in file.schema_arrow.names]).to_pylist()
             removed = [row for row in rows if row["record"] in known.keys]
             known.audio.update(row["audio_sha256"] for row in removed)
-            known.bought.update(key for row in removed for key in keys_of(row))
+            known.bought.update(key for row in removed for key in cache_keys(row))
     return known
 
 

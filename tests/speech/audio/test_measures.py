@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components.speech.audio import measures
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.measures import FRAME, LOWEST_DB, frame_power, is_silent, measure
-from components.speech.audio.trim import FADE, KEPT, _out_of_background, trim
+from components.speech.audio.trim import FADE, KEPT, _without_background, trim_silence
 from tests.speech.audio.speech import noise, spoken, vowel
 
 VOICES = ("hibari-heart", "nanotts-en-us")
@@ -56,7 +56,7 @@ def test_any_clip_has_measures_within_their_bounds(values: list[float], before: 
     assert found.seconds == len(own) / RATE_HZ and 0 <= found.clipped <= len(own)
     assert LOWEST_DB <= found.level <= max(found.peak, LOWEST_DB) + 1e-3 and np.isfinite([found.level, found.peak]).all()
     assert found.lead >= 0 and found.tail >= 0 and found.lead + found.tail <= found.seconds + 1e-9
-    assert not is_silent(own) or len(trim(own)) == 0
+    assert not is_silent(own) or len(trim_silence(own)) == 0
 
 
 HUM = (0.1 * np.sin(2 * np.pi * 50 * np.arange(RATE_HZ) / RATE_HZ + 1.0)).astype(np.float32)
@@ -69,7 +69,7 @@ CLICK = np.eye(1, RATE_HZ, 8000, dtype=np.float32)[0]
     ids=["empty", "zeros", "offset", "faint noise", "mains hum", "click", "hum and offset", "too short"],
 )
 def test_an_engines_silence_is_known_for_what_it_is(own: np.ndarray) -> None:
-    assert is_silent(own) and len(trim(own)) == 0
+    assert is_silent(own) and len(trim_silence(own)) == 0
 
 
 @pytest.mark.parametrize("voice", VOICES)
@@ -82,18 +82,18 @@ def test_speech_is_not_silent_even_30_db_down(voice: str) -> None:
 def test_trimming_leaves_at_most_the_bound_and_all_that_speaks(voice: str, text: str) -> None:
     own = spoken(voice, text)
     padded = np.concatenate([silence(0.7), own, silence(0.9)])
-    cut = trim(padded)
+    cut = trim_silence(padded)
     found = measure(cut)
     assert found.lead <= BOUND and found.tail <= BOUND
     # All of the energy is there, but for less than a 100,000th: what lies 50 dB down.
     assert np.square(cut, dtype=float).sum() > (1 - 1e-5) * np.square(padded, dtype=float).sum()
-    assert np.array_equal(trim(cut), cut) and abs(cut[0]) < 1e-3 and abs(cut[-1]) < 1e-3
+    assert np.array_equal(trim_silence(cut), cut) and abs(cut[0]) < 1e-3 and abs(cut[-1]) < 1e-3
 
 
 def test_a_quiet_fricative_at_either_end_is_kept() -> None:
     fricative = noise(0.15, 0.0005)  # 45 dB below the vowel.
     own = np.concatenate([silence(0.5), fricative, vowel(0.5), fricative, silence(0.5)])
-    cut = trim(own)
+    cut = trim_silence(own)
     assert len(cut) >= int((0.15 + 0.5 + 0.15) * RATE_HZ)
     assert measure(cut).lead <= BOUND and measure(cut).tail <= BOUND
 
@@ -101,14 +101,14 @@ def test_a_quiet_fricative_at_either_end_is_kept() -> None:
 def test_a_recordings_background_is_cut_with_the_silence() -> None:
     own = noise(3.0, 0.002)
     own[RATE_HZ : 2 * RATE_HZ] += vowel(1.0)
-    assert 1.0 <= len(trim(own)) / RATE_HZ <= 1.2
+    assert 1.0 <= len(trim_silence(own)) / RATE_HZ <= 1.2
 
 
 def test_a_clip_without_silence_stays_as_it_is_and_a_cut_is_faded() -> None:
     own = vowel()
-    assert trim(own) is own
+    assert trim_silence(own) is own
     offset = np.concatenate([np.full(RATE_HZ, 1e-4, np.float32), own, np.full(RATE_HZ, 1e-4, np.float32)])
-    cut = trim(offset)
+    cut = trim_silence(offset)
     assert len(cut) < len(offset) and abs(cut[0]) < 1e-6 and abs(cut[FADE]) == pytest.approx(1e-4)
 
 
@@ -125,14 +125,14 @@ def test_the_bound_holds_for_any_clip(parts: list[tuple[str, int, float]]) -> No
     for kind, length, decibels in parts:
         pieces.append(SOUNDS[kind][:length] * np.float32(10 ** (decibels / 20)))
     own = np.concatenate(pieces)
-    cut = trim(own)
+    cut = trim_silence(own)
     assert len(cut) <= len(own)
     if len(cut):
         found = measure(cut)
         assert found.lead <= BOUND and found.tail <= BOUND
         power = frame_power(own)
         # A background that is cut away counts in the level of the whole; silence does not.
-        if np.array_equal(_out_of_background(power), power):
+        if np.array_equal(_without_background(power), power):
             assert found.level == pytest.approx(measure(own).level, abs=3.0)
 
 
@@ -149,4 +149,4 @@ def test_listening_in_the_middle_first_never_changes_what_is_silent(parts: list[
         "offset": lambda count: np.full(count, 0.1),
     }
     own = np.concatenate([made[kind](count) for kind, count in parts]).astype(np.float32)
-    assert is_silent(own) == (measures._heard(own) < measures.HEARD_FRAMES)
+    assert is_silent(own) == (measures._audible_frames(own) < measures.HEARD_FRAMES)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.speech.audio.files import RATE_HZ
-from components.speech.audio.pitch import decimated, track
+from components.speech.audio.pitch import decimate, track_pitch
 from components.speech.audio.pitch_marks import pitch_marks
-from components.speech.audio.shaping import HEADROOM_DB, fit, shape
+from components.speech.audio.shaping import HEADROOM_DB, change_prosody, fit_peak
 from tests.speech.audio.speech import noise, pitch_of, spoken, vowel
 from tests.support import PROJECT
 
@@ -27,7 +27,7 @@ CORNERS = [(1.2, 2.0), (0.8, -2.0), (1.2, -2.0), (0.8, 2.0), (1.0, 2.0), (0.9, 0
 @pytest.mark.parametrize(("rate", "pitch"), CORNERS)
 def test_speech_gets_the_length_and_the_pitch_asked_for(voice: str, rate: float, pitch: float) -> None:
     own = spoken(voice, SAID)
-    said = shape(own, rate=rate, pitch=pitch, gain=0.0)
+    said = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
     assert len(said) == round(len(own) / rate)
     assert pitch_of(said) / pitch_of(own) == pytest.approx(2 ** (pitch / 12), rel=0.02)
 
@@ -35,9 +35,9 @@ def test_speech_gets_the_length_and_the_pitch_asked_for(voice: str, rate: float,
 @pytest.mark.parametrize("hertz", [80.0, 120.0, 220.0, 350.0])
 def test_low_and_high_voices_are_found_and_moved(hertz: float) -> None:
     own = vowel(1.0, hertz)
-    found = track(decimated(own))
+    found = track_pitch(decimate(own))
     assert np.mean(found > 0) > 0.9 and np.median(found[found > 0]) == pytest.approx(hertz, rel=0.02)
-    assert pitch_of(shape(own, rate=0.9, pitch=1.5, gain=0.0)) == pytest.approx(hertz * 2 ** (1.5 / 12), rel=0.02)
+    assert pitch_of(change_prosody(own, rate=0.9, pitch=1.5, gain=0.0)) == pytest.approx(hertz * 2 ** (1.5 / 12), rel=0.02)
 
 
 def test_formants_stay_where_they_are() -> None:
@@ -50,7 +50,7 @@ def test_formants_stay_where_they_are() -> None:
         return float((power * hertz)[first].sum() / power[first].sum())
 
     for pitch in (-2.0, 2.0):
-        assert centre(shape(own, rate=1.0, pitch=pitch, gain=0.0)) == pytest.approx(centre(own), rel=0.04)
+        assert centre(change_prosody(own, rate=1.0, pitch=pitch, gain=0.0)) == pytest.approx(centre(own), rel=0.04)
         # Resampling, which moves formants along, would be off by 12 %.
 
 
@@ -66,25 +66,25 @@ def test_marks_lie_a_period_apart_and_begin_and_end_with_the_clip() -> None:
 
 def test_gain_comes_last_and_is_exact() -> None:
     own = spoken(VOICES[1], SAID)
-    plain, louder = (shape(own, rate=1.1, pitch=1.0, gain=gain) for gain in (0.0, 6.0))
+    plain, louder = (change_prosody(own, rate=1.1, pitch=1.0, gain=gain) for gain in (0.0, 6.0))
     np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-5, atol=1e-7)
 
 
 def test_at_rate_one_and_pitch_nought_samples_keep_their_values() -> None:
     own = spoken(VOICES[0], SAID)
-    assert np.array_equal(shape(own, rate=1.0, pitch=0.0, gain=0.0), own)
+    assert np.array_equal(change_prosody(own, rate=1.0, pitch=0.0, gain=0.0), own)
 
 
 def test_almost_nothing_asked_changes_almost_nothing() -> None:
     own = spoken(VOICES[1], SAID)
-    said = shape(own, rate=1.0, pitch=1e-9, gain=0.0)
+    said = change_prosody(own, rate=1.0, pitch=1e-9, gain=0.0)
     assert np.sqrt(np.mean((said - own) ** 2)) < 1e-3 * np.sqrt(np.mean(own**2))
 
 
 def test_a_fricative_keeps_its_power_and_gets_no_pitch() -> None:
     own = noise(1.0)
     for rate in (0.8, 1.2):
-        said = shape(own, rate=rate, pitch=2.0, gain=0.0)
+        said = change_prosody(own, rate=rate, pitch=2.0, gain=0.0)
         inner = said[1600:-1600]
         assert np.mean(inner**2) == pytest.approx(np.mean(own**2), rel=0.1)
         lags = np.correlate(inner, inner[2000:-2000], mode="valid") / np.dot(inner[2000:-2000], inner[2000:-2000])
@@ -94,7 +94,7 @@ def test_a_fricative_keeps_its_power_and_gets_no_pitch() -> None:
 def test_a_burst_sounds_once() -> None:
     own = noise(0.6, 0.002)
     own[4800:4880] += noise(0.005, 0.4, seed=1)
-    said = shape(own, rate=0.7, pitch=0.0, gain=0.0)
+    said = change_prosody(own, rate=0.7, pitch=0.0, gain=0.0)
     loud = np.flatnonzero(np.abs(said) > 0.15)
     assert len(loud) and loud[-1] - loud[0] < 90
 
@@ -102,11 +102,11 @@ def test_a_burst_sounds_once() -> None:
 HASH = """
 import hashlib, sys
 import numpy as np
-from components.speech.audio.shaping import shape
+from components.speech.audio.shaping import change_prosody
 for seed in sys.argv[1:]:
     rng = np.random.default_rng(int(seed))
     own = (np.sin(np.arange(20000) * .05) * .2 + rng.standard_normal(20000) * .01).astype(np.float32)
-    print(seed, hashlib.sha256(shape(own, rate=1.13, pitch=-1.2, gain=2.0).tobytes()).hexdigest())
+    print(seed, hashlib.sha256(change_prosody(own, rate=1.13, pitch=-1.2, gain=2.0).tobytes()).hexdigest())
 """
 
 
@@ -136,7 +136,7 @@ def test_any_samples_give_finite_ones_of_the_right_number(length: int, seed: int
         "constant": np.full(length, rng.uniform(-1, 1)),
     }[kind].astype(np.float32)
     before = hashlib.sha256(own.tobytes()).digest()
-    said = shape(own, rate=rate, pitch=pitch, gain=0.0)
+    said = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
     assert said.dtype == np.float32 and np.isfinite(said).all()
     assert len(said) == (round(length / rate) if length >= 640 and (rate, pitch) != (1.0, 0.0) else length)
     assert np.abs(said).max(initial=0.0) <= 3.0 * np.abs(own).max(initial=0.0) + 1e-6
@@ -145,11 +145,11 @@ def test_any_samples_give_finite_ones_of_the_right_number(length: int, seed: int
 
 def test_a_clip_too_loud_is_turned_down_as_a_whole_and_says_by_how_much() -> None:
     own = vowel()
-    assert np.array_equal(fit(own)[0], own) and fit(own)[1] == 0.0
-    louder = shape(own, rate=1.0, pitch=0.0, gain=20.0)
-    fitted, down = fit(louder)
+    assert np.array_equal(fit_peak(own)[0], own) and fit_peak(own)[1] == 0.0
+    louder = change_prosody(own, rate=1.0, pitch=0.0, gain=20.0)
+    fitted, down = fit_peak(louder)
     assert 20 * np.log10(np.abs(fitted).max()) == pytest.approx(-HEADROOM_DB, abs=1e-3)
     assert down < 0
     np.testing.assert_allclose(fitted, louder * 10 ** (down / 20), rtol=1e-5)
     np.testing.assert_allclose(fitted, own * 10 ** ((20 + down) / 20), rtol=1e-5)
-    assert fit(np.zeros(0, np.float32))[1] == 0.0
+    assert fit_peak(np.zeros(0, np.float32))[1] == 0.0

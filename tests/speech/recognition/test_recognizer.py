@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ
 from components.speech.recognition import recognizer
-from components.speech.recognition.features import BANDS, FRAMES, HOP, log_mel, pieces
+from components.speech.recognition.features import BANDS, FRAMES, HOP, log_mel, split_recording
 from components.speech.recognition.recognizer import RECOGNISERS, Recogniser, Whisper, installed, recogniser_for
-from components.speech.recognition.text import text_of
+from components.speech.recognition.text import decode_tokens
 from components.speech.voices.speaking import speak
 from tests.support import PROJECT
 
@@ -112,7 +112,7 @@ def test_a_tone_lies_in_its_mel_band() -> None:
 @given(st.integers(1, 100), st.integers(0, 2**32 - 1))
 def test_pieces_are_the_whole_and_never_longer_than_30_s(seconds: int, seed: int) -> None:
     samples = np.random.default_rng(seed).normal(0, 0.1, seconds * 200).astype(np.float32).repeat(RATE_HZ // 200)
-    parts = list(pieces(samples))
+    parts = list(split_recording(samples))
     assert all(0 < len(part) <= 30 * RATE_HZ for part in parts)
     assert np.array_equal(np.concatenate(parts), samples)
 
@@ -120,7 +120,7 @@ def test_pieces_are_the_whole_and_never_longer_than_30_s(seconds: int, seed: int
 def test_a_long_recording_is_cut_where_it_is_quiet() -> None:
     samples = np.full(40 * RATE_HZ, 0.1, np.float32)
     samples[int(27.0 * RATE_HZ) : int(27.3 * RATE_HZ)] = 0
-    first, second = pieces(samples)
+    first, second = split_recording(samples)
     assert 27.0 <= len(first) / RATE_HZ <= 27.3 and len(first) + len(second) == len(samples)
 
 
@@ -131,4 +131,4 @@ def test_tokens_give_back_any_text(text: str) -> None:
     characters = {byte: char for char, byte in _bytes().items()}
     assert len(characters) == 256
     written = "".join(characters[byte] for byte in text.encode())
-    assert text_of(["<|startoftranscript|>", *written, "<|endoftext|>"]) == " ".join(text.split())
+    assert decode_tokens(["<|startoftranscript|>", *written, "<|endoftext|>"]) == " ".join(text.split())

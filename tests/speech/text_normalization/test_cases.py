@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from components.speech.text_normalization import Spoken, languages, speakable
+from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
 
 HERE = Path(__file__).parent
 
@@ -35,8 +35,8 @@ CASES = cases()
     ("language", "written", "said"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
 )
 def test_a_caption_is_said_as_a_person_would(language: str, written: str, said: str) -> None:
-    result = speakable(written, language, max_characters=1000)
-    assert (result.text if isinstance(result, Spoken) else f"!{result.rule}") == said
+    result = normalise_for_speech(written, language, max_characters=1000)
+    assert (result.text if isinstance(result, NormalisedText) else f"!{result.rule}") == said
 
 
 @pytest.mark.parametrize("language", languages())
@@ -46,6 +46,6 @@ def test_each_language_has_its_cases(language: str) -> None:
 
 def test_changed_texts_have_steps_and_unchanged_ones_none() -> None:
     for language, _, written, said in CASES:
-        result = speakable(written, language, max_characters=1000)
-        if isinstance(result, Spoken):
+        result = normalise_for_speech(written, language, max_characters=1000)
+        if isinstance(result, NormalisedText):
             assert bool(result.steps) == (written != said), written

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from components.speech.text_normalization import RULES, Spoken, Unspeakable, languages, speakable
+from components.speech.text_normalization import RULES, NormalisedText, RejectedText, languages, normalise_for_speech
 from components.speech.text_normalization.language import language_of
 
 LIMIT = 400
@@ -33,8 +33,8 @@ TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=10).flatmap(
 @example(text="9" * 300)
 @example(text="")
 def test_any_text_is_said_in_letters_and_marks_alone_or_refused_by_a_rule(language: str, text: str) -> None:
-    result = speakable(text, language, max_characters=LIMIT)
-    if isinstance(result, Unspeakable):
+    result = normalise_for_speech(text, language, max_characters=LIMIT)
+    if isinstance(result, RejectedText):
         assert result.rule in RULES
         return
     letters = language_of(language).alphabet  # type: ignore[union-attr]
@@ -48,9 +48,9 @@ def test_any_text_is_said_in_letters_and_marks_alone_or_refused_by_a_rule(langua
 @settings(max_examples=400, deadline=None)
 @given(text=TEXTS)
 def test_what_is_said_is_said_again_as_it_is(language: str, text: str) -> None:
-    result = speakable(text, language, max_characters=LIMIT)
-    if isinstance(result, Spoken):
-        assert speakable(result.text, language, max_characters=LIMIT) == Spoken(result.text, ())
+    result = normalise_for_speech(text, language, max_characters=LIMIT)
+    if isinstance(result, NormalisedText):
+        assert normalise_for_speech(result.text, language, max_characters=LIMIT) == NormalisedText(result.text, ())
 
 
 @pytest.mark.parametrize("language", languages())
@@ -72,34 +72,36 @@ def test_cardinals_and_ordinals_are_all_different(language: str) -> None:
 
 
 def test_a_text_longer_than_allowed_is_refused_before_and_after() -> None:
-    assert speakable("a dog " * 1000, "en", max_characters=5000) == Unspeakable("too_long", "6000", "<= 5000 characters")
-    said = speakable("9 " * 200, "en", max_characters=400)
-    assert isinstance(said, Unspeakable)
+    assert normalise_for_speech("a dog " * 1000, "en", max_characters=5000) == RejectedText(
+        "too_long", "6000", "<= 5000 characters"
+    )
+    said = normalise_for_speech("9 " * 200, "en", max_characters=400)
+    assert isinstance(said, RejectedText)
     assert said.rule == "too_long"
 
 
 def test_a_language_without_tables_is_refused_by_name() -> None:
-    assert speakable("ein Hund", "de", max_characters=100) == Unspeakable("language", "de", "one of: en, pt, fr, es")
+    assert normalise_for_speech("ein Hund", "de", max_characters=100) == RejectedText("language", "de", "one of: en, pt, fr, es")
 
 
 def test_nothing_but_space_is_empty() -> None:
     for text in ("", "  ", "\n\t\u00a0"):
-        assert speakable(text, "en", max_characters=100) == Unspeakable("empty", "", "text")
+        assert normalise_for_speech(text, "en", max_characters=100) == RejectedText("empty", "", "text")
 
 
 def test_the_share_of_another_script_decides_whether_its_words_or_the_text_go() -> None:
-    few = speakable("the red square of Москва", "en", max_characters=100)
-    assert isinstance(few, Spoken)
+    few = normalise_for_speech("the red square of Москва", "en", max_characters=100)
+    assert isinstance(few, NormalisedText)
     assert few.text == "the red square of"
     assert [step.rule for step in few.steps][:1] == ["other_script"]
-    many = speakable("red Красная площадь", "en", max_characters=100)
-    assert isinstance(many, Unspeakable)
+    many = normalise_for_speech("red Красная площадь", "en", max_characters=100)
+    assert isinstance(many, RejectedText)
     assert (many.rule, many.value) == ("wrong_script", "0.82")
 
 
 def test_steps_tell_the_rule_what_stood_there_and_what_stands_there() -> None:
-    result = speakable("Mr. Smith & 2 dogs 😀", "en", max_characters=100)
-    assert isinstance(result, Spoken)
+    result = normalise_for_speech("Mr. Smith & 2 dogs 😀", "en", max_characters=100)
+    assert isinstance(result, NormalisedText)
     assert result.text == "Mister Smith and two dogs"
     assert {("emoji", "😀", ""), ("number", "2", "two"), ("abbreviation", "Mr.", "Mister"), ("symbol", "&", "and")} <= {
         (step.rule, step.before, step.after) for step in result.steps

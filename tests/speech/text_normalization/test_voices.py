@@ -6,7 +6,7 @@ import pytest
 
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.measures import is_silent
-from components.speech.text_normalization import Spoken, speakable
+from components.speech.text_normalization import NormalisedText, normalise_for_speech
 from components.speech.voices.speaking import speak
 
 WRITTEN = """
@@ -34,8 +34,8 @@ sunset-beach.jpg
 
 
 def seconds_a_character(written: str, voice: str) -> float:
-    result = speakable(written, "en", max_characters=500)
-    assert isinstance(result, Spoken)
+    result = normalise_for_speech(written, "en", max_characters=500)
+    assert isinstance(result, NormalisedText)
     samples = speak(result.text, voice)
     assert not is_silent(samples)
     return len(samples) / RATE_HZ / len(result.text)

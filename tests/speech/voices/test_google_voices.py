@@ -19,7 +19,7 @@ from components.core.stage_output import StageOutput
 from components.speech.audio.files import to_flac
 from components.speech.voices.catalogue import VOICES, at_hand, installed, voice_named
 from components.speech.voices.google import WAVENET, google_name
-from components.speech.voices.paid import heard, plan_for
+from components.speech.voices.paid import plan_for, read_answer
 from components.stages import synthesize
 from components.stages.synthesize import Params
 from tests.google.fake_google import DAY_USED_UP, FakeGoogle
@@ -52,7 +52,7 @@ def test_without_credentials_the_voice_the_variable_and_the_command_are_named(
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     monkeypatch.setenv("CLOUDSDK_CONFIG", "/nonexistent")
     assert not installed(voice_named(SIX[0])) and installed(voice_named("nanotts-en-us"))
-    with pytest.raises(HearsightError, match="'google-wavenet-b' cannot be asked") as caught:
+    with pytest.raises(HearsightError, match="'google-wavenet-b' is not available") as caught:
         at_hand(["nanotts-en-us", SIX[1]])
     assert "set GOOGLE_API_KEY, or run `gcloud auth application-default login`" in str(caught.value)
     monkeypatch.setenv("GOOGLE_API_KEY", "key-of-a-test")
@@ -191,6 +191,6 @@ def test_on_the_command_line_the_cost_needs_no_credentials_and_a_lack_is_one_lin
 
 
 def test_a_silent_answer_and_a_refusal_read_as_nothing_with_the_reason() -> None:
-    assert heard(b"").refusal == "nothing to hear in Google's answer"
-    assert heard(to_flac(np.zeros(4000, np.float32))).refusal == "nothing to hear in Google's answer"
-    assert heard(b'{"error": {"code": 3, "message": "400 no"}}').refusal == "3 400 no"
+    assert read_answer(b"").refusal == "nothing to hear in Google's answer"
+    assert read_answer(to_flac(np.zeros(4000, np.float32))).refusal == "nothing to hear in Google's answer"
+    assert read_answer(b'{"error": {"code": 3, "message": "400 no"}}').refusal == "3 400 no"

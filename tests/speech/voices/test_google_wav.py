@@ -11,7 +11,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.speech.voices.google_wav import pcm_of, to_lossless
+from components.speech.voices.google_wav import encode_flac, read_pcm
 from tests.google.fake_speech import wav
 
 SAMPLES = np.arange(-200, 200, dtype="<i2").tobytes()
@@ -20,31 +20,31 @@ SAMPLES = np.arange(-200, 200, dtype="<i2").tobytes()
 @given(st.lists(st.integers(-32768, 32767), min_size=1, max_size=3000))
 def test_every_sample_comes_back_exactly(values: list[int]) -> None:
     samples = np.array(values, dtype="<i2")
-    flac = to_lossless(pcm_of(wav(samples.tobytes()), 16_000), 16_000)
+    flac = encode_flac(read_pcm(wav(samples.tobytes()), 16_000), 16_000)
     back, rate = soundfile.read(io.BytesIO(flac), dtype="int16")
     assert flac.startswith(b"fLaC") and rate == 16_000 and np.array_equal(back, samples)
 
 
 def test_a_file_without_samples_is_an_answer_of_no_bytes() -> None:
-    assert to_lossless(pcm_of(wav(b""), 16_000), 16_000) == b""
+    assert encode_flac(read_pcm(wav(b""), 16_000), 16_000) == b""
 
 
 @pytest.mark.parametrize("size", [0, 0x7FFFFFFF, 0xFFFFFFFF])
 def test_a_stream_whose_header_does_not_know_its_end_goes_to_the_end(size: int) -> None:
-    assert pcm_of(wav(SAMPLES, size=size), 16_000) == SAMPLES
+    assert read_pcm(wav(SAMPLES, size=size), 16_000) == SAMPLES
 
 
 def test_chunks_around_the_samples_are_passed_over() -> None:
     whole = wav(SAMPLES)
     listed = struct.pack("<4sI", b"LIST", 5) + b"notes\0"
-    assert pcm_of(whole[:36] + listed + whole[36:] + listed, 16_000) == SAMPLES
+    assert read_pcm(whole[:36] + listed + whole[36:] + listed, 16_000) == SAMPLES
 
 
 def test_the_extensible_form_of_the_same_samples_is_read() -> None:
     whole = wav(SAMPLES, tag=0xFFFE)
     more = struct.pack("<HHI", 22, 16, 4) + b"\x01\0\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71"
     form = b"fmt " + struct.pack("<I", 40) + whole[20:36] + more
-    assert pcm_of(whole[:12] + form + whole[36:], 16_000) == SAMPLES
+    assert read_pcm(whole[:12] + form + whole[36:], 16_000) == SAMPLES
 
 
 LIES = {
@@ -68,8 +68,8 @@ LIES = {
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_header_that_lies_is_told(name: str) -> None:
-    with pytest.raises(ValueError, match=r"audio that is no WAV|a WAV file"):
-        pcm_of(LIES[name], 16_000)
+    with pytest.raises(ValueError, match=r"audio that is not a WAV|a WAV file"):
+        read_pcm(LIES[name], 16_000)
 
 
 @given(st.binary(max_size=200), st.integers(0, 60), st.binary(max_size=8))
@@ -77,6 +77,6 @@ def test_whatever_comes_is_either_whole_samples_or_a_value_error(tail: bytes, pl
     whole = wav(SAMPLES)
     for content in (tail, whole[:place] + damage + whole[place + len(damage) :], whole[: 44 + place] + tail):
         try:
-            assert len(pcm_of(content, 16_000)) % 2 == 0
+            assert len(read_pcm(content, 16_000)) % 2 == 0
         except ValueError as error:
             assert str(error)

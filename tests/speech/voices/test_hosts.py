@@ -14,7 +14,7 @@ import pytest
 
 from components.speech.voices import hosts
 from components.speech.voices.failures import EngineDown
-from components.speech.voices.hosts import CacheServer, Failed, Host
+from components.speech.voices.hosts import Failed, Host, HostSupervisor
 from tests.support import PROJECT, until
 
 ODD = "tests.speech.voices.odd_engines:"
@@ -22,7 +22,7 @@ ODD = "tests.speech.voices.odd_engines:"
 
 @pytest.fixture(params=["Obedient", "Forgetful"])
 def odd(request):
-    keeper = CacheServer(ODD + request.param, seconds=4.0, seconds_per_character=0.0, give_up=3)
+    keeper = HostSupervisor(ODD + request.param, seconds=4.0, seconds_per_character=0.0, give_up=3)
     yield keeper
     keeper.close()
 
@@ -116,7 +116,7 @@ def test_an_engine_that_fails_every_text_is_down_and_one_success_begins_the_coun
 )
 def test_an_engine_that_cannot_start_says_why(engine, told):
     with pytest.raises(EngineDown, match=told):
-        CacheServer(ODD + engine).say("x", "one")
+        HostSupervisor(ODD + engine).say("x", "one")
 
 
 def test_an_engine_that_never_loads_is_ended():
@@ -132,14 +132,14 @@ def test_a_host_killed_from_outside_is_replaced_unnoticed(odd):
 
 
 def test_a_forked_process_has_a_host_of_its_own_and_leaves_its_parents_alone(monkeypatch):
-    monkeypatch.setattr(hosts, "_keepers", {})
-    mine = hosts.keeper(ODD + "Obedient")
+    monkeypatch.setattr(hosts, "_supervisors", {})
+    mine = hosts.supervisor(ODD + "Obedient")
     mine.say("x", "before")
     read, write = os.pipe()
     child = os.fork()
     if not child:
         try:
-            own = hosts.keeper(ODD + "Obedient")
+            own = hosts.supervisor(ODD + "Obedient")
             own.say("x", "in the child")
             os.write(write, str(own.host.pid).encode())
         finally:
@@ -157,8 +157,8 @@ def test_a_forked_process_has_a_host_of_its_own_and_leaves_its_parents_alone(mon
 def test_hosts_die_with_their_parent_even_in_the_middle_of_a_text(engine):
     program = (
         "import threading, time\n"
-        "from components.speech.voices.hosts import keeper\n"
-        f"k = keeper({ODD + engine!r})\n"
+        "from components.speech.voices.hosts import supervisor\n"
+        f"k = supervisor({ODD + engine!r})\n"
         "k.say('x', 'one')\n"
         "print(k.host.pid, flush=True)\n"
         "k.say('x', 'spin')\n"

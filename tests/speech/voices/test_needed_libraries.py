@@ -82,7 +82,7 @@ def test_the_formant_synthesiser_needs_the_c_library_alone():
 
 
 def test_a_library_that_is_not_beside_the_one_that_needs_it_is_found_missing(tmp_path):
-    flite = libraries.found("libflite1", "libflite.so.2.2")
+    flite = libraries.find_library("libflite1", "libflite.so.2.2")
     assert flite is not None
     alone = Path(shutil.copy(flite, tmp_path))
     assert unmet([alone])[0] == {"libasound.so.2"}

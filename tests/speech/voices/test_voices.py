@@ -78,9 +78,9 @@ def test_noise_of_a_network_is_a_table_that_every_run_begins_anew_and_a_long_one
     import onnxruntime
 
     from components.speech.voices import onnx_noise
-    from components.speech.voices.onnx_noise import COLUMNS, fixed_noise
+    from components.speech.voices.onnx_noise import COLUMNS, replace_noise
 
-    written = onnx_noise._written
+    written = onnx_noise._encode_field
 
     def named(name: bytes) -> bytes:
         shape = b"".join(written(1, 2, written(2, 2, axis)) for axis in (b"b", b"c", b"t"))
@@ -93,7 +93,7 @@ def test_noise_of_a_network_is_a_table_that_every_run_begins_anew_and_a_long_one
     def noise(session: onnxruntime.InferenceSession, frames: int) -> np.ndarray:
         return session.run(None, {"x": np.zeros((1, 3, frames), np.float32)})[0]
 
-    drawn, fixed = (onnxruntime.InferenceSession(each) for each in (model, fixed_noise(model, {"y/fixed": 3})))
+    drawn, fixed = (onnxruntime.InferenceSession(each) for each in (model, replace_noise(model, {"y/fixed": 3})))
     assert (noise(drawn, 50) != noise(drawn, 50)).all()
     long = noise(fixed, 2 * COLUMNS + 7)
     np.testing.assert_array_equal(noise(fixed, 50), long[:, :, :50])
@@ -101,10 +101,10 @@ def test_noise_of_a_network_is_a_table_that_every_run_begins_anew_and_a_long_one
     assert abs(long[:, :, :COLUMNS].mean()) < 0.03 and abs(long[:, :, :COLUMNS].std() - 1) < 0.03
     for channels in ({}, {"other": 3}, {"y/fixed": 3, "other": 2}):
         with pytest.raises(ValueError, match="draws noise at"):
-            fixed_noise(model, channels)
+            replace_noise(model, channels)
     for broken in (model[:-1], b"\x3a\xff", b"\xff"):
-        with pytest.raises(ValueError, match="no protocol buffer"):
-            fixed_noise(broken, {"y/fixed": 3})
+        with pytest.raises(ValueError, match="not a protocol buffer"):
+            replace_noise(broken, {"y/fixed": 3})
 
 
 def test_no_two_voices_are_the_same():
@@ -129,7 +129,7 @@ def test_programs_under_the_gpl_are_never_loaded_here():
 
 def test_a_host_is_where_they_are():
     speak("un", "espeak-fr")
-    pid = hosts.keeper("espeak").host.pid
+    pid = hosts.supervisor("espeak").host.pid
     assert pid != os.getpid() and "espeakbridge" in Path(f"/proc/{pid}/maps").read_text()
 
 
@@ -163,9 +163,9 @@ def test_no_text_whatever_brings_the_speaking_process_down(text, voice):
 
 def test_what_an_engine_does_to_a_text_is_told_with_the_voice(monkeypatch):
     odd = replace(VOICES["flite-slt"], name="odd", engine="tests.speech.voices.odd_engines:Obedient")
-    keeper = hosts.CacheServer(odd.engine, seconds=4.0, seconds_per_character=0.0, give_up=6)
+    keeper = hosts.HostSupervisor(odd.engine, seconds=4.0, seconds_per_character=0.0, give_up=6)
     monkeypatch.setitem(VOICES, "odd", odd)
-    monkeypatch.setitem(hosts._keepers, odd.engine, keeper)
+    monkeypatch.setitem(hosts._supervisors, odd.engine, keeper)
     cases = {"segfault": "crash", "raise": "error", "silent": "silent", "nothing": "silent"}
     for text, reason in cases.items():
         with pytest.raises(EngineFailure) as caught:

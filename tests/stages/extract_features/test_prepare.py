@@ -18,7 +18,7 @@ from components.core.seeded_rng import seeded_rng
 from components.core.stage_output import StageOutput
 from components.stages import extract_features
 from components.vision.crops import evaluation_view, training_view
-from components.vision.folding import fold
+from components.vision.folding import fold_batch_norms
 from components.vision.image_encoders import load_encoder
 from components.vision.training_pictures import open_picture
 from tests.support import make_output, make_stage, row
@@ -118,7 +118,7 @@ def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_e
     tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     made, encoder = run(tmp_path, inputs, **RETRIEVAL), load_encoder("efficientnet_lite0", side=96)
-    fold(encoder.network)  # as kept features are made; tests/vision/test_folding.py holds it to the network itself
+    fold_batch_norms(encoder.network)  # as kept features are made; tests/vision/test_folding.py holds it to the network itself
     data = picture(0)
     seen = open_picture(data, 96)
     sights = [evaluation_view(seen, 96), training_view(seen, 96, seeded_rng(sha256_bytes(data), 2, "crop_or_pad"), 0.67)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.knowledge.cascade import EmbeddedKnowledge, Known
+from components.knowledge.cascade import EmbeddedKnowledge, HypernymAnswer
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.rewrite import Rewritten, rewrite
 from components.stages.hypernymize.sentence import Sentence
@@ -28,10 +28,10 @@ def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows
 class ActorsKnown(EmbeddedKnowledge):
     """What a knowledge graph adds: two people's entries."""
 
-    def known(self, name: str, kind: str) -> Known | None:
+    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         if name in ("Harrison Ford", "Calista Flockhart"):
-            return Known("actor", "wikidata Q81328")
-        return super().known(name, kind)
+            return HypernymAnswer("actor", "wikidata Q81328")
+        return super().lookup(name, kind)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.speech.audio.files import RATE_HZ, as_16_bit, from_flac, to_flac
+from components.speech.audio.files import RATE_HZ, from_flac, to_flac, to_int16
 from components.speech.audio.measures import measure
 from components.speech.voices.failures import EngineFailure
 from components.speech.voices.speaking import speak
@@ -61,7 +61,7 @@ def test_samples_are_measured_as_flac_stores_them(seed: int, loudest: float) -> 
     source = np.random.default_rng(seed)
     samples = (loudest * source.uniform(-1, 1, 800)).astype(np.float32)
     samples[:3] = (1.0, -1.0, 0.0)
-    np.testing.assert_array_equal(as_16_bit(samples) * np.float32(1 / 32768), from_flac(to_flac(samples)))
+    np.testing.assert_array_equal(to_int16(samples) * np.float32(1 / 32768), from_flac(to_flac(samples)))
 
 
 @given(st.binary(max_size=200))

@@ -14,7 +14,7 @@ from components.core.errors import HearsightError
 from components.core.records import UTTERANCE
 from components.core.result_cache import ResultCache
 from components.speech.audio.files import RATE_HZ
-from components.speech.audio.shaping import shape
+from components.speech.audio.shaping import change_prosody
 from components.speech.voices import catalogue
 from components.stages import synthesize
 from components.stages.synthesize import speaking
@@ -50,9 +50,9 @@ def pitch_of(samples: np.ndarray) -> float:
 
 def test_rate_pitch_and_gain_do_what_they_say() -> None:
     own = tone()
-    assert len(shape(own, rate=2.0, pitch=0.0, gain=0.0)) == pytest.approx(len(own) / 2, rel=0.05)
-    assert pitch_of(shape(own, rate=1.0, pitch=12.0, gain=0.0)) == pytest.approx(300, rel=0.03)
-    plain, louder = (shape(own, rate=1.0, pitch=0.0, gain=g) for g in (0.0, 6.0))
+    assert len(change_prosody(own, rate=2.0, pitch=0.0, gain=0.0)) == pytest.approx(len(own) / 2, rel=0.05)
+    assert pitch_of(change_prosody(own, rate=1.0, pitch=12.0, gain=0.0)) == pytest.approx(300, rel=0.03)
+    plain, louder = (change_prosody(own, rate=1.0, pitch=0.0, gain=g) for g in (0.0, 6.0))
     np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-4, atol=1e-6)
 
 

@@ -18,7 +18,7 @@ from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
 from components.stages.train_captioner.data import build_vocabulary, encode_captions, known_captions, read_split
 from components.stages.train_captioner.items import FeatureItems, PictureItems
 from components.training.members import Members
-from components.vision.training_pictures import crop_of, distorted, open_picture
+from components.vision.training_pictures import open_picture, random_crop, random_view
 from tests.stages.train_captioner.support import features_of, npy, picture_of, prepared
 from tests.support import make_output, row
 
@@ -108,7 +108,7 @@ def test_arrays_are_views_of_the_file_and_broken_ones_are_named(tmp_path: Path) 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(0, 2**32))
 @settings(max_examples=100, deadline=None)
 def test_a_crop_lies_inside_and_covers_half_to_all(width: int, height: int, seed: int) -> None:
-    left, top, right, bottom = crop_of(width, height, Random(seed))
+    left, top, right, bottom = random_crop(width, height, Random(seed))
     assert 0 <= left < right <= width + 1e-6 and 0 <= top < bottom <= height + 1e-6
     assert 0.5 - 1e-9 <= (right - left) * (bottom - top) / (width * height) <= 1 + 1e-9
 
@@ -128,5 +128,5 @@ def test_pictures_are_cropped_afresh_each_epoch_and_judged_whole(tmp_path: Path)
 @settings(max_examples=60, deadline=None)
 def test_bytes_that_are_no_picture_are_refused_in_one_line(noise: bytes, cut: int) -> None:
     for data in (noise, picture_of(1, 1)[: min(cut, 60)]):
-        with pytest.raises(HearsightError, match="is no whole picture"):
-            distorted(open_picture(data, 32, "k1"), 32, Random(0))
+        with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
+            random_view(open_picture(data, 32, "k1"), 32, Random(0))

@@ -13,8 +13,8 @@ from components.core.records import UTTERANCE
 from components.core.result_cache import ResultCache
 from components.google.client import GoogleClient
 from components.google.settings import Asking
-from components.speech.voices.google_speech import GoogleSpeech, raw_key
-from components.speech.voices.paid import keys_of, wish
+from components.speech.voices.google_speech import GoogleSpeech, answer_key
+from components.speech.voices.paid import cache_keys, speech_request
 from components.tools.takedown.caches import delete_annotations, find_annotations
 from components.tools.takedown.evidence import Content, collect_content
 from components.tools.takedown.file_search import FileSearch
@@ -41,7 +41,7 @@ def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path
     # As a shard has them: in single precision.
     pq.write_table(pa.Table.from_pylist(rows, schema=UTTERANCE), buffer)
     bought = {
-        name: raw_key(wish(text, "google-wavenet-a", **MANNER, shaped_there=shaped_there))
+        name: answer_key(speech_request(text, "google-wavenet-a", **MANNER, shaped_there=shaped_there))
         for name, text in (("gone", "a dog"), ("kept", "a cat"))
     }
     ResultCache(tmp_path / "annotations").write(SPEECH, {key: name.encode() for name, key in bought.items()})
@@ -66,5 +66,5 @@ def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> No
 
 
 def test_other_voices_people_and_older_shards_have_nothing_bought() -> None:
-    assert keys_of(utterance("r", "a dog", "hibari-heart")) == set() == keys_of({"key": "k", "voice": "google-wavenet-a"})
-    assert keys_of({**utterance("r", "un chien", "speaker 3"), "rate": None}) == set()
+    assert cache_keys(utterance("r", "a dog", "hibari-heart")) == set() == cache_keys({"key": "k", "voice": "google-wavenet-a"})
+    assert cache_keys({**utterance("r", "un chien", "speaker 3"), "rate": None}) == set()
