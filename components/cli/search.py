@@ -12,7 +12,7 @@ import typer
 from components.core.printing import print_json, print_table, warn
 
 if TYPE_CHECKING:
-    from components.retrieval.searcher import Found, Searcher
+    from components.retrieval.searcher import Searcher, SearchResult
 
 app = typer.Typer()
 LONGEST = 60
@@ -113,8 +113,8 @@ def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     return lambda item: speech.read_media(item["media"])
 
 
-def _row(searcher: Searcher) -> Callable[[Found], dict[str, Any]]:
-    def row(each: Found) -> dict[str, Any]:
+def _row(searcher: Searcher) -> Callable[[SearchResult], dict[str, Any]]:
+    def row(each: SearchResult) -> dict[str, Any]:
         item = each.item
         told = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
         picture = str(searcher.folder / item["thumbnail"]) if item["thumbnail"] else ""

@@ -88,7 +88,7 @@ class LengthComparison:
         return Histogram(edges, shares(self.candidates.words), shares(self.references.words))
 
 
-def lengths(captions: Sequence[str]) -> Lengths:
+def word_counts(captions: Sequence[str]) -> Lengths:
     """The words of each caption."""
     return Lengths([len(tokenize(caption)) for caption in captions])
 
@@ -101,10 +101,10 @@ def compare_lengths(candidates: Sequence[str], references: Sequence[Sequence[str
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    return beside(lengths(candidates), [lengths(item) for item in references])
+    return compare_word_counts(word_counts(candidates), [word_counts(item) for item in references])
 
 
-def beside(said: Lengths, known: Sequence[Lengths]) -> LengthComparison:
+def compare_word_counts(said: Lengths, known: Sequence[Lengths]) -> LengthComparison:
     """As :func:`compare_lengths`, of lengths counted before: ``said`` of the candidates, ``known`` of each item's references.
 
     Raises:

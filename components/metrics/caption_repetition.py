@@ -61,7 +61,7 @@ class Repetition:
     """The captions written most often and how often, equally frequent ones in the alphabet's order."""
 
 
-def caption_repetition(tokens: Sequence[str]) -> CaptionRepetition:
+def measure_caption(tokens: Sequence[str]) -> CaptionRepetition:
     """What repeats inside one caption."""
     grams = _ngrams(tokens)
     total, different = [len(some) for some in grams], [len(set(some)) for some in grams]
@@ -69,12 +69,12 @@ def caption_repetition(tokens: Sequence[str]) -> CaptionRepetition:
     return CaptionRepetition(tuple(tokens), tuple(total), again, tuple(_doubled(tokens)))
 
 
-def normal(caption: str) -> str:
+def normalise_caption(caption: str) -> str:
     """A caption by its words alone: captions with the same ones are the same caption."""
     return " ".join(tokenize(caption))
 
 
-def repetition(
+def measure_repetition(
     captions: Sequence[str], *, vocabulary: Collection[str] | None = None, training: Collection[str] | None = None
 ) -> Repetition:
     """What repeats inside captions and among them.
@@ -82,9 +82,9 @@ def repetition(
     Args:
         captions: as written, one an item.
         vocabulary: the words a model could have written.
-        training: the captions it learned from, each as :func:`normal` has it.
+        training: the captions it learned from, each as :func:`normalise_caption` has it.
     """
-    items = [caption_repetition(tokenize(caption)) for caption in captions]
+    items = [measure_caption(tokenize(caption)) for caption in captions]
     total, again = _sums([item.ngrams for item in items]), _sums([item.repeated for item in items])
     different: Counter[int] = Counter()
     grams = {gram for item in items for some in _ngrams(item.words) for gram in some}

@@ -95,7 +95,9 @@ def read_candidates(data: bytes) -> dict[ImageId, str]:
     return found
 
 
-def matched(references: Mapping[ImageId, list[str]], candidates: Mapping[ImageId, str], *, subset: bool = False) -> Captions:
+def match_captions(
+    references: Mapping[ImageId, list[str]], candidates: Mapping[ImageId, str], *, subset: bool = False
+) -> Captions:
     """Candidates beside their references.
 
     Args:

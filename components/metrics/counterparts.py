@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from components.metrics.caption_words import GROUPS, PEOPLE_GROUPS, alike
 from components.metrics.lexicon import FEMALE, MALE, Lexicon
-from components.metrics.mentions import Mention, first_meanings, is_person, phrase_at
+from components.metrics.mentions import Mention, find_compound, first_meanings, is_person
 from components.metrics.parses import UNKNOWN, Sentence
 
 NARROW = 7
@@ -46,7 +46,7 @@ class Evidence:
     """Whether persons would be named if there were any: not by labels alone."""
 
 
-def evidence_of(references: Sequence[Sentence], labels: Sequence[str], lexicon: Lexicon | None) -> Evidence:
+def gather_evidence(references: Sequence[Sentence], labels: Sequence[str], lexicon: Lexicon | None) -> Evidence:
     """Gather what is known of a picture."""
     lemmas, nouns, several = set(), set(), set()
     for sentence in references:
@@ -54,7 +54,7 @@ def evidence_of(references: Sequence[Sentence], labels: Sequence[str], lexicon: 
             if word.pos in ("NOUN", "PROPN", "VERB", "ADJ") and word.lemma != UNKNOWN:
                 lemmas.add(word.lemma)
                 if word.pos in ("NOUN", "PROPN"):
-                    names = {word.lemma, phrase_at(sentence, place, lexicon)[0]}
+                    names = {word.lemma, find_compound(sentence, place, lexicon)[0]}
                     nouns |= names
                     several |= names if word.tag in ("NNS", "NNPS") or word.lemma in GROUPS | PEOPLE_GROUPS else set()
     for label in labels:
@@ -68,7 +68,7 @@ def evidence_of(references: Sequence[Sentence], labels: Sequence[str], lexicon: 
     return Evidence(frozenset(lemmas), tuple(sorted(nouns)), people, frozenset(several & set(people)), bool(references))
 
 
-def counterpart(
+def find_counterpart(
     mention: Mention, evidence: Evidence, lexicon: Lexicon | None, spent: frozenset[str] = frozenset()
 ) -> Counterpart | None:
     """What stands for the object; None where nothing does.

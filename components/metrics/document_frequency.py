@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from components.metrics.ngram_table import NgramTable
-from components.metrics.ngrams import ORDER, Floats, Ints, Ngram, Numbering, Tokens, numbered
+from components.metrics.ngrams import ORDER, Floats, Ints, Ngram, Numbering, Tokens, number_ngrams
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class DocumentFrequency:
                 raise ValueError(f"the n-gram {gram!r} has {len(gram)} tokens: 1 to {ORDER} are counted")
             if not 0 < counts[gram] <= items:
                 raise ValueError(f"the n-gram {gram!r} is said to occur in {counts[gram]} of {items} items")
-        all_grams = numbered(grams)
+        all_grams = number_ngrams(grams)
         found = np.zeros(all_grams.numbering.size, np.int64)
         for size, (places, numbers) in enumerate(zip(all_grams.places, all_grams.grams, strict=True), start=1):
             # Each tuple is a caption; of it only the n-gram that fills it is meant.

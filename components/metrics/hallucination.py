@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.metrics.counterparts import Counterpart, Evidence, counterpart, evidence_of
+from components.metrics.counterparts import Counterpart, Evidence, find_counterpart, gather_evidence
 from components.metrics.lexicon import Lexicon
-from components.metrics.mentions import Mention, mentions
+from components.metrics.mentions import Mention, find_mentions
 from components.metrics.parses import Parses
 
 
@@ -78,7 +78,7 @@ class Hallucinations:
     """Why nothing was judged; empty when it was."""
 
 
-def hallucinations(
+def find_hallucinations(
     candidates: Sequence[str],
     references: Sequence[Sequence[str]],
     labels: Sequence[Sequence[str]],
@@ -106,14 +106,14 @@ def hallucinations(
         return Hallucinations((), None, None, (), lexicon is not None, parses.reason)
     items = []
     for candidate, known, seen in zip(candidates, references, labels, strict=True):
-        evidence = evidence_of([parses[reference] for reference in known], seen, lexicon)
-        items.append(judge(candidate, mentions(parses[candidate], lexicon), evidence, lexicon))
-    found = rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
+        evidence = gather_evidence([parses[reference] for reference in known], seen, lexicon)
+        items.append(judge_caption(candidate, find_mentions(parses[candidate], lexicon), evidence, lexicon))
+    found = hallucination_rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
     reason = "" if items else "no captions"
     return Hallucinations(items, found.object_rate, found.caption_rate, found.words, lexicon is not None, reason)
 
 
-def rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
+def hallucination_rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
     """Sum up captions, of each of which is given how many objects it names, and the lemmas of the hallucinated ones."""
     named, words = sum(number for number, _ in captions), Counter(lemma for _, gone in captions for lemma in gone)
     return Rates(
@@ -125,14 +125,14 @@ def rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
     )
 
 
-def judge(caption: str, named: Sequence[Mention], evidence: Evidence, lexicon: Lexicon | None) -> JudgedCaption:
+def judge_caption(caption: str, named: Sequence[Mention], evidence: Evidence, lexicon: Lexicon | None) -> JudgedCaption:
     """One caption's objects against what is known of its picture."""
     judged: list[JudgedMention] = []
     spent: set[str] = set()
     named = [mention for mention in named if evidence.tells_of_people or not mention.person]
     # Who is named in the same words comes first, so that "actor" stands for the actor and not for his wife.
     for mention in sorted(named, key=lambda mention: mention.lemma not in evidence.lemmas):
-        found = counterpart(mention, evidence, lexicon, frozenset(spent))
+        found = find_counterpart(mention, evidence, lexicon, frozenset(spent))
         if found is not None and mention.person:
             spent.add(found.word)
         judged.append(JudgedMention(mention, found))

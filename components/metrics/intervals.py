@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 
-def intervals(
+def bootstrap_intervals(
     columns: Mapping[str, Sequence[float] | NDArray[np.float64]], *, seed: int, resamples: int
 ) -> dict[str, tuple[float, float]]:
     """Name → the ends of the 95 % interval of the mean of its column; the columns have one value an item."""

@@ -16,7 +16,7 @@ class JarUnavailable(ValueError):
     """Java or a jar is missing, or what it said is no answer; the message says what, and how to get it."""
 
 
-def java_program(java: str = "java") -> str:
+def find_java(java: str = "java") -> str:
     """Where Java is.
 
     Args:
@@ -31,7 +31,7 @@ def java_program(java: str = "java") -> str:
     return found
 
 
-def packaged(*inside: str) -> Path | None:
+def find_packaged_file(*inside: str) -> Path | None:
     """A file of an installed pycocoevalcap, which brings the jars; None without one."""
     found = importlib.util.find_spec("pycocoevalcap")
     for place in (found.submodule_search_locations or []) if found else []:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from components.metrics.caption_words import PEOPLE, UNSEEN, VISIBLE
 from components.metrics.lexicon import EVENT, MATTER, OBJECT, PERSON, PLACE, Lexicon
-from components.metrics.noun_phrases import noun_places
+from components.metrics.noun_phrases import object_positions
 from components.metrics.parses import Sentence
 
 FIRST = 2
@@ -33,22 +33,22 @@ class Mention:
     """Whether the phrase begins with an adjective: "black cat" is a fisher to the dictionary, and mostly a cat in captions."""
 
 
-def mentions(sentence: Sentence, lexicon: Lexicon | None) -> list[Mention]:
+def find_mentions(sentence: Sentence, lexicon: Lexicon | None) -> list[Mention]:
     """The objects of a caption in order: its scene graph's, less those that nobody can see (times, events, what is abstract).
 
     Without a dictionary only the list of ``caption_words`` tells those.
     """
     found = []
-    for place in noun_places(sentence):
+    for place in object_positions(sentence):
         word = sentence.words[place]
-        phrase, first = phrase_at(sentence, place, lexicon)
+        phrase, first = find_compound(sentence, place, lexicon)
         if word.lemma not in UNSEEN and is_physical(phrase, lexicon):
             loose = sentence.words[first].pos == "ADJ"
             found.append(Mention(word.lemma, phrase, sentence.words[first].start, word.end, is_person(phrase, lexicon), loose))
     return found
 
 
-def phrase_at(sentence: Sentence, place: int, lexicon: Lexicon | None) -> tuple[str, int]:
+def find_compound(sentence: Sentence, place: int, lexicon: Lexicon | None) -> tuple[str, int]:
     """The longest compound of the dictionary, of three words at most, that ends in the noun at ``place``, and where it begins."""
     words = sentence.words
     if lexicon is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.metrics.jars import JarProcess, JarUnavailable, java_program, packaged
+from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
 
 JAR = "meteor-1.5.jar"
 SECONDS = 300.0
@@ -28,7 +28,7 @@ def meteor_jar(given: str | Path = "") -> Path:
         if not path.is_file():
             raise JarUnavailable(f"METEOR: there is no {path}")
     else:
-        found = packaged("meteor", JAR)
+        found = find_packaged_file("meteor", JAR)
         if found is None:
             raise JarUnavailable(
                 f"METEOR: no {JAR} at hand: `pip install pycocoevalcap==1.2` brings it, or name it with --meteor PATH"
@@ -62,7 +62,7 @@ def meteor(
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = meteor_jar(jar), java_program(java)
+    path, program = meteor_jar(jar), find_java(java)
     if not candidates:
         return 0.0, []
     options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-jar", str(path)]

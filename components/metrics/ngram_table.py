@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.metrics.ngrams import ORDER, Counts, Floats, Ints, Numbered, Numbering, Tokens, counted, numbered
+from components.metrics.ngrams import (
+    ORDER,
+    Counts,
+    Floats,
+    Ints,
+    NumberedCaptions,
+    Numbering,
+    Tokens,
+    count_values,
+    number_ngrams,
+)
 
 BLOCK = 1 << 18
 """Tokens of references worked on at a time: temporaries of some tens of MB."""
@@ -28,7 +38,7 @@ class NgramTable:
     An entry is an n-gram of one reference; the entries of one n-gram of one item are a group.
     """
 
-    captions: Numbered
+    captions: NumberedCaptions
     """All references, in the order of the items; without the places of their n-grams."""
     firsts: Ints
     """The first reference of each item; after the last item, the number of references."""
@@ -53,7 +63,7 @@ class NgramTable:
         for item, known in enumerate(references):
             if isinstance(known, str) or not len(known):
                 raise ValueError(f"item {item} has no references: at least one tokenised caption is needed")
-        captions = numbered(list(chain.from_iterable(references)), order)
+        captions = number_ngrams(list(chain.from_iterable(references)), order)
         firsts = np.concatenate([[0], np.cumsum([len(known) for known in references])])
         size, most = max(captions.numbering.size, 1), int(np.diff(firsts).max())
         if len(references) * size * most >= 1 << 62:
@@ -66,7 +76,7 @@ class NgramTable:
         entries = 0
         for begin, end in _blocks(captions.starts[firsts], BLOCK):
             # One number holds item, n-gram and reference; sorted, it brings together what is compared later.
-            codes, times = counted(_codes(captions, item_of, firsts, begin, end, size, most))
+            codes, times = count_values(_codes(captions, item_of, firsts, begin, end, size, most))
             group, slot = np.divmod(codes, most)
             heads = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]])) if len(group) else group
             keys.append(group[heads])
@@ -140,7 +150,7 @@ class Match:
 
     table: NgramTable
     items: Ints
-    captions: Numbered
+    captions: NumberedCaptions
     """The candidates."""
     known: Ints
     """For each n-gram of the candidates' numbering, its number in the table's, or -1."""
@@ -158,11 +168,11 @@ class Match:
     @staticmethod
     def of(table: NgramTable, candidates: Sequence[Tokens], items: Ints) -> Match:
         """The candidates' n-grams and those that their references share."""
-        captions = numbered(candidates, table.numbering.order)
+        captions = number_ngrams(candidates, table.numbering.order)
         size = max(captions.numbering.size, 1)
         owners = captions.owners
         codes = [owners[place] * size + gram for place, gram in zip(captions.places, captions.grams, strict=True)]
-        keys, counts = counted(np.concatenate(codes))
+        keys, counts = count_values(np.concatenate(codes))
         rows, grams = np.divmod(keys, size)
         known = table.numbering.find(captions.numbering)
         there = np.flatnonzero(known[grams] >= 0)
@@ -170,7 +180,7 @@ class Match:
         group = np.searchsorted(table.keys, wanted)
         hit = np.flatnonzero(table.keys[np.minimum(group, len(table.keys) - 1)] == wanted) if len(table.keys) else group
         group, sources = group[hit], there[hit]
-        entries, repeats = spans(table.bounds[group], table.bounds[group + 1])
+        entries, repeats = expand_ranges(table.bounds[group], table.bounds[group + 1])
         return Match(table, items, captions, known, rows, grams, counts, entries, np.repeat(sources, repeats))
 
     @cached_property
@@ -182,7 +192,7 @@ class Match:
     @cached_property
     def references(self) -> Ints:
         """The reference of each slot."""
-        return spans(self.table.firsts[self.items], self.table.firsts[self.items + 1])[0]
+        return expand_ranges(self.table.firsts[self.items], self.table.firsts[self.items + 1])[0]
 
     @cached_property
     def slot_rows(self) -> Ints:
@@ -201,7 +211,7 @@ class Match:
         return self.captions.numbering.orders[self.grams]
 
 
-def spans(begins: Counts, ends: Counts) -> tuple[Ints, Ints]:
+def expand_ranges(begins: Counts, ends: Counts) -> tuple[Ints, Ints]:
     """All numbers of the ranges ``begins[i]`` to ``ends[i]``, one range after another, and each range's length."""
     lengths = np.asarray(ends, np.int64) - begins
     offsets = np.cumsum(lengths) - lengths
@@ -215,7 +225,7 @@ def _joined(parts: list[Counts], kind: type[np.integer[Any]]) -> NDArray[Any]:
     return joined
 
 
-def _codes(captions: Numbered, item_of: Ints, firsts: Ints, begin: int, end: int, size: int, most: int) -> Ints:
+def _codes(captions: NumberedCaptions, item_of: Ints, firsts: Ints, begin: int, end: int, size: int, most: int) -> Ints:
     """(item × n-grams + n-gram) × references + reference of each place at which an n-gram of these items begins."""
     first, last = captions.starts[firsts[begin]], captions.starts[firsts[end]]
     owner = np.repeat(np.arange(firsts[begin], firsts[end]), captions.lengths[firsts[begin] : firsts[end]])

@@ -74,7 +74,7 @@ class Numbering:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered:
+class NumberedCaptions:
     """Captions, one after another, with the n-gram that begins at each place."""
 
     numbering: Numbering
@@ -98,7 +98,7 @@ class Numbered:
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
 
-def numbered(captions: Sequence[Tokens], order: int = ORDER) -> Numbered:
+def number_ngrams(captions: Sequence[Tokens], order: int = ORDER) -> NumberedCaptions:
     """The captions' n-grams of 1 to ``order`` words.
 
     Raises:
@@ -119,15 +119,15 @@ def numbered(captions: Sequence[Tokens], order: int = ORDER) -> Numbered:
     for size in range(1, order):
         long_enough = left[place] > size
         place, local = place[long_enough], local[long_enough]
-        known, local = distinct(local * len(words) + tokens[place + size])
+        known, local = rank_values(local * len(words) + tokens[place + size])
         offset += len(codes[-1]) if codes else len(words)
         codes.append(known)
         places.append(place)
         grams.append(local + offset)
-    return Numbered(Numbering(words, tuple(codes)), tokens, lengths, tuple(places), tuple(grams))
+    return NumberedCaptions(Numbering(words, tuple(codes)), tokens, lengths, tuple(places), tuple(grams))
 
 
-def distinct(values: Ints) -> tuple[Ints, Ints]:
+def rank_values(values: Ints) -> tuple[Ints, Ints]:
     """The distinct values in order, and the place of each value among them.
 
     numpy's own ``unique`` hashes, which is slower than its sorting of 64-bit numbers (vector instructions).
@@ -142,7 +142,7 @@ def distinct(values: Ints) -> tuple[Ints, Ints]:
     return ranked[new], places
 
 
-def counted(values: Ints) -> tuple[Ints, Ints]:
+def count_values(values: Ints) -> tuple[Ints, Ints]:
     """The distinct values in order, and how often each occurs."""
     if not len(values):
         return values, values

@@ -16,7 +16,7 @@ NOUNS = ("NOUN", "PROPN")
 RELATIVE = ("WDT", "WP", "WP$")
 
 
-def noun_places(sentence: Sentence) -> list[int]:
+def object_positions(sentence: Sentence) -> list[int]:
     """The places of the words that are objects, in order."""
     phrases = NounPhrases(sentence)
     return [place for place in range(len(sentence.words)) if phrases.is_object(place)]

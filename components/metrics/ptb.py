@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from components.metrics.ptb_characters import seen
+from components.metrics.ptb_characters import mask_unknown_characters
 from components.metrics.ptb_scanner import scan
 from components.metrics.ptb_words import FUSED
 
@@ -45,7 +45,7 @@ def ptb_tokenize(caption: str) -> list[str]:
     return tokens
 
 
-def parted(tokens: Sequence[str]) -> list[str]:
+def split_multiword_tokens(tokens: Sequence[str]) -> list[str]:
     """Tokens with those of several parts ("7 1/2") as these parts: so the published BLEU and CIDEr count them, not ROUGE."""
     return [part for token in tokens for part in token.split()]
 
@@ -61,4 +61,4 @@ def _part(part: str) -> tuple[str, ...]:
 
 def _kept(text: str) -> list[str]:
     """The tokens of a text that is read as a whole."""
-    return [token for token in scan(text if text.isascii() else seen(text)) if token not in PUNCTUATION]
+    return [token for token in scan(text if text.isascii() else mask_unknown_characters(text)) if token not in PUNCTUATION]

@@ -60,6 +60,6 @@ _UNSEEN = re.compile(
 )
 
 
-def seen(text: str) -> str:
+def mask_unknown_characters(text: str) -> str:
     """The text with a gap in place of each run of characters that the tool does not see."""
     return _UNSEEN.sub(GAP, text)

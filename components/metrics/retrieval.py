@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from components.metrics.similarity import Cut, cut, paired_scores, scores
+from components.metrics.similarity import SplitVectors, exact_scores, paired_scores, split_vectors
 
 CHUNK = 1024
 """Queries, and items, of one block of scores: 8 MB."""
@@ -26,7 +26,7 @@ CHUNK = 1024
 Places = NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class RelevantRanks(NamedTuple):
     """Where the right items of each query stand."""
 
     places: list[Places]
@@ -65,9 +65,9 @@ def best_ranks(
     return ranks
 
 
-def right_places(
+def relevant_ranks(
     queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, chunk: int = CHUNK
-) -> Found:
+) -> RelevantRanks:
     """The places of all right items of each query; arguments and errors of :func:`best_ranks`."""
     task = _Task(queries, items, query_identity, item_identity, chunk)
     before = [np.zeros(len(of_query), dtype=np.int64) for of_query in task.thresholds]
@@ -77,7 +77,7 @@ def right_places(
             # How many of the limits each wrong item reaches, so how many reach each.
             reached = np.bincount(np.searchsorted(limits, one[~own], side="right"), minlength=len(limits) + 1)
             before[number] += reached[::-1].cumsum()[::-1][1:]
-    return Found([wrong[::-1] + np.arange(1, len(wrong) + 1) for wrong in before])
+    return RelevantRanks([wrong[::-1] + np.arange(1, len(wrong) + 1) for wrong in before])
 
 
 def recall_at(ranks: ArrayLike, depth: int) -> float:
@@ -121,7 +121,7 @@ class _Task:
     def __init__(
         self, queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, chunk: int
     ) -> None:
-        self.queries, self.items, self.chunk = cut(queries), cut(items), chunk
+        self.queries, self.items, self.chunk = split_vectors(queries), split_vectors(items), chunk
         self.asked, self.offered = (np.asarray(identity) for identity in (query_identity, item_identity))
         if chunk < 1:
             raise ValueError(f"a block needs a side of 1 or more, not {chunk}")
@@ -153,8 +153,8 @@ class _Task:
         """Block by block: which queries, their scores with some of the items, and which of these are right."""
         for down in range(0, len(self.asked), self.chunk):
             rows = slice(down, min(down + self.chunk, len(self.asked)))
-            queries: Cut = self.queries.rows(rows)
+            queries: SplitVectors = self.queries.rows(rows)
             for across in range(0, len(self.offered), self.chunk):
                 columns = slice(across, across + self.chunk)
                 right = self.asked[rows, None] == self.offered[None, columns]
-                yield rows, scores(queries, self.items.rows(columns)), right
+                yield rows, exact_scores(queries, self.items.rows(columns)), right

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from components.metrics.ngram_table import Match, NgramTable, spans
+from components.metrics.ngram_table import Match, NgramTable, expand_ranges
 from components.metrics.ngrams import Floats, Ints, Tokens
 
 BETA = 1.2
@@ -82,7 +82,7 @@ def _masks(match: Match) -> tuple[np.ndarray, Ints]:
     places = np.concatenate([np.bitwise_or.reduceat(bits, heads) if len(heads) else bits, np.zeros(1, np.uint64)])
     ranked = ranked[heads]
     first, last = match.table.firsts[match.items], match.table.firsts[match.items + 1]
-    tokens, many = spans(references.starts[first], references.starts[last])
+    tokens, many = expand_ranges(references.starts[first], references.starts[last])
     wanted = np.repeat(np.arange(len(match.items)), many) * vocabulary + references.tokens[tokens]
     found = np.searchsorted(ranked, wanted)
     same = found < len(ranked)

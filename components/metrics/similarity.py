@@ -17,7 +17,7 @@ DIGITS = 53
 """Bits of a float64's significand: whole numbers below 2^53 are added without rounding."""
 
 
-class Cut(NamedTuple):
+class SplitVectors(NamedTuple):
     """Vectors as sums of two parts, of which products of two can be added up exactly."""
 
     high: NDArray[np.float64]
@@ -27,13 +27,13 @@ class Cut(NamedTuple):
     finite: NDArray[np.bool_]
     """n: whether the row holds numbers alone; the others are zeros here."""
 
-    def rows(self, chosen: NDArray[np.int64] | slice) -> Cut:
+    def rows(self, chosen: NDArray[np.int64] | slice) -> SplitVectors:
         """Some of the vectors."""
-        return Cut(self.high[chosen], self.low[chosen], self.finite[chosen])
+        return SplitVectors(self.high[chosen], self.low[chosen], self.finite[chosen])
 
 
-def cut(vectors: ArrayLike) -> Cut:
-    """Cut n × D vectors for :func:`scores`.
+def split_vectors(vectors: ArrayLike) -> SplitVectors:
+    """Cut n × D vectors for :func:`exact_scores`.
 
     Kept of each row are ``53 − log2 D`` bits, rounded down to even, from its largest value down (42 at D = 1536): all of
     float32's 24 for values up to 2^18 times smaller than the largest. So a score is off by at most D · 2^−40 times the product
@@ -53,10 +53,10 @@ def cut(vectors: ArrayLike) -> Cut:
     unit = np.ldexp(1.0, np.frexp(largest)[1] - bits)[:, None]
     high = np.rint(values / unit)
     low = np.rint((values / unit - high) * 2.0**bits)
-    return Cut(high * unit, low * (unit * 2.0**-bits), finite)
+    return SplitVectors(high * unit, low * (unit * 2.0**-bits), finite)
 
 
-def scores(queries: Cut, items: Cut) -> NDArray[np.float64]:
+def exact_scores(queries: SplitVectors, items: SplitVectors) -> NDArray[np.float64]:
     """Every query with every item: n × m dot products; −inf where a vector is not finite.
 
     Raises:
@@ -72,8 +72,8 @@ def scores(queries: Cut, items: Cut) -> NDArray[np.float64]:
     return first
 
 
-def paired_scores(queries: Cut, items: Cut) -> NDArray[np.float64]:
-    """Each query with the item of its own place, n: the very numbers that :func:`scores` gives.
+def paired_scores(queries: SplitVectors, items: SplitVectors) -> NDArray[np.float64]:
+    """Each query with the item of its own place, n: the very numbers that :func:`exact_scores` gives.
 
     Raises:
         ValueError: they have different dimensions.
@@ -90,6 +90,6 @@ def _rows(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.fl
     return found
 
 
-def _match(queries: Cut, items: Cut) -> None:
+def _match(queries: SplitVectors, items: SplitVectors) -> None:
     if queries.high.shape[1] != items.high.shape[1]:
         raise ValueError(f"queries have {queries.high.shape[1]} dimensions, items {items.high.shape[1]}")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.metrics.jars import JarUnavailable, java_program
+from components.metrics.jars import JarUnavailable, find_java
 
 JAR, CORENLP = "spice-1.0.jar", "stanford-corenlp-3.6.0"
 ALL = "All"
@@ -115,7 +115,7 @@ def spice(
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = spice_jar(folder), java_program(java)
+    path, program = spice_jar(folder), find_java(java)
     if not candidates:
         return SpiceScores(0.0, [], [])
     with tempfile.TemporaryDirectory() as scratch:

@@ -55,7 +55,7 @@ def align(said: Sequence[str], heard: Sequence[str]) -> list[Step]:
     return steps[::-1]
 
 
-def errors(said: Sequence[str], heard: Sequence[str]) -> int:
+def count_errors(said: Sequence[str], heard: Sequence[str]) -> int:
     """The least number of substitutions, deletions and insertions; of strings, over characters."""
     before = list(range(len(heard) + 1))
     for row, word in enumerate(said, start=1):

@@ -1,9 +1,10 @@
-"""What a clip's frames go through before a network: cut or padded to a length, and SpecAugment (CSC, section 4.1).
+"""Batches of clips: cropping or padding to one length, and SpecAugment (CSC §4.1).
 
-The paper crops or pads to 3.5 s (350 frames) on Conceptual Spoken Captions and to 8 s (800) on Flickr8k Audio, "randomly" in
-training; of evaluation it says only that *pictures* are cropped at their centre. Here a training crop begins at a uniformly
-drawn frame and any other at the first, since captions name the most important things first. Padding always comes last: the
-networks look at a clip's own frames alone, so where it lies changes nothing.
+The paper crops or pads "randomly" in training to 3.5 s (350 frames) on Conceptual Spoken Captions and to 8 s (800) on Flickr8k
+Audio; for evaluation it only states that *pictures* are cropped at their centre. Here a training crop starts at a uniformly
+drawn
+frame and an evaluation crop at frame 0, because captions name the most important things first. Padding is always at the end; the
+networks only read a clip's own frames, so its position has no effect.
 """
 
 from __future__ import annotations
@@ -24,31 +25,31 @@ def crop_or_pad(
     to_longest: bool = False,
     fill: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Clips of any lengths as one batch.
+    """Return clips of different lengths as one batch.
 
     Args:
         clips: each … × time: coefficients × frames, or samples alone.
         length: what longer clips are cut to, in frames or samples.
-        at_random: begin at a place drawn uniformly, one draw a clip whatever its length; else at the beginning.
-        generator: what draws, on any device.
-        to_longest: pad to the longest that is left instead of to ``length``, where padding has no influence anyway.
-        fill: what padding is; 0 is the mean of normalised features, and silence.
+        at_random: start at a uniformly drawn position (one draw a clip whatever its length) instead of at 0.
+        generator: source of the draws, on any device.
+        to_longest: pad to the longest remaining clip instead of to ``length``, for networks that ignore padding.
+        fill: the value of padding; 0 is the mean of normalised features, and silence.
 
     Returns:
-        B × … × length, and B, how much of each is the clip's own.
+        B × … × length, and B, each clip's own length.
 
     Raises:
-        ValueError: there is no clip, or the length is not positive.
+        ValueError: ``clips`` is empty or ``length`` is not positive.
     """
     if not clips or length < 1:
-        raise ValueError("needs at least one clip and a length of 1 or more")
+        raise ValueError("needs at least one clip and a length of at least 1")
     device = generator.device if generator else torch.device("cpu")
     cropped = []
     for clip in clips:
         start = 0
         if at_random:
-            places = max(1, clip.shape[-1] - length + 1)
-            start = int(torch.randint(places, (1,), generator=generator, device=device))
+            starts = max(1, clip.shape[-1] - length + 1)
+            start = int(torch.randint(starts, (1,), generator=generator, device=device))
         cropped.append(clip[..., start : start + length])
     lengths = torch.tensor([clip.shape[-1] for clip in cropped], device=clips[0].device)
     padded = pad_sequence([clip.movedim(-1, 0) for clip in cropped], batch_first=True, padding_value=fill).movedim(1, -1)
@@ -66,23 +67,20 @@ def spec_augment(
     fill: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """One frequency and one time mask a clip, no warping (Park et al. 2019, section 2).
+    """Return a copy with one frequency and one time mask a clip, without warping (Park et al. 2019, section 2).
 
     Args:
         features: B × coefficients × frames, normalised, so that ``fill`` 0 is the mean (the paper names no value).
-        lengths: B, the frames that are speech; time masks lie inside them.
+        lengths: B, the speech frames of each clip; time masks lie within them.
         frequency: F: the mask covers 0..F coefficients, uniformly drawn, and begins anywhere it fits.
         time: T: the mask covers 0..T frames, at most the clip's length.
-        generator: what draws, on the features' device.
-
-    Returns:
-        A masked copy.
+        generator: source of the draws, on the features' device.
     """
     batch, rows, columns = features.shape
     device = features.device
 
     def uniform(top: Tensor) -> Tensor:
-        """B integers, each uniform over 0..top inclusive."""
+        """Draw B integers, each uniform over 0..top inclusive."""
         drawn = torch.rand(batch, generator=generator, device=device)
         return torch.minimum((drawn * (top + 1)).long(), top)
 
@@ -91,7 +89,7 @@ def spec_augment(
     for axis, span, limit in ((1, frequency, limits[0]), (2, time, limits[1])):
         width = uniform(limit.clamp_max(span))
         start = uniform(limit - width)
-        places = torch.arange(rows if axis == 1 else columns, device=device)[None]
-        hidden = (places >= start[:, None]) & (places < (start + width)[:, None])
+        positions = torch.arange(rows if axis == 1 else columns, device=device)[None]
+        hidden = (positions >= start[:, None]) & (positions < (start + width)[:, None])
         masked.masked_fill_(hidden[:, :, None] if axis == 1 else hidden[:, None, :], fill)
     return masked

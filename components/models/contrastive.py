@@ -15,10 +15,10 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from components.models.gathered import Batch, gather, world
+from components.models.gathered import Batch, gather, world_size
 from components.models.margins import Schedule, margin_at
-from components.models.masked_margin_softmax import masked_margin_softmax_chunked, row_losses_chunked, widened
-from components.models.triplet import Reduction, draw_negatives, hinges, triplet, uniforms
+from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax_chunked, row_losses_chunked
+from components.models.triplet import Reduction, draw_negatives, draw_uniforms, hinge_losses, triplet
 
 Loss = Literal["masked_margin_softmax", "triplet"]
 Scope = Literal["global", "device"]
@@ -86,7 +86,7 @@ def contrastive_loss(
     Args:
         speech, images: this process's n × D embeddings, whose dot products are the scores; pair i are row i of both.
             Normalisation and temperature, if any, are in them already. Another n on each process is no harm.
-        identities: n integers; equal ones match, on whatever processes (:func:`components.models.matching.identities`).
+        identities: n integers; equal ones match, on whatever processes (:func:`components.models.matching.match_identities`).
         settings: the same on all processes.
         step: optimiser steps done before this one.
         generator: of the triplet loss's draws. In the same state on all processes, it draws what one process would draw for the
@@ -103,7 +103,7 @@ def contrastive_loss(
     speech, images = speech.to(common), images.to(common)
     # A score of 40 in bfloat16 is off by up to an eighth: the products are in single precision, whatever made the embeddings.
     with torch.autocast(speech.device.type, enabled=False):
-        if settings.scope == "global" and world() > 1:
+        if settings.scope == "global" and world_size() > 1:
             return _shared(speech, images, gather(speech, images, identities), settings, margin, generator)
         if settings.loss == "triplet":
             return triplet(speech, images, identities, margin, settings.triplet_reduction, generator)
@@ -115,14 +115,17 @@ def _shared(
     speech: Tensor, images: Tensor, batch: Batch, settings: LossSettings, margin: float, generator: torch.Generator | None
 ) -> Tensor:
     """W times this process's share of the whole batch's loss."""
-    own, processes = batch.own, world()
+    own, processes = batch.own, world_size()
     mine, size = batch.identities[own], len(batch.identities)
-    ways = ((widened(speech), batch.images, widened(images)), (widened(images), batch.speech, widened(speech)))
+    ways = (
+        (at_least_float32(speech), batch.images, at_least_float32(images)),
+        (at_least_float32(images), batch.speech, at_least_float32(speech)),
+    )
     if settings.loss == "triplet":
-        drawn = uniforms(size, generator, speech.device)[:, own]
+        drawn = draw_uniforms(size, generator, speech.device)[:, own]
         total = torch.stack(
             [
-                hinges(queries, candidates, pairs, draw_negatives(mine, batch.identities, numbers), margin).sum()
+                hinge_losses(queries, candidates, pairs, draw_negatives(mine, batch.identities, numbers), margin).sum()
                 for (queries, candidates, pairs), numbers in zip(ways, drawn, strict=True)
             ]
         ).sum()

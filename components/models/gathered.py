@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from components.models.masked_margin_softmax import widened
+from components.models.masked_margin_softmax import at_least_float32
 
 
 class Batch(NamedTuple):
@@ -30,7 +30,7 @@ class Batch(NamedTuple):
     """The n places of this process's items."""
 
 
-def world() -> int:
+def world_size() -> int:
     """How many processes train together; 1 where none were started so."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
@@ -75,7 +75,7 @@ class _Gathered(torch.autograd.Function):
         split = [part.contiguous() for part in whole[:total].split([part.shape[1] for part in parts], 1)]
         numbers = split[2].view(torch.long)[:, 0]
         ctx.mark_non_differentiable(numbers)
-        return widened(split[0].view(speech.dtype)), widened(split[1].view(images.dtype)), numbers
+        return at_least_float32(split[0].view(speech.dtype)), at_least_float32(split[1].view(images.dtype)), numbers
 
     @staticmethod
     @once_differentiable

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ENCODERS, ImageEncoder
-from components.models.model_files import CONFIG, WEIGHTS, fill, read_config, read_weights_of, write_model
+from components.models.model_files import CONFIG, WEIGHTS, load_state, read_config, read_weights_of, write_model
 
 __all__ = ["CONFIG", "KIND", "TOWERS", "WEIGHTS", "LoadedDualEncoder", "load_dual_encoder", "save_dual_encoder", "warm_start"]
 
@@ -59,7 +59,7 @@ def load_dual_encoder(
     elif chosen.image == "efficientnet_lite0":
         raise ValueError(f"{folder / CONFIG}: its image network, {chosen.image}, is not built here: hand one in")
     model = DualEncoder(chosen, encoder)
-    fill(model, weights, folder / WEIGHTS)
+    load_state(model, weights, folder / WEIGHTS)
     return LoadedDualEncoder(model.eval(), config)
 
 

@@ -30,7 +30,7 @@ def masked_margin_softmax(scores: Tensor, mask: Tensor, margin: float) -> Tensor
     """
     if scores.dim() != 2 or scores.shape[0] != scores.shape[1] or mask.shape != scores.shape:
         raise ValueError(f"scores {tuple(scores.shape)} and mask {tuple(mask.shape)}; both must be the same square")
-    scores = widened(scores)
+    scores = at_least_float32(scores)
     own = scores.diagonal()
     return row_losses(scores, mask, own, margin).mean() + row_losses(scores.T, mask.T, own, margin).mean()
 
@@ -76,7 +76,7 @@ def row_losses_chunked(
     return _summed(queries, candidates, *identities, own, margin, chunk, both=False)
 
 
-def widened(tensor: Tensor) -> Tensor:
+def at_least_float32(tensor: Tensor) -> Tensor:
     """In single precision at least."""
     return tensor.float() if tensor.dtype in (torch.bfloat16, torch.float16) else tensor
 
@@ -98,7 +98,7 @@ class _Chunked(torch.autograd.Function):
         ctx: Any, first: Tensor, second: Tensor, row: Tensor, column: Tensor, own: Tensor, margin: float, chunk: int, both: bool
     ) -> Tensor:
         ctx.margin, ctx.chunk, ctx.both = margin, chunk, both
-        right = widened(second)
+        right = at_least_float32(second)
         pairs, rows = right.new_empty(len(first)), right.new_empty(len(first))
         columns = right.new_full((len(second),), torch.finfo(right.dtype).min) if both else None
         for start in range(0, len(first), chunk):
@@ -119,7 +119,7 @@ class _Chunked(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         first, second, row, column, own, pairs, rows, columns, kept = ctx.saved_tensors
-        right, shifted = widened(second), pairs - ctx.margin
+        right, shifted = at_least_float32(second), pairs - ctx.margin
         # d/dZ of a row: the softmax over the negatives and the own pair; at the pair itself minus the negatives' share, computed
         # as such, for one minus the pair's own would lose its last places.
         row_all, pulled = torch.logaddexp(rows, shifted), torch.sigmoid(rows - pairs + ctx.margin)
@@ -132,7 +132,7 @@ class _Chunked(torch.autograd.Function):
         right_found = torch.zeros_like(right) if ctx.needs_input_grad[1] else None
         for start in range(0, len(first), ctx.chunk):
             part = slice(start, start + ctx.chunk)
-            left = widened(first[part])
+            left = at_least_float32(first[part])
             scores = _block(left, right, row[part], column, own[part])[0] if kept is None else kept
             weights = (scores - row_all[part, None]).exp_()
             if column_all is not None:
@@ -152,6 +152,6 @@ class _Chunked(torch.autograd.Function):
 def _block(left: Tensor, right: Tensor, row: Tensor, column: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
     """Scores of some rows, matches filled with the least number; and the scores of the rows' own pairs."""
     with torch.autocast(right.device.type, enabled=False):
-        scores = widened(left) @ right.T
+        scores = at_least_float32(left) @ right.T
     pairs = scores.gather(1, own[:, None])[:, 0]
     return scores.masked_fill_(positives_mask(row, column).logical_not_(), torch.finfo(scores.dtype).min), pairs

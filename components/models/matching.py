@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 
-def identities(*columns: Sequence[Hashable] | Tensor) -> Tensor:
+def match_identities(*columns: Sequence[Hashable] | Tensor) -> Tensor:
     """The component of each row, where rows that share a value in any column are connected.
 
     A round costs a few passes over the rows and halves the depth of the trees that are left, or better: about log N rounds.

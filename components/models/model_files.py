@@ -62,7 +62,7 @@ def read_weights_of(path: Path, kind: str) -> dict[str, Tensor]:
         raise ValueError(f"{path}: is not a whole safetensors file ({_line(error)})") from None
 
 
-def fill(model: nn.Module, weights: Mapping[str, Tensor], path: Path, depends: str = "size") -> None:
+def load_state(model: nn.Module, weights: Mapping[str, Tensor], path: Path, depends: str = "size") -> None:
     """Put ``weights`` into ``model``, all or none.
 
     Args:

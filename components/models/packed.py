@@ -46,7 +46,7 @@ class _Packed(nn.Module):
         return found
 
 
-def packed(network: Network) -> Network:
+def pack_linear_layers(network: Network) -> Network:
     """A network that computes the same with packed weights, without gradients; the one given is not changed.
 
     It holds the weights as they are now, and a second copy of linear layers' for as long as it is kept. On other devices,

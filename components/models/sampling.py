@@ -29,7 +29,7 @@ class Sampled(NamedTuple):
         return [[word for word in row if word not in (END, PAD)] for row in self.words.tolist()]
 
 
-def require_steady(network: CaptionNetwork) -> None:
+def require_eval_mode(network: CaptionNetwork) -> None:
     """Raise ValueError for a network in training mode, whose dropout makes captions a matter of chance."""
     if network.training:
         raise ValueError("the network is in training mode, where dropout changes what it writes: call eval() first")
@@ -40,14 +40,14 @@ def device_of(network: CaptionNetwork) -> torch.device:
     return next(itertools.chain(network.parameters(), network.buffers())).device
 
 
-def forbidden(never: Collection[int], device: torch.device) -> Tensor:
-    """``never`` as :func:`masked` takes it."""
+def forbidden_words(never: Collection[int], device: torch.device) -> Tensor:
+    """``never`` as :func:`mask_scores` takes it."""
     if PAD not in never:
         raise ValueError("PAD may not be written: it fills rows up")
     return torch.tensor(sorted(never), dtype=torch.long, device=device)
 
 
-def masked(scores: Tensor, never: Tensor) -> Tensor:
+def mask_scores(scores: Tensor, never: Tensor) -> Tensor:
     """Scores (… × V) in single precision at least, minus infinity for what may not be written; the tensor itself is changed."""
     if scores.dtype in (torch.float16, torch.bfloat16):
         scores = scores.float()
@@ -91,7 +91,7 @@ def log_probabilities(network: CaptionNetwork, memory: Any, words: Tensor, *, ne
     before = torch.cat([torch.full_like(words[:, :1], START), words[:, :-1]], dim=1)
     scores = network.decode(memory, before)
     # Not in place: what made the scores may need them for its gradient.
-    scores = masked(scores.clone(), forbidden(never, scores.device)).log_softmax(2)
+    scores = mask_scores(scores.clone(), forbidden_words(never, scores.device)).log_softmax(2)
     padding = words == PAD
     found = scores.gather(2, words.masked_fill(padding, END)[:, :, None])[:, :, 0]
     return found.masked_fill(padding, 0.0)
@@ -106,13 +106,13 @@ def _written(
     choose: Callable[[Tensor], Tensor],
 ) -> Sampled:
     device, count, longest = device_of(network), pictures * rows, network.config.longest
-    signs, state = forbidden(never, device), network.start(memory, rows)
+    signs, state = forbidden_words(never, device), network.start(memory, rows)
     newest = torch.full((count,), START, device=device)
     ended = torch.zeros(count, dtype=torch.bool, device=device)
     words = torch.full((count, longest), PAD, device=device)
     found = torch.zeros(count, longest, device=device)
     for place in range(longest):
-        scores = masked(network.step(state, newest), signs)
+        scores = mask_scores(network.step(state, newest), signs)
         newest = choose(scores)
         probability = scores.gather(1, newest[:, None])[:, 0] - scores.logsumexp(1)
         found = found.to(probability.dtype)

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from components.models.vocabulary import END, PAD
 
 
-def counted(words: Tensor) -> Tensor:
+def scored_positions(words: Tensor) -> Tensor:
     """Which of ``words`` (N × T, drawn: words, END, anything) count: up to and including the first END, and no PAD."""
     ends = words == END
     return ((ends.cumsum(1) - ends.long()) == 0) & (words != PAD)
@@ -58,7 +58,7 @@ def self_critical_loss(log_probabilities: Tensor, words: Tensor, rewards: Tensor
             raise ValueError(f"the {name} of caption {int((~values.isfinite()).nonzero()[0])} is no finite number")
     advantage = (rewards - baseline).detach().to(log_probabilities)
     # Filled and not multiplied: behind END may stand a PAD, whose log-probability is -inf, and 0 · inf is no number.
-    return -(advantage * log_probabilities.masked_fill(~counted(words), 0.0).sum(1)).mean()
+    return -(advantage * log_probabilities.masked_fill(~scored_positions(words), 0.0).sum(1)).mean()
 
 
 def mean_of_others(rewards: Tensor, rows: int) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.image_captioner import ImageCaptioner
-from components.models.model_files import CONFIG, WEIGHTS, fill, read_config, read_weights_of, write_model
+from components.models.model_files import CONFIG, WEIGHTS, load_state, read_config, read_weights_of, write_model
 
 __all__ = ["CONFIG", "KIND", "WEIGHTS", "TrainedCaptioner", "load_trained", "save_trained", "vocabulary_digest"]
 
@@ -74,7 +74,7 @@ def load_trained(
         raise ValueError(f"{folder / WEIGHTS}: holds a trained encoder, {config.get('encoder')}, which is not built here")
     made = encoder(config["encoder"]) if own and encoder is not None else None
     model = ImageCaptioner(build(CaptionerConfig(**config["network"])), made)
-    fill(model, weights, folder / WEIGHTS, "vocabulary or size")
+    load_state(model, weights, folder / WEIGHTS, "vocabulary or size")
     return TrainedCaptioner(model.eval(), words, config)
 
 

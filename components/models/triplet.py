@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from components.models.masked_margin_softmax import widened
+from components.models.masked_margin_softmax import at_least_float32
 
 Reduction = Literal["sum", "mean"]
 
@@ -25,7 +25,7 @@ class Negatives(NamedTuple):
     """N booleans: whether the row has any negative."""
 
 
-def uniforms(count: int, generator: torch.Generator | None, device: torch.device) -> Tensor:
+def draw_uniforms(count: int, generator: torch.Generator | None, device: torch.device) -> Tensor:
     """Two rows of ``count`` numbers in [0, 1), double precision: one for each row of a batch and one for each column.
 
     Drawn where the generator is, so that a generator of the processor draws the same for a batch on a GPU.
@@ -52,7 +52,7 @@ def draw_negatives(rows: Tensor, candidates: Tensor, drawn: Tensor) -> Negatives
     return Negatives(order[place], count > 0)
 
 
-def hinges(queries: Tensor, candidates: Tensor, pairs: Tensor, negatives: Negatives, margin: float) -> Tensor:
+def hinge_losses(queries: Tensor, candidates: Tensor, pairs: Tensor, negatives: Negatives, margin: float) -> Tensor:
     """The N summands max(0, Z_km − Z_kk + δ) of one direction of eq. 3, in single precision at least.
 
     Args:
@@ -61,9 +61,9 @@ def hinges(queries: Tensor, candidates: Tensor, pairs: Tensor, negatives: Negati
         negatives: of each query; where there is none the summand is 0.
         margin: δ.
     """
-    wide = widened(queries)
+    wide = at_least_float32(queries)
     # The difference of the two scores as one product of differences would round otherwise than the equation.
-    apart = (wide * widened(candidates[negatives.place])).sum(1) - (wide * widened(pairs)).sum(1)
+    apart = (wide * at_least_float32(candidates[negatives.place])).sum(1) - (wide * at_least_float32(pairs)).sum(1)
     return torch.where(negatives.some, (apart + margin).clamp_min(0), torch.zeros_like(apart))
 
 
@@ -82,7 +82,7 @@ def triplet(
         identities: B integers; equal ones match (:mod:`components.models.matching`).
         margin: δ, on the scale of the scores.
         reduction: the equation's sum over the batch, or that divided by B.
-        generator: draws 2 B numbers (:func:`uniforms`); equal states draw the same negatives.
+        generator: draws 2 B numbers (:func:`draw_uniforms`); equal states draw the same negatives.
 
     Raises:
         ValueError: shapes that do not belong together, or another reduction.
@@ -92,7 +92,7 @@ def triplet(
         raise ValueError(f"speech, images and identities have the shapes {shapes}; needed are B × D twice, and B")
     if reduction not in ("sum", "mean"):
         raise ValueError(f"'{reduction}' is no reduction; there are sum and mean")
-    of_rows, of_columns = uniforms(len(speech), generator, speech.device)
-    total = hinges(speech, images, images, draw_negatives(identities, identities, of_rows), margin).sum()
-    total = total + hinges(images, speech, speech, draw_negatives(identities, identities, of_columns), margin).sum()
+    of_rows, of_columns = draw_uniforms(len(speech), generator, speech.device)
+    total = hinge_losses(speech, images, images, draw_negatives(identities, identities, of_rows), margin).sum()
+    total = total + hinge_losses(images, speech, speech, draw_negatives(identities, identities, of_columns), margin).sum()
     return total / len(speech) if reduction == "mean" else total

@@ -59,8 +59,8 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     from components.retrieval.items import Coefficients, PairItems
     from components.retrieval.pairs import read_pairs, sets_of
     from components.retrieval.recipe import DualEncoderTraining
-    from components.training.fit import fit, launched
-    from components.training.ranks import tell_nodes
+    from components.training.fit import fit, is_launched
+    from components.training.ranks import write_job
     from components.training.recipe import reseed
 
     hardware, settings, seed = task.params, spec["settings"], spec["seed"]
@@ -85,8 +85,8 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
     scratch = task.work / digest_value([spec, task.shared["code"], hardware.plain()])[:32]
-    if hardware.nodes > 1 and not launched():
-        tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    if hardware.nodes > 1 and not is_launched():
+        write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
     # A part of the pairs is gone through more often, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))

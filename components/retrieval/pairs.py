@@ -89,7 +89,7 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     """
     import torch
 
-    from components.models.matching import identities
+    from components.models.matching import match_identities
 
     if not matching:
         raise HearsightError("matching names nothing", where="params.yaml: loss.matching", hint="write at least [picture]")
@@ -108,7 +108,7 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     columns = {"picture": utterances["image_sha256"].to_pylist(), "group": utterances["group"].to_pylist()}
     # As the split by text compares captions: what it holds to be one text is no negative of itself.
     columns["text"] = [normalised(caption) for caption in utterances["caption"].to_pylist()]
-    identity = identities(*(columns[name] for name in matching)) if len(picture) else torch.zeros(0)
+    identity = match_identities(*(columns[name] for name in matching)) if len(picture) else torch.zeros(0)
     of_picture = np.zeros(len(first), dtype=np.int64)
     of_picture[picture] = np.asarray(identity, dtype=np.int64)
     centres = [part.centre for part in parts]

@@ -18,7 +18,7 @@ START = "start"
 """The input that holds the pretrained models."""
 
 
-def code_of(root: Path) -> str:
+def training_code_digest(root: Path) -> str:
     """The digest of the code that trains, for the folder of its checkpoints."""
     return digest_value([code_digest(root, "components.retrieval.jobs")])
 
@@ -36,6 +36,6 @@ def starting_weights(towers: Towers, root: Path) -> str:
     return weights_digest(towers.image, root / towers.weights)
 
 
-def contents_of(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
+def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
     """The digest of each set. Of pretrained models only the one that is begun from counts, so that more of them undo nothing."""
     return {name: output.digest for name, output in inputs.items() if name != START}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from components.core.errors import HearsightError
-from components.retrieval.query_audio import heard
+from components.retrieval.query_audio import read_spoken_query
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
@@ -40,12 +40,12 @@ def read_query(source: str) -> Query:
     """The query of a path, or of standard input for ``-``.
 
     Raises:
-        HearsightError: there is no such file, or as :func:`as_query`.
+        HearsightError: there is no such file, or as :func:`parse_query`.
     """
     if source == STDIN:
         if sys.stdin.isatty():
             raise HearsightError("nothing is piped in", where="standard input", hint="write `hearsight search - < FILE`")
-        return as_query(sys.stdin.buffer.read(LARGEST_BYTES + 1), "standard input")
+        return parse_query(sys.stdin.buffer.read(LARGEST_BYTES + 1), "standard input")
     path = Path(source)
     try:
         if path.is_dir():
@@ -54,13 +54,13 @@ def read_query(source: str) -> Query:
             # A device has no end, and a pipe that nobody writes to is waited for.
             raise HearsightError("is a device or a pipe", where=source, hint="name a file, or pipe it in: `hearsight search -`")
         with path.open("rb") as handle:
-            return as_query(handle.read(LARGEST_BYTES + 1), source)
+            return parse_query(handle.read(LARGEST_BYTES + 1), source)
     except (OSError, ValueError) as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({_line(error)})"
         raise HearsightError(reason, where=source, hint="name a sound or a picture, or - for standard input") from None
 
 
-def as_query(data: bytes, where: str) -> Query:
+def parse_query(data: bytes, where: str) -> Query:
     """The query that these bytes are.
 
     Raises:
@@ -71,7 +71,7 @@ def as_query(data: bytes, where: str) -> Query:
     if len(data) > LARGEST_BYTES:
         raise HearsightError(f"has more than {LARGEST_BYTES >> 20} MiB", where=where, hint="cut it")
     if data[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS") and data[8:12] != b"WEBP":
-        samples, notes = heard(data, where)
+        samples, notes = read_spoken_query(data, where)
         return Query("speech", data, samples, notes)
     _look(data, where)
     return Query("image", data, None)

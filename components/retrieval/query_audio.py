@@ -33,7 +33,7 @@ STEADY_DB = 1.0
 MEND = "give a clip in which somebody speaks"
 
 
-def heard(data: bytes, where: str) -> tuple[Samples, tuple[str, ...]]:
+def read_spoken_query(data: bytes, where: str) -> tuple[Samples, tuple[str, ...]]:
     """The samples of a spoken query, float32 mono at 16 kHz, and what is to be told of the file.
 
     Raises:

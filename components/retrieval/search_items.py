@@ -68,7 +68,7 @@ class Items:
         return sum(record["kind"] == kind for record in self.records)
 
 
-def thumbnails(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
+def thumbnail_files(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
     """Path inside ``search/`` → the output, and where in it the small picture lies."""
     found = {}
     for split in splits:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
-from components.retrieval.queries import Query, as_query, read_query
+from components.retrieval.queries import Query, parse_query, read_query
 from components.retrieval.searcher import KINDS, Searcher
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def query_of(row: Mapping[str, Any], where: str) -> Query:
             raise HearsightError(f"its content is no base64 ({error})", where=where, hint="encode the file's bytes") from None
     if not isinstance(content, (bytes, bytearray, memoryview)):
         raise HearsightError(f"its content is of {type(content).__name__}", where=where, hint="give bytes, or their base64")
-    return as_query(bytes(content), where)
+    return parse_query(bytes(content), where)
 
 
 def _there(value: Any) -> bool:

@@ -39,7 +39,7 @@ and ``hearsight check build_search_index`` compares the rest."""
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """One result."""
 
     rank: int
@@ -103,7 +103,7 @@ class Searcher:
         language: str = "",
         split: str = "",
         without: tuple[int, ...] = (),
-    ) -> dict[str, list[Found]]:
+    ) -> dict[str, list[SearchResult]]:
         """The ``k`` nearest of each kind, the nearest first; fewer where the filters leave fewer.
 
         Args:
@@ -121,16 +121,16 @@ class Searcher:
         mask = np.ones(len(self.index), bool)
         for column, wanted in (("languages", language), ("splits", split)):
             if wanted:
-                mask &= having(self.index.items, column, wanted)
+                mask &= items_having(self.index.items, column, wanted)
         mask[list(without)] = False
-        found: dict[str, list[Found]] = {}
+        found: dict[str, list[SearchResult]] = {}
         for kind in kinds:
             rows = np.flatnonzero(mask & self._of_kind[kind])
             found[kind] = []
             if len(rows):
                 best, scores = self.index.search(vector[None], min(k, len(rows)), rows=rows)
                 found[kind] = [
-                    Found(place + 1, float(score), self.index.item(int(row)))
+                    SearchResult(place + 1, float(score), self.index.item(int(row)))
                     for place, (row, score) in enumerate(zip(best[0], scores[0], strict=True))
                 ]
         if not any(found.values()):
@@ -145,7 +145,7 @@ class Searcher:
         return {kind: kinds == kind for kind in KINDS}
 
 
-def having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
+def items_having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
     """Which items have ``value`` in the lists of ``column``.
 
     Raises:

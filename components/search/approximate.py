@@ -22,8 +22,8 @@ from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
 from components.core.progress import progress as shown
 from components.search import files
-from components.search.graph import GraphSettings, empty_graph, graph_library, of_norm_one
-from components.search.index import SearchIndex, check_count, check_queries, without
+from components.search.graph import GraphSettings, empty_graph, extend_to_unit_norm, graph_library
+from components.search.index import SearchIndex, check_count, check_queries, drop_excluded
 from components.search.products import exact_products, norms_above
 from components.search.scan import usable_cores
 
@@ -90,7 +90,7 @@ class ApproximateIndex:
         starts = range(0, len(index), files.ROWS_AT_ONCE)
         for start in shown(starts, desc="building the graph") if progress else starts:
             block = index.embeddings[start : start + files.ROWS_AT_ONCE]
-            graph.add(np.arange(start, start + len(block)), of_norm_one(block, scale), threads=threads or usable_cores())
+            graph.add(np.arange(start, start + len(block)), extend_to_unit_norm(block, scale), threads=threads or usable_cores())
         (index.folder / DESCRIPTION).unlink(missing_ok=True)
         publish(index.folder / GRAPH, lambda path: graph.save(str(path)))
         contents = ApproximateContents(
@@ -167,7 +167,7 @@ class ApproximateIndex:
             if found
             else (np.empty((0, among), np.int64), np.empty((0, among)))
         )
-        return without(rows, scores, own, count)
+        return drop_excluded(rows, scores, own, count)
 
     def recall_at(
         self,

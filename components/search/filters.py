@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from components.core.errors import HearsightError
 
 
-def select(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
+def select_rows(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
     """The rows that fulfil every condition, in order.
 
     Args:
@@ -36,7 +36,7 @@ def select(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
     return np.flatnonzero(mask)
 
 
-def as_rows(rows: NDArray[Any] | Collection[int], n: int) -> NDArray[np.int64]:
+def parse_rows(rows: NDArray[Any] | Collection[int], n: int) -> NDArray[np.int64]:
     """Row numbers, sorted and each once, from row numbers in any order or from a mask of n.
 
     Raises:

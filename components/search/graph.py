@@ -73,7 +73,7 @@ def empty_graph(library: Any, dimension: int, settings: GraphSettings) -> Any:
     )
 
 
-def of_norm_one(vectors: NDArray[np.float32], largest: float) -> NDArray[np.float32]:
+def extend_to_unit_norm(vectors: NDArray[np.float32], largest: float) -> NDArray[np.float32]:
     """Vectors divided by the largest norm, with the number that makes each of norm 1: m × (D + 1)."""
     scaled = vectors.astype(np.float64) / largest
     rest = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("nd,nd->n", scaled, scaled)))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from components.core.errors import HearsightError
 from components.search import files
 from components.search.files import Contents, build_index
-from components.search.filters import as_rows, select
+from components.search.filters import parse_rows, select_rows
 from components.search.scan import Matrix, scan
 
 __all__ = ["Contents", "SearchIndex", "build_index"]
@@ -69,7 +69,7 @@ class SearchIndex:
 
     def select(self, where: Mapping[str, Any]) -> NDArray[np.int64]:
         """The rows whose items fulfil every condition: column → a value, or a collection of values (see ``filters.select``)."""
-        return select(self.items, where)
+        return select_rows(self.items, where)
 
     def item(self, row: int) -> dict[str, Any]:
         """What the builder said of a row."""
@@ -116,7 +116,7 @@ class SearchIndex:
         if own is None:
             return scan(matrix, wanted, min(count, there), threads=threads, progress=progress)
         found, scores = scan(matrix, wanted, min(count + own.shape[1], there), threads=threads, progress=progress)
-        return without(found, scores, own, min(count, there))
+        return drop_excluded(found, scores, own, min(count, there))
 
     def _chosen(
         self,
@@ -128,12 +128,12 @@ class SearchIndex:
         """The rows to search (None: all), and each query's own exclusions (None: none)."""
         chosen = None if where is None else self.select(where)
         if rows is not None:
-            given = as_rows(rows, len(self))
+            given = parse_rows(rows, len(self))
             chosen = given if chosen is None else np.intersect1d(chosen, given, assume_unique=True)
         own = None if exclude is None else np.asarray(exclude)
         if own is not None and own.ndim < 2:
             mask = np.ones(len(self), bool)
-            mask[as_rows(np.atleast_1d(own), len(self))] = False
+            mask[parse_rows(np.atleast_1d(own), len(self))] = False
             chosen = np.flatnonzero(mask) if chosen is None else chosen[mask[chosen]]
             own = None
         elif own is not None:
@@ -143,7 +143,7 @@ class SearchIndex:
                     where="the filter",
                     hint="give one list of row numbers, or one list a query",
                 )
-            as_rows(own[own != -1], len(self))
+            parse_rows(own[own != -1], len(self))
         if chosen is not None and not len(chosen):
             raise HearsightError("the filter leaves no row to search", where=self.folder, hint="ask for less")
         return chosen, own
@@ -175,7 +175,7 @@ def check_count(k: int) -> int:
     return int(k)
 
 
-def without(
+def drop_excluded(
     rows: NDArray[np.int64], scores: NDArray[np.float64], own: NDArray[np.integer], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The first k that are not among each query's own exclusions, in order."""

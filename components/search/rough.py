@@ -102,7 +102,7 @@ class Half:
         return np.asarray(found)
 
 
-def fitting(queries: NDArray[np.float32], rows: int, known: bool) -> type[Single] | type[Half]:
+def choose_products(queries: NDArray[np.float32], rows: int, known: bool) -> type[Single] | type[Half]:
     """The faster way for these queries and so many rows.
 
     Args:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from components.search.best import Best
 from components.search.products import exact_products
-from components.search.rough import OneThread, Rough, fitting
+from components.search.rough import OneThread, Rough, choose_products
 
 QUERIES_AT_ONCE = 1024
 PAIRS_AT_ONCE = 1 << 21
@@ -81,7 +81,7 @@ def scan(
     _of_zeros(matrix, np.flatnonzero(~some), rows, scores)
     parts = _parts(np.flatnonzero(some), k)
     seen = _steps(sum(-(-len(matrix) // _step(len(part))) for part in parts), progress)
-    way = fitting(queries, len(matrix), matrix.roundings is not None)
+    way = choose_products(queries, len(matrix), matrix.roundings is not None)
     with OneThread(), contextlib.closing(seen):
         for part in parts:
             rows[part], scores[part] = _scan_part(matrix, queries[part], k, way, threads or usable_cores(), seen)

@@ -25,7 +25,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         """Write beside, sync, rename; raises HearsightError when the disk is full."""
         target = Path(path)
-        temporary = half_of(target)
+        temporary = temporary_path(target)
         buffer = io.BytesIO()
         torch.save(checkpoint, buffer)
         try:
@@ -61,7 +61,7 @@ class Saving(Checkpoint):
         trainer.save_checkpoint(self.path)
 
 
-def half_of(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """Where a checkpoint is while it is being written."""
     return path.with_name(f"{path.name}.tmp")
 

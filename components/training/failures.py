@@ -25,7 +25,7 @@ def lacks_memory(error: BaseException) -> bool:
 
 
 @contextmanager
-def explained(batch: int, where: str, kept: str) -> Iterator[None]:
+def explain_failures(batch: int, where: str, kept: str) -> Iterator[None]:
     """Turn too little memory, and a reader that was killed for it, into a HearsightError.
 
     Args:

@@ -17,8 +17,8 @@ import torch
 from pytorch_lightning.strategies import DDPStrategy, Strategy
 
 from components.core.errors import HearsightError
-from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, half_of, read_checkpoint
-from components.training.failures import explained
+from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
+from components.training.failures import explain_failures
 from components.training.recipe import TrainingModule
 from components.training.settings import REFERENCE, Hardware
 
@@ -39,8 +39,8 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
             are fewer than the devices, or several nodes are asked for and this is one process of none.
     """
     checkpoint = folder / CHECKPOINT
-    if rank() == 0:
-        half_of(checkpoint).unlink(missing_ok=True)
+    if launcher_rank() == 0:
+        temporary_path(checkpoint).unlink(missing_ok=True)
     found = read_checkpoint(checkpoint)
     if found is not None:
         check_identity(checkpoint, found["recipe"]["identity"], recipe.identity)
@@ -49,12 +49,12 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
         return
     _check(recipe, data, hardware, folder)
     recipe.data, recipe.hardware = data, hardware
-    quiet()
+    silence_lightning()
     torch.set_num_threads(hardware.threads)
     kept = f"the checkpoint of epoch {len(recipe.history)} is kept" if found else "nothing was trained before"
-    with explained(recipe.settings["batch"], recipe.name, kept):
+    with explain_failures(recipe.settings["batch"], recipe.name, kept):
         _trainer(recipe, folder, hardware).fit(recipe, ckpt_path=checkpoint if found is not None else None)
-    if hardware.world > 1 and not launched():
+    if hardware.world > 1 and not is_launched():
         # The forked processes are gone with what they learned, but for the checkpoint.
         found = read_checkpoint(checkpoint)
         assert found is not None
@@ -70,7 +70,7 @@ def _check(recipe: TrainingModule, data: Any, hardware: Hardware, folder: Path) 
     if len(data) < hardware.world:
         what = f"has {len(data)} training items for {hardware.world} devices"
         raise HearsightError(what, where=recipe.name, hint="lower devices, or train on more")
-    if hardware.nodes > 1 and not launched():
+    if hardware.nodes > 1 and not is_launched():
         raise HearsightError(
             f"is to be trained on {hardware.nodes} nodes, and this process is none of them",
             where=recipe.name,
@@ -82,7 +82,9 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Tra
     on_gpu = hardware.device() == "gpu"
     strategy: str | Strategy = "auto"
     if hardware.world > 1:
-        strategy = DDPStrategy(start_method="popen" if launched() else "fork", process_group_backend="nccl" if on_gpu else "gloo")
+        strategy = DDPStrategy(
+            start_method="popen" if is_launched() else "fork", process_group_backend="nccl" if on_gpu else "gloo"
+        )
     return pl.Trainer(
         accelerator=hardware.device(),
         devices=hardware.devices,
@@ -107,18 +109,18 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Tra
     )
 
 
-def launched() -> bool:
+def is_launched() -> bool:
     """Whether torchrun or SLURM's srun started this process as one of several."""
     return torch.distributed.is_torchelastic_launched() or ("SLURM_PROCID" in os.environ and "SLURM_NTASKS" in os.environ)
 
 
-def rank() -> int:
+def launcher_rank() -> int:
     """This process's number among those that torchrun or SLURM started; 0 alone."""
     name = "RANK" if torch.distributed.is_torchelastic_launched() else "SLURM_PROCID"
-    return int(os.environ.get(name, "0")) if launched() else 0
+    return int(os.environ.get(name, "0")) if is_launched() else 0
 
 
-def quiet() -> None:
+def silence_lightning() -> None:
     """Keep Lightning's advice about hardware and workers out of the log."""
     for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)

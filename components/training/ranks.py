@@ -22,7 +22,7 @@ NODES = "job.json"
 """In the scratch folder: what the processes of several machines need to train the same."""
 
 
-def tell_nodes(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> None:
+def write_job(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> None:
     """Write the job.
 
     Args:

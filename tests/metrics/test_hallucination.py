@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from components.metrics.caption_parses import parse_captions
 from components.metrics.caption_words import ALIKE
-from components.metrics.hallucination import Hallucinations, hallucinations
+from components.metrics.hallucination import Hallucinations, find_hallucinations
 from tests.metrics.parsed import lexicon, parses
 
 
 def judged(caption: str, *references: str, labels: tuple[str, ...] = (), words=True) -> Hallucinations:
-    return hallucinations([caption], [references], [labels], parses(caption, *references), lexicon() if words else None)
+    return find_hallucinations([caption], [references], [labels], parses(caption, *references), lexicon() if words else None)
 
 
 def how(caption: str, *references: str, labels: tuple[str, ...] = (), words=True) -> dict[str, str]:
@@ -86,7 +86,7 @@ def test_an_unknown_word_is_no_object():
 
 def test_rates_are_shares_of_objects_and_of_captions():
     captions, references = ["a dog and a piano", "a dog"], [["a dog"], ["a dog"]]
-    found = hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
+    found = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
     assert (found.object_rate, found.caption_rate, found.synonyms) == (1 / 3, 1 / 2, True)
 
 
@@ -96,15 +96,15 @@ def test_captions_without_objects_have_no_object_rate():
 
 
 def test_another_language_is_not_judged_and_says_why():
-    found = hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
+    found = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
     assert found.object_rate is None and found.caption_rate is None and not found.items and "'pt'" in found.reason
 
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="nothing to be held to"):
-        hallucinations(["a dog"], [[]], [[]], parses("a dog"))
+        find_hallucinations(["a dog"], [[]], [[]], parses("a dog"))
     with pytest.raises(ValueError, match="numbers differ"):
-        hallucinations(["a dog"], [["a dog"]], [], parses("a dog"))
+        find_hallucinations(["a dog"], [["a dog"]], [], parses("a dog"))
 
 
 THINGS = st.lists(

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from components.metrics.jars import JarProcess, JarUnavailable, java_program, packaged
+from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
 from components.metrics.meteor import meteor, meteor_jar
 from components.metrics.spice import read_spice, spice, spice_input, spice_jar
 
 JAVA = pytest.mark.skipif(
-    shutil.which("java") is None or packaged("meteor", "meteor-1.5.jar") is None, reason="needs Java and pycocoevalcap's jar"
+    shutil.which("java") is None or find_packaged_file("meteor", "meteor-1.5.jar") is None,
+    reason="needs Java and pycocoevalcap's jar",
 )
 CANDIDATES = [["a", "dog", "runs", "on", "the", "grass"], ["two", "cats", "sleeping"], []]
 REFERENCES = [
@@ -84,7 +85,7 @@ def test_the_process_is_gone_after_an_error_in_the_block(tmp_path: Path) -> None
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(JarUnavailable, match="no Java found as 'no-such-java': install"):
-        java_program("no-such-java")
+        find_java("no-such-java")
     with pytest.raises(JarUnavailable, match=r"there is no .*nowhere"):
         meteor_jar(tmp_path / "nowhere")
     (tmp_path / "meteor-1.5.jar").write_bytes(b"")

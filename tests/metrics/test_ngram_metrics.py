@@ -18,7 +18,7 @@ from components.metrics.captions import NAMES, score_captions
 from components.metrics.cider import CiderD, CiderR, Consensus, cider, cider_r
 from components.metrics.document_frequency import DocumentFrequency
 from components.metrics.ngram_table import NgramTable
-from components.metrics.ngrams import numbered
+from components.metrics.ngrams import number_ngrams
 from components.metrics.rouge import longest_common, rouge_l
 from tests.metrics import caption_oracle as oracle
 
@@ -206,7 +206,7 @@ def test_cider_of_one_item_is_nothing_and_with_given_frequencies_something() -> 
 @given(st.lists(CAPTION, max_size=6))
 @settings(deadline=None)
 def test_ngrams_share_a_number_exactly_when_they_are_equal(captions) -> None:
-    found = numbered(captions)
+    found = number_ngrams(captions)
     flat = [word for caption in captions for word in caption]
     seen = [
         (tuple(flat[place : place + size]), number)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.spoken_words import spoken_words
-from components.metrics.word_errors import DELETED, EQUAL, INSERTED, SUBSTITUTED, Step, align, error_rate, errors
+from components.metrics.word_errors import DELETED, EQUAL, INSERTED, SUBSTITUTED, Step, align, count_errors, error_rate
 
 WORDS = st.lists(st.sampled_from(["a", "dog", "cat", "ran", "on", "grass"]), max_size=8)
 
@@ -24,8 +24,8 @@ def test_a_worked_example() -> None:
         Step(SUBSTITUTED, "on", "the"),
         Step(EQUAL, "grass", "grass"),
     ]
-    assert errors(said, heard) == 3
-    assert errors("kitten", "sitting") == 3
+    assert count_errors(said, heard) == 3
+    assert count_errors("kitten", "sitting") == 3
 
 
 @given(WORDS, WORDS)
@@ -33,14 +33,14 @@ def test_an_alignment_spells_both_sides_with_the_fewest_errors(said: list[str], 
     steps = align(said, heard)
     assert [step.said for step in steps if step.said] == said
     assert [step.heard for step in steps if step.heard] == heard
-    assert sum(step.kind != EQUAL for step in steps) == errors(said, heard) == errors(heard, said)
+    assert sum(step.kind != EQUAL for step in steps) == count_errors(said, heard) == count_errors(heard, said)
 
 
 @given(st.lists(st.tuples(WORDS.filter(bool), WORDS), min_size=1, max_size=6))
 def test_the_rates_equal_the_published_tools(pairs: list[tuple[list[str], list[str]]]) -> None:
     said, heard = [" ".join(a) for a, _ in pairs], [" ".join(b) for _, b in pairs]
-    words = error_rate([(errors(a, b), len(a)) for a, b in pairs], seed=1, resamples=1)
-    letters = error_rate([(errors(a, b), len(a)) for a, b in zip(said, heard, strict=True)], seed=1, resamples=1)
+    words = error_rate([(count_errors(a, b), len(a)) for a, b in pairs], seed=1, resamples=1)
+    letters = error_rate([(count_errors(a, b), len(a)) for a, b in zip(said, heard, strict=True)], seed=1, resamples=1)
     assert words is not None and words.value == pytest.approx(jiwer.wer(said, heard))
     assert letters is not None and letters.value == pytest.approx(jiwer.cer(said, heard))
 

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.models.beam import Written, generate, top
+from components.models.beam import Written, generate, stable_topk
 from components.models.captioners.interface import CaptionNetwork
 from components.models.vocabulary import END, PAD, START, UNKNOWN
 from tests.models.captioning import TableNetwork, plain_beam_search, plain_greedy, tiny_transformer
@@ -145,7 +145,7 @@ def test_what_cannot_be_searched_is_refused_in_one_line() -> None:
 )
 def test_the_greatest_are_those_of_a_stable_sort(rows: list[list[float]], count: int, kind: torch.dtype) -> None:
     scores = torch.tensor(rows, dtype=kind)
-    values, places = top(scores, count)
+    values, places = stable_topk(scores, count)
     for row, value, place in zip(scores.tolist(), values.tolist(), places.tolist(), strict=True):
         wanted = sorted(range(9), key=lambda at: -row[at])[:count]
         finite = [at for at in wanted if row[at] > float("-inf")]

@@ -15,7 +15,7 @@ from torch import Tensor
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.sampling import log_probabilities, sample
-from components.models.self_critical import counted, mean_of_others, self_critical_loss, without_dropout
+from components.models.self_critical import mean_of_others, scored_positions, self_critical_loss, without_dropout
 from components.models.vocabulary import END, NEVER_WRITTEN, PAD, START
 
 A, B = 4, 5
@@ -54,7 +54,7 @@ def test_the_loss_equals_a_loop_over_words(words: list[list[int]], seed: int) ->
 
 def test_words_count_up_to_and_including_the_first_end() -> None:
     words = torch.tensor([[A, END, PAD, PAD], [A, B, A, B], [END, A, END, B], [A, B, A, END]])
-    assert counted(words).tolist() == [[True, True, False, False], [True] * 4, [True, False, False, False], [True] * 4]
+    assert scored_positions(words).tolist() == [[True, True, False, False], [True] * 4, [True, False, False, False], [True] * 4]
 
 
 @pytest.mark.parametrize("after", [PAD, A, END])
@@ -124,7 +124,7 @@ def test_what_is_drawn_is_cut_at_the_longest_padded_behind_end_and_free_of_signs
     network = tiny("aoanet", vocabulary=9, longest=5).eval()
     drawn = sample(network, network.encode(torch.randn(3, 4, 4)), 3, 40).words
     assert len(drawn) == 120 and drawn.shape[1] <= 5
-    mask = counted(drawn)
+    mask = scored_positions(drawn)
     assert bool((drawn[~mask] == PAD).all())
     assert not bool(torch.isin(drawn[mask], torch.tensor(NEVER_WRITTEN)).any())
 
@@ -142,7 +142,7 @@ def test_words_are_scored_as_they_were_drawn_step_by_step() -> None:
     words = sample(network, memory, 2, 3).words
     state, newest = network.start(memory, 3), torch.full((6,), START)
     logs = log_probabilities(network, memory, words)
-    for place, mine in enumerate(counted(words).T):
+    for place, mine in enumerate(scored_positions(words).T):
         scores = network.step(state, newest)
         scores[:, list(NEVER_WRITTEN)] = float("-inf")
         expected = scores.log_softmax(1)[torch.arange(6), words[:, place]]
@@ -194,7 +194,7 @@ def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None
             newest = scores.argmax(1)
             written.append(newest)
         words = torch.stack(written, dim=1)
-        return words.masked_fill(~counted(words), PAD)
+        return words.masked_fill(~scored_positions(words), PAD)
 
     with torch.no_grad():
         assert float(reward(greedy(network.encode(features))).mean()) < 0.4

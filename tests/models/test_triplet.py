@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.models.triplet import draw_negatives, triplet, uniforms
+from components.models.triplet import draw_negatives, draw_uniforms, triplet
 
 
 @settings(deadline=None)
@@ -17,7 +17,7 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
     speech, images = (torch.randn(size, 4, dtype=torch.float64, generator=generator) for _ in range(2))
     group = torch.randint(0, kinds, (size,), generator=generator)
     scores = (speech @ images.T).tolist()
-    drawn = uniforms(size, torch.Generator().manual_seed(seed + 1), speech.device)
+    drawn = draw_uniforms(size, torch.Generator().manual_seed(seed + 1), speech.device)
     m, n = (draw_negatives(group, group, numbers).place.tolist() for numbers in drawn)
     wanted = 0.0
     for k in range(size):
@@ -55,10 +55,10 @@ def test_each_negative_is_drawn_equally_often(seed: int) -> None:
 
 def test_rows_and_columns_draw_apart_and_equal_generators_draw_the_same() -> None:
     device = torch.device("cpu")
-    one, other = (uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
+    one, other = (draw_uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
     assert torch.equal(one, other) and not torch.equal(one[0], one[1])
     torch.manual_seed(5)
-    assert not torch.equal(uniforms(50, None, device), uniforms(50, None, device))
+    assert not torch.equal(draw_uniforms(50, None, device), draw_uniforms(50, None, device))
 
 
 def test_gradients_are_those_of_finite_differences() -> None:

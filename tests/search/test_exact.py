@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from components.search import best, scan
 from components.search.products import exact_products, norms_above, slack
-from components.search.rough import Half, OneThread, Rough, Single, fitting, has_half, roundings_above, sums_in_single
+from components.search.rough import Half, OneThread, Rough, Single, choose_products, has_half, roundings_above, sums_in_single
 from components.search.scan import Matrix
 from tests.search.indexes import brute
 
@@ -31,7 +31,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type
     """Both ways of rough products, whatever the processor would choose."""
     if request.param is Half and not sums_in_single():
         pytest.skip("this torch does not sum bfloat16 products in float32")
-    monkeypatch.setattr(scan, "fitting", lambda *_: request.param)
+    monkeypatch.setattr(scan, "choose_products", lambda *_: request.param)
     found: type[Rough] = request.param
     return found
 
@@ -200,8 +200,8 @@ def test_roundings_are_those_of_torch() -> None:
 
 def test_few_queries_and_unknown_roundings_are_multiplied_in_float32() -> None:
     many = np.ones((1000, 8), np.float32)
-    assert fitting(many[:3], 10**9, True) is Single and fitting(many, 10**9, False) is Single
-    assert fitting(many, 10**9, True) is (Half if has_half() else Single)
+    assert choose_products(many[:3], 10**9, True) is Single and choose_products(many, 10**9, False) is Single
+    assert choose_products(many, 10**9, True) is (Half if has_half() else Single)
 
 
 def test_threads_of_others_are_as_before_when_the_search_is_over() -> None:

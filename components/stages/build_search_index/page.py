@@ -17,7 +17,7 @@ from components.retrieval.search_items import IMAGE, SPEECH
 
 if TYPE_CHECKING:
     from components.retrieval.queries import Query
-    from components.retrieval.searcher import Found, Searcher
+    from components.retrieval.searcher import Searcher, SearchResult
     from components.stages.build_search_index.neighbours import Neighbourhood
 
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}
@@ -73,7 +73,11 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
 
 
 def found_html(
-    query: Query, name: str, searcher: Searcher, found: dict[str, list[Found]], sound: Callable[[dict[str, Any]], bytes | None]
+    query: Query,
+    name: str,
+    searcher: Searcher,
+    found: dict[str, list[SearchResult]],
+    sound: Callable[[dict[str, Any]], bytes | None],
 ) -> str:
     """What one search found, as one file.
 
@@ -82,7 +86,7 @@ def found_html(
         sound: the FLAC of an utterance, or None where it is not at hand.
     """
 
-    def card(each: Found) -> Card:
+    def card(each: SearchResult) -> Card:
         record, path = each.item, searcher.folder / each.item["thumbnail"]
         played = sound(record) if record["kind"] == SPEECH else None
         return _card(

@@ -43,7 +43,7 @@ def run(stage: Stage) -> None:
     from components.core.errors import HearsightError
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
-    from components.retrieval.provenance import START, code_of, contents_of
+    from components.retrieval.provenance import START, input_digests, training_code_digest
     from components.training.publishing import publish
 
     params: Params = stage.params
@@ -63,10 +63,10 @@ def run(stage: Stage) -> None:
             start = {"model": model, "weights_sha256": there[model], "towers": sorted(STARTS[kind])}
             spec = {
                 "row": row, "seed": seed, "loss": LOSSES[params.loss], "settings": params.model.plain(), "percent": percent,
-                "towers": None, "start": start, "sets": contents_of(stage.inputs),
+                "towers": None, "start": start, "sets": input_digests(stage.inputs),
             }  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
-    shared = {"code": code_of(stage.root)}
+    shared = {"code": training_code_digest(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
     publish(stage, dict(zip((job.name for job in jobs), folders, strict=True)), rows=True)
     # Every model is in the cache now: the checkpoints have served.

@@ -12,7 +12,7 @@ import pytest
 
 from components.cli.main import main
 from components.metrics.coco import Captions
-from components.metrics.jars import packaged
+from components.metrics.jars import find_packaged_file
 from components.tools.score.scoring import METRICS, score
 
 PHOTOS = {
@@ -80,7 +80,7 @@ def test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json(files
     assert "items" not in json.loads(shorter) and json.loads(out.read_text()) == told
 
 
-@pytest.mark.skipif(shutil.which("java") is None or packaged("meteor", "meteor-1.5.jar") is None, reason="needs Java")
+@pytest.mark.skipif(shutil.which("java") is None or find_packaged_file("meteor", "meteor-1.5.jar") is None, reason="needs Java")
 def test_score_equals_the_published_tool_from_raw_captions_on(files, monkeypatch, capsys) -> None:
     import contextlib
     import io
