@@ -128,7 +128,7 @@ def test_no_pictures_are_no_captions() -> None:
 def test_what_cannot_be_searched_is_refused_in_one_line() -> None:
     network, pictures = tiny_transformer(0), torch.zeros(2, 5, 6, dtype=torch.float64)
     for wrong in ({"beam": 0}, {"best": 5}, {"best": 0}, {"length_power": -1.0}, {"batch": 0}):
-        with pytest.raises(ValueError, match=r"beam and batch are 1 or more.*given are"):
+        with pytest.raises(ValueError, match=r"beam and batch must be at least 1.*got"):
             generate(network, pictures, **wrong)
     for beam in (1, 4):
         with pytest.raises(ValueError, match="NaN"):

@@ -101,9 +101,9 @@ def test_a_gradient_reaches_every_parameter_and_the_towers_share_none(image: str
 def test_the_network_of_efficientnet_lite0_is_handed_in_and_must_be_of_its_name_and_side() -> None:
     config = DualEncoderConfig(**TINY, image="efficientnet_lite0", side=64)
     assert DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 64)).image.project.in_features == 1280
-    with pytest.raises(ValueError, match="is not built here: hand in its network"):
+    with pytest.raises(ValueError, match="has no built-in network: pass one"):
         DualEncoder(config)
-    with pytest.raises(ValueError, match="efficientnet_lite0 of 32 px is handed in for efficientnet_lite0 of 64 px"):
+    with pytest.raises(ValueError, match="efficientnet_lite0 of 32 px is given for efficientnet_lite0 of 64 px"):
         DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 32))
     with pytest.raises(ValueError, match="takes no encoder"):
         DualEncoder(DualEncoderConfig(**TINY), ImageEncoder("efficientnet_lite0", Flat(), 32))
@@ -133,17 +133,17 @@ def test_what_a_tower_cannot_read_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"speech": "features"}, "'features' is no speech network"),
-        ({"image": "vgg"}, "'vgg' is no image network"),
+        ({"speech": "features"}, "'features' is not a speech network"),
+        ({"image": "vgg"}, "'vgg' is not an image network"),
         ({"embedding": 0}, "embedding must be 1 or more"),
-        ({"embedding": 4.0}, "embedding is 4.0, and must be of the type int"),
+        ({"embedding": 4.0}, "embedding is 4.0; it must be of type int"),
         ({"layers": True}, "layers is True"),
-        ({"pool_padding": 1}, "pool_padding is 1, and must be of the type bool"),
+        ({"pool_padding": 1}, "pool_padding is 1; it must be of type bool"),
         ({"scale": -1.0}, "scale must be 0 or more"),
         ({"scale": float("nan")}, "scale must be 0 or more"),
-        ({"dropout": 1.0}, "dropout lies within"),
-        ({"norm_momentum": 0.0}, "norm_momentum lies within"),
-        ({"speech": "inception_resnet_v2", "coefficients": 40}, "needs 75 coefficients or more, and here are 40"),
+        ({"dropout": 1.0}, "dropout must be"),
+        ({"norm_momentum": 0.0}, "norm_momentum must be"),
+        ({"speech": "inception_resnet_v2", "coefficients": 40}, "needs at least 75 coefficients, not 40"),
         ({"image": "inception_resnet_v2", "side": 60}, "needs at least 75 px"),
         ({"image": "efficientnet_lite0", "side": 100}, "multiples of 32 px"),
         ({"side": 64}, "reads no pictures"),

@@ -41,7 +41,7 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_an_encoder_that_is_not_built_here_is_handed_in_or_made_from_the_configuration(tmp_path: Path) -> None:
     config = DualEncoderConfig(**TINY, image="efficientnet_lite0", side=64)
     model = saved(tmp_path, DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 64)))
-    with pytest.raises(ValueError, match="efficientnet_lite0, is not built here: hand one in"):
+    with pytest.raises(ValueError, match="efficientnet_lite0, is not built in: pass an image encoder"):
         load_dual_encoder(tmp_path)
     given = load_dual_encoder(tmp_path, ImageEncoder("efficientnet_lite0", Flat(), 64))
     made = load_dual_encoder(tmp_path, lambda told: ImageEncoder(told.image, Flat(), told.picture_side))
@@ -67,8 +67,8 @@ def test_a_folder_of_something_else_or_of_another_version_is_refused(tmp_path: P
         ({"network": network | {"layers": 3}}, r"another network than its config\.json says: 4 weights are missing"),
         ({"network": network | {"heads": 3}}, "network settings of another version: heads"),
         ({"network": {name: value for name, value in network.items() if name != "speech"}}, "of another version: speech"),
-        ({"network": network | {"embedding": "4"}}, "embedding is '4', and must be of the type int"),
-        ({"network": network | {"image": "vgg"}}, "'vgg' is no image network"),
+        ({"network": network | {"embedding": "4"}}, "embedding is '4'; it must be of the type int"),
+        ({"network": network | {"image": "vgg"}}, "'vgg' is not an image network"),
         ({"network": [1]}, "lacks the settings of its network"),
         ({"kind": "captioner"}, "does not describe a dual encoder"),
     ):
@@ -134,7 +134,7 @@ def test_whole_towers_are_copied_and_the_others_left_alone(towers: set[str]) -> 
 @pytest.mark.parametrize(
     ("changed", "towers", "said"),
     [
-        ({}, {"text"}, "there is no tower 'text' to start from: speech and image are the towers"),
+        ({}, {"text"}, "'text' is not a tower; choose of speech and image"),
         ({"image": "convolutions"}, {"image"}, "the image tower is features, and the one to start from is convolutions"),
         ({"layers": 3}, {"speech"}, "the speech tower and the one to start from differ"),
         ({"coefficients": 7}, {"speech"}, r"another size: speech.convolutions.0.weight is \(10, 6, 5\), .* \(10, 7, 5\)"),

@@ -32,7 +32,7 @@ def test_other_numbers_are_taken_as_they_are() -> None:
     [
         (-1, "no margin at step -1", {}),
         (1, "every 0 steps", {"every": 0}),
-        (1, "'linear' is no margin schedule", {"schedule": "linear"}),
+        (1, "'linear' is not a margin schedule", {"schedule": "linear"}),
         (10**12, "too large to be a number", {}),
     ],
 )

@@ -143,7 +143,7 @@ def test_a_frozen_tower_gets_no_gradient_and_costs_none() -> None:
 def test_shapes_that_do_not_belong_together_are_refused() -> None:
     with pytest.raises(ValueError, match="same square"):
         masked_margin_softmax(torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool), 0.1)
-    with pytest.raises(ValueError, match="needed are B × D twice"):
+    with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
         masked_margin_softmax_chunked(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1, 1)
     with pytest.raises(ValueError, match="a chunk of 0 rows"):
         masked_margin_softmax_chunked(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, 0)

@@ -84,8 +84,8 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
     [
         ((), "at least one column"),
         ((["a"], ["a", "b"]), "columns of 1, 2 rows"),
-        ((torch.zeros(2),), "one row of integers"),
-        ((torch.zeros(2, 2, dtype=torch.long),), "one row of integers"),
+        ((torch.zeros(2),), "one-dimensional and integer"),
+        ((torch.zeros(2, 2, dtype=torch.long),), "one-dimensional and integer"),
     ],
 )
 def test_columns_that_are_none_are_refused(columns: tuple[object, ...], told: str) -> None:

@@ -323,24 +323,24 @@ def test_half_precision_trains_and_stays_near(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_features_of_another_width_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} reads features of pictures × vectors × 10, and was given 2 × 1 × 11"):
+    with pytest.raises(ValueError, match=f"{name} reads features of pictures × vectors × 10, not 2 × 1 × 11"):
         tiny(name).encode(torch.zeros(2, 1, 11))
     with pytest.raises(ValueError, match="reads features"):
         tiny(name).encode(torch.zeros(2, 0, 10))
 
 
 def test_a_grid_is_refused_where_one_vector_is_read() -> None:
-    with pytest.raises(ValueError, match="rnn1x1 reads one vector a picture, and was given 64"):
+    with pytest.raises(ValueError, match="rnn1x1 reads one vector a picture, not 64"):
         tiny("rnn1x1").encode(torch.zeros(2, 64, 10))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_that_cannot_be_shared_among_the_pictures_are_refused(name: str) -> None:
     network = tiny(name)
-    with pytest.raises(ValueError, match="7 rows of words cannot be shared equally among 3 pictures"):
+    with pytest.raises(ValueError, match="7 rows of words are not a multiple of 3 pictures"):
         network.decode(network.encode(pictures(name, 3)), begun(7, 2))
 
 
 def test_a_width_that_the_heads_cannot_share_is_refused() -> None:
-    with pytest.raises(ValueError, match="a width of 10 cannot be shared equally among 4 heads"):
+    with pytest.raises(ValueError, match="width 10 is not divisible by 4 heads"):
         tiny("aoanet", width=10)

@@ -214,11 +214,11 @@ def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None
 
 def test_what_does_not_belong_together_is_refused() -> None:
     words, logs, one = torch.full((2, 3), A), torch.zeros(2, 3), torch.ones(2)
-    with pytest.raises(ValueError, match=r"log-probabilities \(2, 2\) do not belong to words \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"log-probabilities \(2, 2\) do not match words \(2, 3\)"):
         self_critical_loss(logs[:, :2], words, one, one)
-    with pytest.raises(ValueError, match=r"there are 2 captions, but the rewards have the shape \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"the rewards of 2 captions have the shape \(2, 1\)"):
         self_critical_loss(logs, words, one[:, None], one)
-    with pytest.raises(ValueError, match="the rewards of caption 1 is no finite number"):
+    with pytest.raises(ValueError, match="the rewards of caption 1 are not finite"):
         self_critical_loss(logs, words, torch.tensor([1.0, float("nan")]), one)
     with pytest.raises(ValueError, match="5 rewards, 2 a picture"):
         mean_of_others(torch.zeros(5), 2)

@@ -110,7 +110,7 @@ def test_what_the_network_cannot_read_is_refused_in_one_line() -> None:
     single = build(CaptionerConfig("t2t1x1", 9, image_features=6, width=8, heads=2, layers=1, feedforward=8))
     with pytest.raises(ValueError, match="t2t1x1 reads pictures × 1 × 6 features, not 1 × 64 × 6"):
         single.encode(torch.zeros(1, 64, 6))
-    with pytest.raises(ValueError, match="8 signs to read, and the longest caption has 6 after START"):
+    with pytest.raises(ValueError, match="8 words to read, more than START and the maximum of 6"):
         tiny_transformer(0).decode(torch.zeros(1, 5, 16, dtype=torch.float64), torch.ones(1, 8, dtype=torch.long))
-    with pytest.raises(ValueError, match="a width of 10 cannot be shared by 4 heads"):
+    with pytest.raises(ValueError, match="width 10 is not divisible by 4 heads"):
         build(CaptionerConfig("t2t8x8", 9, width=10, heads=4))

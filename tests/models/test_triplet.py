@@ -18,7 +18,7 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
     group = torch.randint(0, kinds, (size,), generator=generator)
     scores = (speech @ images.T).tolist()
     drawn = draw_uniforms(size, torch.Generator().manual_seed(seed + 1), speech.device)
-    m, n = (draw_negatives(group, group, numbers).place.tolist() for numbers in drawn)
+    m, n = (draw_negatives(group, group, numbers).candidate.tolist() for numbers in drawn)
     wanted = 0.0
     for k in range(size):
         if any(other != group[k] for other in group.tolist()):
@@ -36,7 +36,7 @@ def test_only_negatives_are_drawn_and_a_row_without_any_is_told(
     drawn = draw_negatives(
         torch.tensor(rows, dtype=torch.long), torch.tensor(candidates), torch.tensor(numbers, dtype=torch.float64)
     )
-    for row, index, some in zip(rows, drawn.place.tolist(), drawn.some.tolist(), strict=True):
+    for row, index, some in zip(rows, drawn.candidate.tolist(), drawn.exists.tolist(), strict=True):
         assert some == any(candidate != row for candidate in candidates)
         assert not some or candidates[index] != row
 
@@ -47,7 +47,7 @@ def test_each_negative_is_drawn_equally_often(seed: int) -> None:
     numbers = torch.rand(rounds, len(group), dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
     for row in range(len(group)):
         drawn = draw_negatives(group[row].expand(rounds), group, numbers[:, row])
-        share = torch.bincount(drawn.place, minlength=len(group)) / rounds
+        share = torch.bincount(drawn.candidate, minlength=len(group)) / rounds
         wanted = (group != group[row]).double() / (group != group[row]).sum()
         # Five standard deviations of a share; what may not be drawn never is.
         assert bool(((share - wanted).abs() <= 5 * (wanted * (1 - wanted) / rounds).sqrt()).all())
@@ -85,7 +85,7 @@ def test_a_batch_of_nothing_but_positives_costs_nothing_and_moves_nothing() -> N
 
 
 def test_what_is_no_batch_and_no_reduction_is_refused() -> None:
-    with pytest.raises(ValueError, match="needed are B × D twice"):
+    with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
         triplet(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1)
-    with pytest.raises(ValueError, match="'max' is no reduction"):
+    with pytest.raises(ValueError, match="'max' is not a reduction"):
         triplet(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, "max")  # type: ignore[arg-type]

@@ -135,23 +135,23 @@ def test_progress_is_shown_only_when_asked(index: SearchIndex, capsys: pytest.Ca
     [
         ({"queries": np.ones((2, 23))}, "dimension 24"),
         ({"queries": np.ones(24)}, "dimension 24"),
-        ({"queries": [["a"] * 24]}, "numbers"),
+        ({"queries": [["a"] * 24]}, "not numeric"),
         ({"queries": np.ones((2, 24), complex)}, "dimension 24"),
-        ({"queries": [[1.0], [1.0, 2.0]]}, "numbers"),
+        ({"queries": [[1.0], [1.0, 2.0]]}, "not numeric"),
         ({"queries": np.full((1, 24), np.nan)}, "query 0 holds a number that is not finite"),
         ({"queries": np.full((1, 24), 1e300)}, "query 0 holds a number that is not finite"),
-        ({"k": 0}, "k = 0"),
-        ({"k": -3}, "k = -3"),
-        ({"k": 2.5}, "k = 2.5"),
+        ({"k": 0}, "k is 0"),
+        ({"k": -3}, "k is -3"),
+        ({"k": 2.5}, "k is 2.5"),
         ({"where": {"colour": "red"}}, "no column 'colour'"),
         ({"where": {"language": "xx"}}, "no item has language = 'xx'"),
-        ({"where": {"kind": 3}}, "no value of the column 'kind'"),
+        ({"where": {"kind": 3}}, "not a value of column 'kind'"),
         ({"where": {"kind": []}}, "no row to search"),
         ({"rows": []}, "no row to search"),
         ({"rows": [200]}, "no row 200"),
         ({"rows": [-1]}, "no row -1"),
-        ({"rows": [True]}, "a mask of (1,)"),
-        ({"rows": [0.5]}, "rows as float64"),
+        ({"rows": [True]}, "a mask of shape (1,)"),
+        ({"rows": [0.5]}, "rows are float64"),
         ({"exclude": [[0], [1]]}, "for 1 queries"),
         ({"exclude": list(range(200))}, "no row to search"),
     ],
@@ -175,10 +175,10 @@ def test_what_cannot_be_searched_is_said_in_a_line(index: SearchIndex, asked: di
         (np.ones((2, 4), int), items(2), "floating-point"),
         (np.ones(4), items(4), "rows × dimension"),
         (np.ones((2, 0)), items(2), "rows × dimension"),
-        (np.ones((0, 4)), items(0), "nothing to search"),
+        (np.ones((0, 4)), items(0), "no item to index"),
         (np.ones((2, 4)), items(2).drop_columns("key"), "no column key"),
         (np.ones((2, 4)), items(2).drop_columns("kind"), "no column kind"),
-        (np.ones((1, 4)), pa.table({"key": ["a"], "kind": ["smell"]}), "of kind 'smell'"),
+        (np.ones((1, 4)), pa.table({"key": ["a"], "kind": ["smell"]}), "has the kind 'smell'"),
         (np.ones((1, 4)), pa.table({"key": ["a"], "kind": [None]}), "no kind"),
     ],
 )
@@ -193,7 +193,7 @@ def test_what_makes_no_index_is_refused_and_leaves_none(embeddings: Any, table: 
 def test_an_index_of_another_model_is_refused(tmp_path: Path) -> None:
     indexed(tmp_path, np.ones((2, 3), np.float32))
     assert len(SearchIndex.open(tmp_path)) == 2
-    with pytest.raises(HearsightError, match="another model: aaaaaaaaaaaa…, and the queries are of bbbbbbbbbbbb"):
+    with pytest.raises(HearsightError, match="of model aaaaaaaaaaaa…, but the queries are of model bbbbbbbbbbbb"):
         SearchIndex.open(tmp_path, "b" * 64)
     with pytest.raises(HearsightError, match="no digest"):
         build_index(tmp_path, np.ones((2, 3)), items(2), "")

@@ -39,7 +39,7 @@ from components.models.captioners.parts import TiedWords, check_features, open_f
 
 
 class AoA(nn.Module):
-    """Attention on attention: a gate on an attention result, computed from the result and its query. One matrix holds both maps."""
+    """Attention on attention: gates an attention result by that result and its query. One matrix holds both maps."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ def check_features(config: CaptionerConfig, features: Tensor) -> None:
         )
     if not config.grid and features.shape[1] != 1:
         raise ValueError(
-            f"{config.network} reads one vector a picture, not {features.shape[1]}; use a network whose name ends in 8x8 for a grid"
+            f"{config.network} reads one vector a picture, not {features.shape[1]}; for a grid use a network named 8x8"
         )
 
 

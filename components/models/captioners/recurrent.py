@@ -8,8 +8,7 @@ Both LSTMs have one layer of 512. 1x1 reads one vector of the whole picture, so 
 Choices that the paper leaves open:
 
 - *The decoder's first cell state.* The equations write an LSTM's state with one symbol, h or z, so it stands for the pair of
-  hidden
-  and cell state; H = h_L passes both.
+  hidden and cell state; H = h_L passes both.
 - *From 1536 features to a 512-d network.* A linear map with a bias, as in Show-And-Tell (Vinyals et al. 2015).
 - *Dropout.* None is named. The configured rate applies to the inputs of both LSTMs and to the decoder's outputs, never between
   steps (Zaremba et al. 2014); 0 is the paper to the letter.

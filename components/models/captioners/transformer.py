@@ -1,10 +1,9 @@
 """T2T1x1 and T2T8x8: a Transformer from image embeddings to words (CC §4.2 and §5.2).
 
-CC uses "the default setup from (Vaswani et al., 2017)", N = 6, width 512, 8 heads; the rest follows that paper:
+CC uses "the default setup from (Vaswani et al., 2017)", N = 6, width 512, 8 heads. The rest follows that paper:
 
 - Layer norm follows each residual sum (section 3.1 there), with none on top of a stack. ``pre_norm`` puts it before each
-  sub-layer
-  and adds one on top, which is more stable without a warm-up; CC names no warm-up, but no change of the default either.
+  sub-layer and adds one on top, which is more stable without a warm-up; CC names no warm-up, but no change of the default either.
 - Query, key, value and head projections have no bias (equations in section 3.2.2); feed-forward layers do (equation 2).
 - Word vectors are multiplied by the square root of the width (section 3.4). Image embeddings are not: they come from a linear
   layer with a bias that maps the features to the network's width; neither paper names one.
