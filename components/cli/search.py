@@ -74,11 +74,11 @@ def folder_of(index: str) -> Path:
     """
     from components.core.errors import HearsightError
     from components.core.graph import find_root, load_graph
-    from components.retrieval.searcher import ABOUT, SEARCH
+    from components.retrieval.searcher import DESCRIPTION, SEARCH
 
     path = Path(index)
     for folder in (path, path / SEARCH):
-        if (folder / ABOUT).is_file():
+        if (folder / DESCRIPTION).is_file():
             return folder
     if path.is_dir() and "/" in index:
         raise HearsightError("is no folder to search in", where=index, hint="name the folder search/ that the stage index wrote")
@@ -103,8 +103,8 @@ def sound_of(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     from components.core.stage_output import StageOutput
 
     try:
-        speech = StageOutput(find_root() / "data" / searcher.about["speech"]["boundary"])
-        there = speech.digest == searcher.about["speech"]["digest"]
+        speech = StageOutput(find_root() / "data" / searcher.description["speech"]["boundary"])
+        there = speech.digest == searcher.description["speech"]["digest"]
     except (HearsightError, KeyError, TypeError):
         there = False
     if not there:

@@ -113,7 +113,7 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
         )
     if model is not None and model != contents.model:
         raise HearsightError(
-            f"is an index of model {contents.model[:12]}…, but the queries are of model {model[:12]}…",
+            f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)",
             where=folder,
             hint=f"search with the model it was built with, or {AGAIN} with this one",
         )

@@ -67,7 +67,7 @@ def test_a_folder_of_something_else_or_of_another_version_is_refused(tmp_path: P
         ({"network": network | {"layers": 3}}, r"another network than its config\.json says: 4 weights are missing"),
         ({"network": network | {"heads": 3}}, "network settings of another version: heads"),
         ({"network": {name: value for name, value in network.items() if name != "speech"}}, "of another version: speech"),
-        ({"network": network | {"embedding": "4"}}, "embedding is '4'; it must be of the type int"),
+        ({"network": network | {"embedding": "4"}}, "embedding is '4'; it must be of type int"),
         ({"network": network | {"image": "vgg"}}, "'vgg' is not an image network"),
         ({"network": [1]}, "lacks the settings of its network"),
         ({"kind": "captioner"}, "does not describe a dual encoder"),

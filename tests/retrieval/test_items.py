@@ -129,7 +129,7 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
     media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"])[:40] for row in rows}
     cut = output(tmp_path / "cut", "import_recordings", "stamps", rows, media)
     pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
-    with pytest.raises(HearsightError, match=r"stamps00\.0: is no whole FLAC"):
+    with pytest.raises(HearsightError, match=r"stamps00\.0: is not a valid FLAC file"):
         Coefficients(pairs, 1)[0]
 
 

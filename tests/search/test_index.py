@@ -135,7 +135,7 @@ def test_progress_is_shown_only_when_asked(index: SearchIndex, capsys: pytest.Ca
     [
         ({"queries": np.ones((2, 23))}, "dimension 24"),
         ({"queries": np.ones(24)}, "dimension 24"),
-        ({"queries": [["a"] * 24]}, "not numeric"),
+        ({"queries": [["a"] * 24]}, "<U1"),
         ({"queries": np.ones((2, 24), complex)}, "dimension 24"),
         ({"queries": [[1.0], [1.0, 2.0]]}, "not numeric"),
         ({"queries": np.full((1, 24), np.nan)}, "query 0 holds a number that is not finite"),
@@ -193,7 +193,7 @@ def test_what_makes_no_index_is_refused_and_leaves_none(embeddings: Any, table: 
 def test_an_index_of_another_model_is_refused(tmp_path: Path) -> None:
     indexed(tmp_path, np.ones((2, 3), np.float32))
     assert len(SearchIndex.open(tmp_path)) == 2
-    with pytest.raises(HearsightError, match="of model aaaaaaaaaaaa…, but the queries are of model bbbbbbbbbbbb"):
+    with pytest.raises(HearsightError, match="another model .aaaaaaaaaaaa….* than the queries' .bbbbbbbbbbbb"):
         SearchIndex.open(tmp_path, "b" * 64)
     with pytest.raises(HearsightError, match="no digest"):
         build_index(tmp_path, np.ones((2, 3)), items(2), "")

@@ -18,7 +18,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
 from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
 from components.retrieval.search_items import SPEECH as SPOKEN
-from components.retrieval.searcher import ABOUT, INDEX, MODEL, SEARCH, Searcher
+from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.search.index import build_index
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
 
@@ -83,7 +83,7 @@ def build(stage: Stage) -> Built:
         stage.write_file(f"{SEARCH}/{MODEL}/{name}", folder / name)
     for name, (output, reference) in sorted(thumbnail_files(splits).items()):
         stage.write_file(f"{SEARCH}/{name}", output.read_media(reference))
-    stage.write_file(f"{SEARCH}/{ABOUT}", _about(stage, model, config).encode())
+    stage.write_file(f"{SEARCH}/{DESCRIPTION}", _about(stage, model, config).encode())
     _write_records(stage, items, table)
     return Built(items, Searcher.open(stage.out / SEARCH), model)
 

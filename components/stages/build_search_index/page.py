@@ -68,7 +68,8 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
     hits = {kind: sum(any(n.match for n in each.near[kind]) for each in found) for kind in (IMAGE, SPEECH)}
     counts = {kind: _count(searcher, kind, split) for kind in (IMAGE, SPEECH)}
     return _render(
-        "neighbours.html", dataset=dataset, model=model, about=searcher.about, split=split, shown=shown, hits=hits, counts=counts
+        "neighbours.html", dataset=dataset, model=model, about=searcher.description, split=split, shown=shown, hits=hits,
+        counts=counts,
     )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def found_html(
     played = inline(query.data)
     asked = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
     shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
-    return _render("found.html", name=name, query=asked, about=searcher.about, shown=shown, notes=query.notes)
+    return _render("found.html", name=name, query=asked, about=searcher.description, shown=shown, notes=query.notes)
 
 
 def sound_path(record: dict[str, Any]) -> str:
