@@ -69,12 +69,12 @@ def gather_evidence(references: Sequence[Sentence], labels: Sequence[str], lexic
 
 
 def find_counterpart(
-    mention: Mention, evidence: Evidence, lexicon: Lexicon | None, spent: frozenset[str] = frozenset()
+    mention: Mention, evidence: Evidence, lexicon: Lexicon | None, matched: frozenset[str] = frozenset()
 ) -> Counterpart | None:
     """Return the counterpart of an object; None if there is none.
 
     Args:
-        spent: people of the evidence already matched by other persons of the caption.
+        matched: people of the evidence already matched by other persons of the caption.
     """
     for name in (mention.phrase, mention.lemma):
         if name in evidence.lemmas:
@@ -90,7 +90,7 @@ def find_counterpart(
     if mention.person:
         sex = _sex(mention.phrase, lexicon)
         for person in evidence.people:
-            if (person not in spent or person in evidence.crowds) and (not sex or _sex(person, lexicon) in (0, sex)):
+            if (person not in matched or person in evidence.crowds) and (not sex or _sex(person, lexicon) in (0, sex)):
                 return Counterpart(person, "person")
     return None
 

@@ -50,17 +50,17 @@ def find_mentions(sentence: Sentence, lexicon: Lexicon | None) -> list[Mention]:
     return found_mentions
 
 
-def find_compound(sentence: Sentence, place: int, lexicon: Lexicon | None) -> tuple[str, int]:
-    """Return the dictionary's longest compound (at most three words) that ends in the noun at ``place``, and its first index."""
+def find_compound(sentence: Sentence, position: int, lexicon: Lexicon | None) -> tuple[str, int]:
+    """Return the longest compound (at most three words) in the dictionary that ends at ``position``, and its first index."""
     words = sentence.words
     if lexicon is not None:
-        for first in (place - 2, place - 1):
-            before = words[first:place] if first >= 0 else ()
-            if before and all(word.head <= place and word.pos in ("NOUN", "PROPN", "ADJ") for word in before):
-                phrase = " ".join([*(word.text.lower() for word in before), words[place].lemma])
+        for first in (position - 2, position - 1):
+            before = words[first:position] if first >= 0 else ()
+            if before and all(word.head <= position and word.pos in ("NOUN", "PROPN", "ADJ") for word in before):
+                phrase = " ".join([*(word.text.lower() for word in before), words[position].lemma])
                 if lexicon.nouns(phrase):
                     return phrase, first
-    return words[place].lemma, place
+    return words[position].lemma, position
 
 
 def first_meanings(phrase: str, lexicon: Lexicon) -> Sequence[int]:

@@ -82,9 +82,9 @@ class Sentence:
                 below[word.head].append(index)
         return below
 
-    def below(self, place: int, *deps: str) -> list[int]:
-        """Return the dependents of the word at ``place`` with one of these labels."""
-        return [child for child in self.children[place] if self.words[child].dep in deps]
+    def below(self, position: int, *deps: str) -> list[int]:
+        """Return the dependents of the word at ``position`` with one of these labels."""
+        return [child for child in self.children[position] if self.words[child].dep in deps]
 
 
 def _is_forest(heads: Sequence[int]) -> bool:

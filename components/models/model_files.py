@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 WEIGHTS, CONFIG = "weights.safetensors", "config.json"
@@ -17,8 +19,6 @@ WEIGHTS, CONFIG = "weights.safetensors", "config.json"
 
 def write_model(folder: Path, weights: Mapping[str, Tensor], config: Mapping[str, Any]) -> None:
     """Write both files; ``config`` is JSON-able and has ``kind`` and ``network``."""
-    from safetensors.torch import save
-
     (folder / WEIGHTS).write_bytes(save({name: tensor.contiguous() for name, tensor in weights.items()}))
     (folder / CONFIG).write_text(json.dumps(config, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -51,9 +51,6 @@ def read_config(path: Path, kind: str, needed: tuple[str, ...] = ()) -> dict[str
 
 def read_weights_of(path: Path, kind: str) -> dict[str, Tensor]:
     """Return the tensors of ``weights.safetensors``; raise ValueError (one line) if it is missing or damaged."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
     try:
         return load_file(path)
     except FileNotFoundError:

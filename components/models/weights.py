@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 WRAPPERS = ("state_dict_ema", "state_dict", "model")
@@ -70,9 +72,6 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def _safetensors(path: Path) -> Any:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
     try:
         return load_file(path)
     except (SafetensorError, ValueError, KeyError) as error:

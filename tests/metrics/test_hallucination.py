@@ -101,7 +101,7 @@ def test_another_language_is_not_judged_and_says_why():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="nothing to be held to"):
+    with pytest.raises(ValueError, match="neither references nor labels"):
         find_hallucinations(["a dog"], [[]], [[]], parses("a dog"))
     with pytest.raises(ValueError, match="numbers differ"):
         find_hallucinations(["a dog"], [["a dog"]], [], parses("a dog"))

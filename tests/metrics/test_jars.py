@@ -63,7 +63,7 @@ def jar(tmp_path: Path) -> Path:
     ("code", "said"),
     [
         ("import sys; print('Error: no table', file=sys.stderr); sys.exit(3)", "ended with code 3: Error: no table"),
-        (WORDS, "answered what is no number"),
+        (WORDS, "did not answer with a number"),
         ("import sys; sys.stdin.readline(); print('1', flush=True); sys.stdin.readline()", "ended with code 0"),
         ("import time; time.sleep(60)", "no answer within 0.5 s"),
     ],
@@ -84,7 +84,7 @@ def test_the_process_is_gone_after_an_error_in_the_block(tmp_path: Path) -> None
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(JarUnavailable, match="no Java found as 'no-such-java': install"):
+    with pytest.raises(JarUnavailable, match="Java was not found as 'no-such-java': install"):
         find_java("no-such-java")
     with pytest.raises(JarUnavailable, match=r"there is no .*nowhere"):
         meteor_jar(tmp_path / "nowhere")

@@ -53,7 +53,7 @@ def tasks(draw: st.DrawFn) -> Any:
 @given(tasks(), st.integers(1, 13))
 def test_places_are_those_of_sorting_exact_scores_whatever_the_block(task: Any, chunk: int) -> None:
     expected = naive_places(task)
-    assert [places.tolist() for places in relevant_ranks(*task, chunk).places] == expected
+    assert [places.tolist() for places in relevant_ranks(*task, chunk).ranks] == expected
     assert best_ranks(*task, chunk).tolist() == [places[0] for places in expected]
 
 
@@ -63,7 +63,7 @@ def test_both_recalls_are_those_of_counting_in_the_sorted_list(task: Any, depth:
     inside = [[place for place in places if place <= depth] for places in expected]
     assert recall_at(found.best, depth) == sum(map(bool, inside)) / len(inside)
     shares = [len(some) / len(places) for some, places in zip(inside, expected, strict=True)]
-    assert shares_at(found.places, found.right, depth).tolist() == shares
+    assert shares_at(found.ranks, found.right, depth).tolist() == shares
     assert shares_at(inside, found.right, depth).tolist() == shares
 
 
@@ -125,7 +125,7 @@ def test_chance_is_the_mean_over_all_orders(items: int, right: list[int], depth:
 
 def test_what_does_not_fit_is_an_error_in_one_line() -> None:
     two, ids = np.eye(2), [0, 1]
-    with pytest.raises(ValueError, match="query 1 has no right item"):
+    with pytest.raises(ValueError, match="query 1 has no relevant item"):
         best_ranks(two, two, [0, 2], ids)
     with pytest.raises(ValueError, match="queries have 2 dimensions, items 3"):
         best_ranks(two, np.eye(3)[:2], ids, ids)
@@ -140,4 +140,4 @@ def test_what_does_not_fit_is_an_error_in_one_line() -> None:
 def test_no_queries_have_no_recall() -> None:
     nothing = np.zeros((0, 2))
     assert best_ranks(nothing, np.eye(2), [], [0, 1]).tolist() == [] and recall_at([], 1) == 0.0
-    assert relevant_ranks(nothing, np.eye(2), [], [0, 1]).places == [] and chance_of_hit([], 2, 1) == 0.0
+    assert relevant_ranks(nothing, np.eye(2), [], [0, 1]).ranks == [] and chance_of_hit([], 2, 1) == 0.0

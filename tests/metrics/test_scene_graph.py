@@ -207,6 +207,6 @@ def test_no_parse_makes_the_reading_run_on(rows):
     try:
         found = Sentence.of(parse, " ".join(row[0] for row in rows))
     except ValueError as error:
-        assert "no tree" in str(error)
+        assert "not a tree" in str(error)
     else:
         assert all(0 < len(item) <= 3 for item in scene_graph(found).tuples)

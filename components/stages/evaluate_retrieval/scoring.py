@@ -142,7 +142,7 @@ def _records(
     count = len(keys)
     columns: dict[str, Any] = {name: [value] * count for name, value in about.items()}
     columns |= {"key": keys, "query": queries, "rank": found.best, "right": found.right, "items": [items] * count}
-    columns["places"] = pa.array([places[places <= deepest].tolist() for places in found.places], pa.list_(pa.int32()))
+    columns["places"] = pa.array([places[places <= deepest].tolist() for places in found.ranks], pa.list_(pa.int32()))
     return pa.table({name: columns[name] for name in SCORED.names}, schema=SCORED)
 
 
