@@ -103,7 +103,7 @@ def test_another_language_is_not_judged_and_says_why():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="neither references nor labels"):
         find_hallucinations(["a dog"], [[]], [[]], parses("a dog"))
-    with pytest.raises(ValueError, match="numbers differ"):
+    with pytest.raises(ValueError, match="must have the same length"):
         find_hallucinations(["a dog"], [["a dog"]], [], parses("a dog"))
 
 

@@ -129,9 +129,9 @@ def test_what_does_not_fit_is_an_error_in_one_line() -> None:
         best_ranks(two, two, [0, 2], ids)
     with pytest.raises(ValueError, match="queries have 2 dimensions, items 3"):
         best_ranks(two, np.eye(3)[:2], ids, ids)
-    with pytest.raises(ValueError, match="there are 2 items and identities of shape"):
+    with pytest.raises(ValueError, match="there are 2 items but identities of shape"):
         relevant_ranks(two, two, ids, [0, 1, 2])
-    with pytest.raises(ValueError, match="rows of a matrix"):
+    with pytest.raises(ValueError, match="must be a matrix"):
         best_ranks(two[0], two, ids, ids)
     with pytest.raises(ValueError, match="side of 1 or more"):
         best_ranks(two, two, ids, ids, chunk=0)

@@ -220,7 +220,7 @@ def test_an_empty_test_split_is_one_clear_line(tmp_path):
 
 def test_a_model_of_an_unknown_network_is_one_clear_line(tmp_path):
     found = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
-    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is no captioning network", cell=found)
+    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=found)
 
 
 def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):

@@ -123,7 +123,7 @@ def test_a_part_of_the_images_is_scored_only_when_asked(files, monkeypatch, caps
         (None, "[]", "R.json: cannot be read: No such file"),
         ("", "[]", "R.json: is empty"),
         ("{", "[]", "R.json: is not JSON"),
-        (annotations(PHOTOS), "{}", "C.json: is not of COCO's results"),
+        (annotations(PHOTOS), "{}", "C.json: is not in COCO's result format"),
         (annotations(PHOTOS), '[{"image_id": 139, "caption": 3}]', "C.json: has 3 as caption of image 139"),
         (annotations(PHOTOS), '[{"image_id": 5, "caption": "a"}]', "candidates for 1 image (5), not among the references"),
         (annotations(PHOTOS | {8: ([], "")}), results(PHOTOS | {8: ([], "a")}), "no reference for 1 image (8)"),
@@ -145,7 +145,7 @@ def test_without_java_the_rest_is_scored_and_what_is_missing_is_told(files, monk
     told = json.loads(said)
     assert code == 0 and told["metrics"]["cider"] > 0
     assert "install" in told["left_out"]["meteor"] or "pycocoevalcap" in told["left_out"]["meteor"]
-    assert "there is no /nowhere/spice-1.0.jar" in told["left_out"]["spice"]
+    assert "/nowhere/spice-1.0.jar does not exist" in told["left_out"]["spice"]
 
 
 def test_one_candidate_is_scored_with_a_note_that_its_cider_says_nothing() -> None:
