@@ -53,7 +53,7 @@ def test_a_histogram_counts_what_is_too_long_in_its_last_bin():
         compare_lengths(["a"], [["a"]]).histogram(0)
 
 
-def test_repeated_ngrams_are_those_that_stood_there_before():
+def test_repeated_ngrams_occur_earlier_in_the_caption():
     found = measure_caption(["a", "dog", "and", "a", "dog", "and", "a", "cat"])
     assert found.ngrams == (8, 7, 6, 5) and found.repeated == (4, 3, 2, 1)
     assert found.share[0] == 0.5
@@ -69,11 +69,11 @@ def test_repeated_ngrams_are_those_that_stood_there_before():
         ("de de de", [(1, 2), (2, 3)]),
     ],
 )
-def test_a_doubled_stretch_follows_itself_at_once(caption, places):
+def test_a_doubled_sequence_is_repeated_immediately(caption, places):
     assert list(measure_caption(caption.split()).doubled) == places
 
 
-def test_repetition_over_a_set_is_told_by_shares():
+def test_repetition_over_a_set_is_measured_by_shares():
     found = measure_repetition(
         ["a dog", "A dog .", "a cat"], vocabulary=["a", "dog", "cat", "bird"], training={normalise_caption("A cat!")}
     )
@@ -83,7 +83,7 @@ def test_repetition_over_a_set_is_told_by_shares():
     assert found.common == [("a dog", 2), ("a cat", 1)]
 
 
-def test_what_was_not_given_is_not_told():
+def test_figures_without_their_input_are_none():
     found = measure_repetition([])
     assert found.vocabulary_share is None and found.novel is None and found.unique == 0.0 and found.distinct == (0.0,) * 4
 
@@ -109,13 +109,13 @@ def test_shares_are_shares_and_do_not_depend_on_order(captions):
         ("un homme avec un", "fr", None),
     ],
 )
-def test_a_caption_that_ends_on_a_word_that_ends_nothing_is_open(caption, language, is_open):
+def test_a_caption_that_ends_with_a_listed_word_is_open(caption, language, is_open):
     found = caption_faults([caption], language)
     assert found.items[0].open is is_open
     assert (found.open is None) == bool(found.reason) == (is_open is None)
 
 
-def test_marks_without_words_are_found_where_they_stand():
+def test_runs_of_punctuation_are_located():
     found = caption_faults(["promo . . . ! de natal", "a dog...", "!?", "a dog, red.", "<UNK> <UNK>"], "pt")
     assert [item.marks for item in found.items] == [((6, 13),), ((5, 8),), (), (), ()]
     assert [item.wordless for item in found.items] == [False, False, True, False, False]

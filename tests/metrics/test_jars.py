@@ -83,7 +83,7 @@ def test_the_process_is_gone_after_an_error_in_the_block(tmp_path: Path) -> None
         os.kill(number, 0)
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_java_and_jars_are_named(tmp_path: Path) -> None:
     with pytest.raises(JarUnavailable, match="Java was not found as 'no-such-java': install"):
         find_java("no-such-java")
     with pytest.raises(JarUnavailable, match=r"nowhere does not exist"):
@@ -115,7 +115,7 @@ ROW = {
 """As the jar's published output is."""
 
 
-def test_spice_is_asked_in_the_jars_format() -> None:
+def test_spice_input_has_the_jars_format() -> None:
     assert spice_input(CANDIDATES[:2], REFERENCES[:2]) == [
         {"image_id": 0, "test": "a dog runs on the grass", "refs": ["the dog is running in the grass", "a brown dog runs"]},
         {"image_id": 1, "test": "two cats sleeping", "refs": ["a pair of kittens asleep"]},
@@ -142,7 +142,7 @@ def test_spice_is_read_by_item_whatever_their_order() -> None:
         (json.dumps([{**ROW, "scores": {"All": 3}}]), "not a list"),
     ],
 )
-def test_what_is_no_output_of_spice_is_refused(output: str, said: str) -> None:
+def test_invalid_spice_output_is_refused(output: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         read_spice(output, 1)
 

@@ -39,7 +39,7 @@ def split(items):
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=range(len(FACTS)))
-def test_every_value_is_the_reference_tools(fact) -> None:
+def test_every_value_equals_the_reference_tools(fact) -> None:
     # Recorded by: python -m benchmarks.caption_metrics_equal --facts tests/metrics/caption_facts.jsonl
     known = [[text.split() for text in texts] for texts in fact["references"]]
     scores = score_captions([text.split() for text in fact["candidates"]], known)
@@ -52,7 +52,7 @@ def test_every_value_is_the_reference_tools(fact) -> None:
 
 @given(ITEMS)
 @settings(deadline=None)
-def test_every_metric_is_its_formula_read_literally(items) -> None:
+def test_every_metric_equals_its_literal_formula(items) -> None:
     said, known = split(items)
     scores = score_captions(said, known)
     assert [scores.corpus[name] for name in NAMES[:4]] == pytest.approx(oracle.bleu(said, known), abs=1e-9)
@@ -194,7 +194,7 @@ def test_given_document_frequencies_put_a_part_on_the_scale_of_the_whole(items, 
             assert part.items[name] == pytest.approx(whole.items[name][chosen], abs=1e-9), name
 
 
-def test_cider_of_one_item_is_nothing_and_with_given_frequencies_something() -> None:
+def test_cider_of_one_item_is_zero_unless_frequencies_are_given() -> None:
     said, known = [words("a red dog")], [[words("a red dog")]]
     assert score_captions(said, known).cider == 0
     frequency = DocumentFrequency.from_counts(100, {("a",): 90, ("red",): 5})
@@ -237,7 +237,7 @@ def test_references_counted_once_serve_several_captioners() -> None:
         ([["a"]], ["a dog"], "item 0 has no references"),
     ],
 )
-def test_what_cannot_be_scored_is_one_clear_error(said, known, message) -> None:
+def test_invalid_input_is_one_clear_error(said, known, message) -> None:
     with pytest.raises(ValueError, match=message) as error:
         score_captions(said, known)
     assert "\n" not in str(error.value)
@@ -247,7 +247,7 @@ def test_what_cannot_be_scored_is_one_clear_error(said, known, message) -> None:
     ("items", "counts", "message"),
     [(0, {}, "at least one"), (3, {("a",): 4}, "4 of 3 items"), (3, {("a",): 0}, "0 of 3"), (3, {("a",) * 5: 1}, "5 tokens")],
 )
-def test_document_frequencies_that_cannot_be_are_refused(items, counts, message) -> None:
+def test_invalid_document_frequencies_are_refused(items, counts, message) -> None:
     with pytest.raises(ValueError, match=message):
         DocumentFrequency.from_counts(items, counts)
 
@@ -256,7 +256,7 @@ def test_item_by_item_no_items_have_no_scores() -> None:
     assert cider([], []) == cider_r([], []) == rouge_l([], []) == []
 
 
-def test_the_single_functions_give_what_all_at_once_gives() -> None:
+def test_single_metric_functions_equal_score_captions() -> None:
     said, known = [words("a red dog"), []], [[words("a red dog runs"), words("dogs")], [words("two cats")]]
     scores = score_captions(said, known)
     assert bleu(said, known) == [scores.bleu_1, scores.bleu_2, scores.bleu_3, scores.bleu_4]
@@ -266,7 +266,7 @@ def test_the_single_functions_give_what_all_at_once_gives() -> None:
     assert cider(said, known, plain=True) == scores.cider_plain_items.tolist()
 
 
-def test_a_reward_of_no_such_item_is_an_error() -> None:
+def test_a_reward_of_an_unknown_item_is_an_error() -> None:
     scorer = Consensus([[["a"]], [["b"]]])
     for item in (-1, 2):
         with pytest.raises(ValueError, match=f"item {item}, of 2"):

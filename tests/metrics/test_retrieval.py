@@ -51,7 +51,7 @@ def tasks(draw: st.DrawFn) -> Any:
 
 
 @given(tasks(), st.integers(1, 13))
-def test_places_are_those_of_sorting_exact_scores_whatever_the_block(task: Any, chunk: int) -> None:
+def test_ranks_equal_those_of_sorted_exact_scores_for_any_block(task: Any, chunk: int) -> None:
     expected = naive_places(task)
     assert [places.tolist() for places in relevant_ranks(*task, chunk).ranks] == expected
     assert best_ranks(*task, chunk).tolist() == [places[0] for places in expected]
@@ -100,12 +100,12 @@ def test_scores_are_nearer_the_true_dot_products_than_plain_float64(width: int) 
     )
 
 
-def test_one_embedding_for_all_puts_the_right_items_last() -> None:
+def test_equal_embeddings_rank_relevant_items_last() -> None:
     same, identity = np.full((7, 300), 0.1, dtype=np.float32), np.array([0, 1, 2, 3, 4, 5, 5])
     assert best_ranks(same, same, identity, identity, chunk=2).tolist() == [7, 7, 7, 7, 7, 6, 6]
 
 
-def test_an_embedding_that_is_no_number_is_found_last_and_finds_last() -> None:
+def test_nan_embeddings_rank_last() -> None:
     vectors = np.array([[1.0, 0.0], [math.nan, 0.0], [0.0, 1.0]])
     assert best_ranks(np.eye(2)[[0, 0, 1]], vectors, [0, 1, 2], [0, 1, 2]).tolist() == [1, 3, 1]
     assert best_ranks(vectors, np.eye(2)[[0, 0, 1]], [0, 1, 2], [0, 1, 2]).tolist() == [2, 3, 1]
@@ -123,7 +123,7 @@ def test_chance_is_the_mean_over_all_orders(items: int, right: list[int], depth:
     assert chance_of_share(items, depth) == pytest.approx(float(sum(shares)))
 
 
-def test_what_does_not_fit_is_an_error_in_one_line() -> None:
+def test_mismatched_input_is_an_error_in_one_line() -> None:
     two, ids = np.eye(2), [0, 1]
     with pytest.raises(ValueError, match="query 1 has no relevant item"):
         best_ranks(two, two, [0, 2], ids)
@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_an_error_in_one_line() -> None:
         relevant_ranks(two, two, ids, [0, 1, 2])
     with pytest.raises(ValueError, match="must be a matrix"):
         best_ranks(two[0], two, ids, ids)
-    with pytest.raises(ValueError, match="side of 1 or more"):
+    with pytest.raises(ValueError, match="must be at least 1"):
         best_ranks(two, two, ids, ids, chunk=0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import jiwer
 import pytest
 from hypothesis import given
@@ -51,8 +53,6 @@ def test_long_recordings_weigh_more_than_short_ones() -> None:
 
 
 def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
-    import random
-
     source, held = random.Random(3), 0
     for _ in range(200):
         counts = [(sum(source.random() < 0.3 for _ in range(10)), 10) for _ in range(40)]
@@ -62,7 +62,7 @@ def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
     assert 0.88 <= held / 200 <= 0.99
 
 
-def test_nothing_said_has_no_rate() -> None:
+def test_without_words_there_is_no_rate() -> None:
     assert error_rate([], seed=1, resamples=10) is None
     assert error_rate([(2, 0)], seed=1, resamples=10) is None
 
@@ -88,7 +88,7 @@ def test_two_spellings_of_the_same_speech_are_the_same_words(one: str, other: st
     assert spoken_words(one, language) == spoken_words(other, language)
 
 
-def test_what_sounds_otherwise_stays_apart() -> None:
+def test_different_words_stay_different() -> None:
     assert spoken_words("pinguino", "es") != spoken_words("pingüino", "es")
     assert spoken_words("3", "fr") == ["3"]
     assert spoken_words("...", "en") == []

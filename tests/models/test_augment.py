@@ -16,7 +16,7 @@ def ramps(lengths: list[int]) -> list[torch.Tensor]:
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(1, 20), st.booleans(), st.booleans(), st.integers(0, 99))
-def test_a_crop_is_a_stretch_of_the_clip_and_the_rest_is_fill(
+def test_a_crop_is_contiguous_and_the_rest_is_padding(
     lengths: list[int], length: int, at_random: bool, to_longest: bool, seed: int
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -30,7 +30,7 @@ def test_a_crop_is_a_stretch_of_the_clip_and_the_rest_is_fill(
         assert at_random or first == 1.0
 
 
-def test_random_crops_begin_at_each_place_equally_often() -> None:
+def test_random_crops_start_uniformly() -> None:
     generator = torch.Generator().manual_seed(0)
     found, _ = crop_or_pad(ramps([13] * 6_000), 10, at_random=True, generator=generator)
     counts = torch.bincount(found[:, 0, 0].long())[1:]
@@ -43,7 +43,7 @@ def test_samples_are_cut_and_padded_like_features() -> None:
     assert found.tolist() == [[1.0] * 5, [1.0, 1.0, 1.0, 0.0, 0.0]] and own.tolist() == [5, 3]
 
 
-def test_no_clip_and_no_length_are_refused() -> None:
+def test_empty_batches_and_lengths_below_one_are_refused() -> None:
     for clips, length in (([], 5), ([torch.ones(3)], 0)):
         with pytest.raises(ValueError, match="at least one clip"):
             crop_or_pad(clips, length)
@@ -62,7 +62,7 @@ def test_masks_stay_within_f_and_t_and_within_the_speech() -> None:
     assert not columns[lengths == 30][:, 30:].any() and not columns[lengths == 1][:, 1:].any()
 
 
-def test_widths_are_uniform_and_every_place_is_reached() -> None:
+def test_mask_widths_are_uniform_and_every_position_is_reached() -> None:
     count, generator = 21_000, torch.Generator().manual_seed(4)
     masked = spec_augment(torch.ones(count, 24, 48), torch.full((count,), 48), frequency=20, time=6, generator=generator)
     rows, columns = hidden(masked)
@@ -78,7 +78,7 @@ def test_widths_are_uniform_and_every_place_is_reached() -> None:
     assert float(((places - expected) ** 2 / expected).sum()) < 91.3
 
 
-def test_each_mask_is_one_stretch_and_takes_the_fill() -> None:
+def test_each_mask_is_contiguous_and_filled() -> None:
     features = torch.rand(50, 128, 100) + 1.0
     masked = spec_augment(features, torch.full((50,), 100), fill=-3.0, generator=torch.Generator().manual_seed(1))
     assert ((masked == features) | (masked == -3.0)).all() and (features >= 1.0).all()

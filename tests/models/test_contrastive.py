@@ -183,11 +183,11 @@ def test_the_defaults_are_the_paper_s_or_its_likeliest() -> None:
         ({"margin_factor": 0.0}, "margin_factor is 0.0; it must be greater than 0"),
     ],
 )
-def test_settings_that_no_loss_has_are_refused(chosen: dict[str, Any], told: str) -> None:
+def test_invalid_loss_settings_are_refused(chosen: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         LossSettings(**chosen)
 
 
-def test_shapes_that_do_not_belong_together_are_refused() -> None:
+def test_mismatched_tensor_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match=r"shapes \(2, 3\), \(2, 4\), \(2,\); they must be n × D, n × D and n"):
         contrastive_loss(torch.zeros(2, 3), torch.zeros(2, 4), torch.zeros(2), LossSettings(), 0)

@@ -88,6 +88,6 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
         ((torch.zeros(2, 2, dtype=torch.long),), "one-dimensional and integer"),
     ],
 )
-def test_columns_that_are_none_are_refused(columns: tuple[object, ...], told: str) -> None:
+def test_invalid_columns_are_refused(columns: tuple[object, ...], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         match_identities(*columns)  # type: ignore[arg-type]

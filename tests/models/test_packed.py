@@ -36,7 +36,7 @@ def test_a_packed_network_holds_the_weights_of_its_making() -> None:
     torch.testing.assert_close(old(x) + 3, network(x))
 
 
-def test_what_cannot_be_packed_is_used_as_it_is() -> None:
+def test_networks_that_cannot_be_packed_are_returned_unchanged() -> None:
     for network in (tiny_transformer(0), tiny_transformer(0).bfloat16(), nn.Sequential()):
         assert pack_linear_layers(network) is network
     with torch.autocast("cpu", torch.bfloat16):
@@ -45,7 +45,7 @@ def test_what_cannot_be_packed_is_used_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_captions_of_a_packed_network_are_those_of_a_plain_search(seed: int) -> None:
+def test_captions_of_a_packed_network_equal_a_naive_search(seed: int) -> None:
     network, pictures = tiny_transformer(seed).float(), torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(seed))
     for found, picture in zip(generate(network, pictures), pictures, strict=True):
         assert found[0].words == plain_beam_search(network, picture, 4, 0.0)[0].words

@@ -58,7 +58,7 @@ def test_words_count_up_to_and_including_the_first_end() -> None:
 
 
 @pytest.mark.parametrize("after", [PAD, A, END])
-def test_what_stands_behind_the_end_has_no_influence_even_where_it_is_impossible(after: int) -> None:
+def test_words_after_the_end_have_no_influence_even_if_impossible(after: int) -> None:
     log_probabilities = torch.tensor([[-1.0, -2.0, float("-inf")]], requires_grad=True)
     loss = self_critical_loss(log_probabilities, torch.tensor([[A, END, after]]), torch.tensor([2.0]), torch.tensor([0.5]))
     loss.backward()
@@ -104,7 +104,7 @@ def test_no_gradient_runs_through_rewards() -> None:
     assert rewards.grad is None and baseline.grad is None and logs.grad is not None
 
 
-def test_captions_are_drawn_as_often_as_they_are_likely() -> None:
+def test_captions_are_sampled_by_their_probabilities() -> None:
     network, many = tiny().eval(), 20_000
     features = torch.randn(2, 1, 4)
     generator = torch.Generator().manual_seed(0)
@@ -120,7 +120,7 @@ def test_captions_are_drawn_as_often_as_they_are_likely() -> None:
             assert share == pytest.approx(chance, abs=4.5 * math.sqrt(chance * (1 - chance) / many))
 
 
-def test_what_is_drawn_is_cut_at_the_longest_padded_behind_end_and_free_of_signs() -> None:
+def test_samples_have_the_maximum_length_padding_and_no_special_words() -> None:
     network = tiny("aoanet", vocabulary=9, longest=5).eval()
     drawn = sample(network, network.encode(torch.randn(3, 4, 4)), 3, 40).words
     assert len(drawn) == 120 and drawn.shape[1] <= 5
@@ -175,7 +175,7 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
 
 
 @pytest.mark.parametrize("own", ["greedy", "others"])
-def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None:
+def test_training_by_reward_finds_the_rewarded_caption(own: str) -> None:
     network, pictures, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
     torch.manual_seed(0)
     features = torch.randn(pictures, 1, 4)
@@ -212,7 +212,7 @@ def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None
         assert float(reward(greedy(network.encode(features))).mean()) >= 0.75
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
+def test_mismatched_shapes_are_refused() -> None:
     words, logs, one = torch.full((2, 3), A), torch.zeros(2, 3), torch.ones(2)
     with pytest.raises(ValueError, match=r"log-probabilities \(2, 2\) do not match words \(2, 3\)"):
         self_critical_loss(logs[:, :2], words, one, one)

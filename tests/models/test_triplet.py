@@ -29,7 +29,7 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-3, 4), min_size=1, max_size=20), st.lists(st.integers(-3, 4), max_size=20), st.data())
-def test_only_negatives_are_drawn_and_a_row_without_any_is_told(
+def test_only_negatives_are_drawn_and_rows_without_any_are_marked(
     candidates: list[int], rows: list[int], data: st.DataObject
 ) -> None:
     numbers = data.draw(st.lists(st.floats(0, 1, exclude_max=True), min_size=len(rows), max_size=len(rows)))
@@ -78,13 +78,13 @@ def test_scores_of_ten_thousand_in_bfloat16_leave_value_and_gradient_finite() ->
     assert all(side.grad is not None and bool(side.grad.isfinite().all()) and bool(side.grad.any()) for side in sides)
 
 
-def test_a_batch_of_nothing_but_positives_costs_nothing_and_moves_nothing() -> None:
+def test_a_batch_of_positives_only_has_zero_loss_and_gradient() -> None:
     sides = [torch.randn(4, 3, requires_grad=True) for _ in range(2)]
     value = triplet(*sides, torch.zeros(4, dtype=torch.long), 0.5)
     assert float(value) == 0.0 and not any(bool(gradient.any()) for gradient in torch.autograd.grad(value, sides))
 
 
-def test_what_is_no_batch_and_no_reduction_is_refused() -> None:
+def test_mismatched_shapes_and_unknown_reductions_are_refused() -> None:
     with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
         triplet(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1)
     with pytest.raises(ValueError, match="'max' is not a reduction"):
