@@ -41,7 +41,7 @@ def three(candidates: list[str], references: list[list[str]]) -> dict[str, Any]:
         lap("bleu")
         rouge.extend(rouge_l_items(match).tolist())
         lap("rouge_l")
-        scores.extend(cider.of_match(match).tolist())
+        scores.extend(cider.score_match(match).tolist())
         lap("cider")
     bleu, _ = bleu_scores(counts)
     lap("bleu")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from components.language.metric_lexicon import load_lexicon
 from components.metrics.caption_parses import parse_captions
-from components.metrics.hallucination import hallucinations
+from components.metrics.hallucination import find_hallucinations
 from components.metrics.lexicon import Lexicon
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +34,7 @@ def measure(name: str, lexicon: Lexicon | None, *, wrong: bool) -> dict[str, flo
     labels = [listed(row["labels"], ";") for row in rows]
     judged = [set(listed(row["hallucinated"], ",")) for row in rows]
     parses = parse_captions([*candidates, *(text for known in references for text in known)], "en")
-    found = hallucinations(candidates, references, labels, parses, lexicon)
+    found = find_hallucinations(candidates, references, labels, parses, lexicon)
     right = alarms = missed = 0
     for item, words in zip(found.items, judged, strict=True):
         told = {item.caption[mention.start : mention.end].split()[-1] for mention in item.hallucinated}

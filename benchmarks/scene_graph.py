@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from components.language.metric_lexicon import load_lexicon
 from components.metrics.caption_parses import parse_captions
-from components.metrics.caption_repetition import repetition
-from components.metrics.hallucination import hallucinations
+from components.metrics.caption_repetition import measure_repetition
+from components.metrics.hallucination import find_hallucinations
 from components.metrics.scene_graph import scene_graph_f
 from components.metrics.scene_graph_reading import scene_graph
 
@@ -60,8 +60,8 @@ def main() -> None:
             "scene graph of a parse": lambda: [scene_graph(parses[text]) for text in texts],
             "scene_graph_f, parsed": lambda: scene_graph_f(said, known, parses, lexicon),
             "scene_graph_f, parsed, lemmas only": lambda: scene_graph_f(said, known, parses),
-            "hallucinations, parsed": lambda: hallucinations(said, known, [()] * ITEMS, parses, lexicon),
-            "repetition": lambda: repetition(texts),
+            "hallucinations, parsed": lambda: find_hallucinations(said, known, [()] * ITEMS, parses, lexicon),
+            "repetition": lambda: measure_repetition(texts),
         }
         spent: dict[str, list[float]] = {name: [] for name in parts}
         for number in range(-1, options.runs):

@@ -92,7 +92,7 @@ def _processor_seconds(pid: int) -> float:
 def recognised(voice: str, count: int) -> dict[str, Any]:
     """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
     from components.metrics.spoken_words import spoken_words
-    from components.metrics.word_errors import errors
+    from components.metrics.word_errors import count_errors
     from components.speech.audio.shaping import change_prosody, fit_peak
     from components.speech.recognition.recognizer import Whisper, recogniser_for
     from components.speech.voices.catalogue import voice_named
@@ -109,8 +109,8 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
         manner = manner_of(1, text, 0, voices=[voice], rate_sd=0.1, pitch_sd=1.0, gain_sd=2.0)
         clip = fit_peak(change_prosody(speak(text, voice), rate=manner.rate, pitch=manner.pitch, gain=manner.gain))[0]
         said, heard = (spoken_words(each, language) for each in (text, whisper.compute(clip)))
-        wrong, words = wrong + errors(said, heard), words + len(said)
-        wrong_characters += errors(" ".join(said), " ".join(heard))
+        wrong, words = wrong + count_errors(said, heard), words + len(said)
+        wrong_characters += count_errors(" ".join(said), " ".join(heard))
         characters += len(" ".join(said))
     return {"voice": voice, "words": words, "WER": round(wrong / words, 3), "CER": round(wrong_characters / characters, 3)}
 

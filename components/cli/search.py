@@ -12,7 +12,7 @@ import typer
 from components.core.printing import print_error, print_json, print_table
 
 if TYPE_CHECKING:
-    from components.retrieval.searcher import Found, Searcher
+    from components.retrieval.searcher import Searcher, SearchResult
 
 app = typer.Typer()
 MAX_CAPTION = 60
@@ -75,11 +75,11 @@ def find_index_folder(index: str) -> Path:
     # Here: as in search.
     from components.core.errors import HearsightError
     from components.core.graph import find_root, load_graph
-    from components.retrieval.searcher import ABOUT, SEARCH
+    from components.retrieval.searcher import DESCRIPTION, SEARCH
 
     path = Path(index)
     for folder in (path, path / SEARCH):
-        if (folder / ABOUT).is_file():
+        if (folder / DESCRIPTION).is_file():
             return folder
     if path.is_dir() and "/" in index:
         raise HearsightError(
@@ -107,8 +107,8 @@ def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]
     from components.core.stage_output import StageOutput
 
     try:
-        speech = StageOutput(find_root() / "data" / searcher.about["speech"]["output"])
-        available = speech.digest == searcher.about["speech"]["digest"]
+        speech = StageOutput(find_root() / "data" / searcher.description["speech"]["output"])
+        available = speech.digest == searcher.description["speech"]["digest"]
     except (HearsightError, KeyError, TypeError):
         available = False
     if not available:
@@ -117,8 +117,8 @@ def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]
     return lambda item: speech.read_media(item["media"])
 
 
-def _row(searcher: Searcher) -> Callable[[Found], dict[str, Any]]:
-    def row(result: Found) -> dict[str, Any]:
+def _row(searcher: Searcher) -> Callable[[SearchResult], dict[str, Any]]:
+    def row(result: SearchResult) -> dict[str, Any]:
         item = result.item
         columns = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
         picture = str(searcher.folder / item["thumbnail"]) if item["thumbnail"] else ""

@@ -1,7 +1,7 @@
-"""Captions that break off, or say nothing but marks: the faults that #PraCegoVer, section 5.4.2, found in what its model wrote.
+"""Faults of captions: broken off, made of punctuation, or with unknown words; PCV §5.4.2 reports them of its model's captions.
 
-**Open**: the last word is one that no English or Portuguese description ends with ("a man with a"): articles, prepositions
-that need an object, conjunctions. **Marks**: runs of punctuation, and captions without any word. **Unknown**: ``<UNK>``.
+**Open**: the last word is one that ends no English or Portuguese description ("a man with a"): articles, prepositions with an
+object, conjunctions. **Marks**: runs of punctuation, and captions without words. **Unknown**: ``<UNK>``.
 """
 
 from __future__ import annotations
@@ -25,47 +25,47 @@ _OPEN = {
 OPEN = {language: frozenset(words.split()) for language, words in _OPEN.items()}
 """Language → words that end no description."""
 _RUN = re.compile(r"(?:[^\w\s<>\[\]]\s*){3,}")
-"""Three marks or more with nothing but white space between."""
+"""At least three punctuation marks with only white space between them."""
 _UNKNOWN = re.compile("|".join(map(re.escape, UNKNOWN_SPELLINGS)), re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class CaptionFaults:
-    """One caption's."""
+    """The faults of one caption."""
 
     open: bool | None
-    """Whether it breaks off; None for a language whose words are not listed."""
+    """Whether it breaks off; None for a language without a word list."""
     marks: tuple[tuple[int, int], ...]
-    """Places of runs of punctuation: first character, place after the last."""
+    """Runs of punctuation: index of the first character, index after the last."""
     wordless: bool
-    """Whether it has no word at all."""
+    """Whether it has no word."""
     unknown: int
-    """Words that its writer did not know."""
+    """Number of unknown words."""
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Of a set of captions; shares of all captions, 0 without captions."""
+    """The faults of a set of captions; shares of all captions, 0 without captions."""
 
     items: Sequence[CaptionFaults]
     open: float | None
-    """Captions that break off; None for a language whose words are not listed."""
+    """Captions that break off; None for a language without a word list."""
     marks: float
     """Captions with a run of punctuation."""
     wordless: float
     unknown: float
     """Captions with an unknown word."""
     reason: str = ""
-    """Why it was not told which break off; empty when it was."""
+    """Why ``open`` is None; empty if it is not."""
 
 
 def caption_faults(captions: Sequence[str], language: str) -> Faults:
-    """Which captions break off, are made of marks, or have unknown words (``language``: ISO 639-1)."""
+    """Return which captions break off, consist of punctuation, or have unknown words (``language``: ISO 639-1)."""
     listed = OPEN.get(language)
-    items = [_one(caption, listed) for caption in captions]
+    items = [_faults_of(caption, listed) for caption in captions]
 
-    def share(which: Sequence[bool]) -> float:
-        return sum(which) / len(items) if items else 0.0
+    def share(flags: Sequence[bool]) -> float:
+        return sum(flags) / len(items) if items else 0.0
 
     return Faults(
         items,
@@ -73,11 +73,11 @@ def caption_faults(captions: Sequence[str], language: str) -> Faults:
         share([bool(item.marks) for item in items]),
         share([item.wordless for item in items]),
         share([bool(item.unknown) for item in items]),
-        "" if listed is not None else f"no list of the words that end no description in the language {language!r}",
+        "" if listed is not None else f"no list of words that end no description in the language {language!r}",
     )
 
 
-def _one(caption: str, listed: frozenset[str] | None) -> CaptionFaults:
+def _faults_of(caption: str, listed: frozenset[str] | None) -> CaptionFaults:
     unknown = len(_UNKNOWN.findall(caption))
     words = tokenize(_UNKNOWN.sub(" ", caption))
     ended = bool(words) and listed is not None and words[-1] in listed and not _UNKNOWN.search(caption[-6:])

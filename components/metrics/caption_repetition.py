@@ -1,8 +1,8 @@
-"""How captions repeat: words inside one caption, and captions among themselves. Any language.
+"""Repetition inside captions and among them. Any language.
 
-Source: #PraCegoVer, section 5.4.2 ("the same word is repeated many times"); distinct-n after Li et al. 2016 (A
-Diversity-Promoting Objective Function, section 5.2): different n-grams of all captions over all their n-grams.
-Words are those of ``tokens``: lower-cased, without punctuation.
+Source: PCV §5.4.2 ("the same word is repeated many times"); distinct-n as in Li et al. 2016 (A Diversity-Promoting Objective
+Function, section 5.2): distinct n-grams of all captions divided by all their n-grams. Words are those of ``tokens``: lower-cased,
+without punctuation.
 """
 
 from __future__ import annotations
@@ -15,79 +15,79 @@ from components.metrics.ngrams import ORDER
 from components.metrics.tokens import tokenize
 
 SHOWN = 20
-"""Captions written most often that are told."""
+"""Number of most frequent captions listed."""
 LOOP = 4
-"""Words of the longest stretch that counts as doubled when it comes twice without anything between."""
+"""Maximum length in words of a sequence that counts as doubled when it is repeated immediately."""
 
 
 @dataclass(frozen=True)
 class CaptionRepetition:
-    """One caption's."""
+    """Repetition in one caption."""
 
     words: tuple[str, ...]
     ngrams: tuple[int, ...]
-    """n-grams of 1 to 4 words."""
+    """Numbers of n-grams of 1 to 4 words."""
     repeated: tuple[int, ...]
-    """Those of them that stood in the caption before."""
+    """Numbers of these that occur earlier in the caption."""
     doubled: tuple[tuple[int, int], ...]
-    """Stretches of words (first place, place after the last) that say again what stands right before them: "a dog a dog"."""
+    """Ranges of words (first index, index after the last) that repeat the words immediately before: "a dog a dog"."""
 
     @property
     def share(self) -> tuple[float, ...]:
-        """Repeated of all n-grams, for 1 to 4 words; 0 where there are none."""
+        """Repeated n-grams divided by all, for 1 to 4 words; 0 without n-grams."""
         return tuple(again / number if number else 0.0 for again, number in zip(self.repeated, self.ngrams, strict=True))
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """Of a set of captions."""
+    """Repetition in a set of captions."""
 
     items: Sequence[CaptionRepetition]
     repeated: tuple[float, ...]
-    """Repeated n-grams inside captions, of all n-grams, for 1 to 4 words; 0 where there are none."""
+    """Repeated n-grams inside captions divided by all n-grams, for 1 to 4 words; 0 without n-grams."""
     doubled: float
-    """The share of captions with a doubled stretch."""
+    """Share of captions with a doubled sequence."""
     distinct: tuple[float, ...]
-    """distinct-1 to distinct-4 over all captions; 0 where there are no n-grams. More captions make it lower."""
+    """distinct-1 to distinct-4 over all captions; 0 without n-grams. It decreases with the number of captions."""
     vocabulary: int
-    """Different words written."""
+    """Number of distinct words."""
     vocabulary_share: float | None
-    """Those of them that are in the vocabulary given, of that vocabulary; None where none was given."""
+    """Share of the given vocabulary that is used; None without one."""
     unique: float
-    """Different captions of all (same words = same caption); 0 without captions."""
+    """Distinct captions divided by all (same words = same caption); 0 without captions."""
     novel: float | None
-    """Captions that are none of the training captions, of all; None where none were given."""
+    """Share of captions that are not training captions; None without training captions."""
     common: Sequence[tuple[str, int]]
-    """The captions written most often and how often, equally frequent ones in the alphabet's order."""
+    """The most frequent captions with their counts, ties in alphabetical order."""
 
 
-def caption_repetition(tokens: Sequence[str]) -> CaptionRepetition:
-    """What repeats inside one caption."""
+def measure_caption(tokens: Sequence[str]) -> CaptionRepetition:
+    """Return the repetition inside one caption."""
     grams = _ngrams(tokens)
-    total, different = [len(some) for some in grams], [len(set(some)) for some in grams]
-    again = tuple(number - once for number, once in zip(total, different, strict=True))
-    return CaptionRepetition(tuple(tokens), tuple(total), again, tuple(_doubled(tokens)))
+    total, different = [len(ngrams) for ngrams in grams], [len(set(ngrams)) for ngrams in grams]
+    repeated = tuple(number - once for number, once in zip(total, different, strict=True))
+    return CaptionRepetition(tuple(tokens), tuple(total), repeated, tuple(_doubled(tokens)))
 
 
-def normal(caption: str) -> str:
-    """A caption by its words alone: captions with the same ones are the same caption."""
+def normalise_caption(caption: str) -> str:
+    """Return a caption's words alone; captions with equal words are equal."""
     return " ".join(tokenize(caption))
 
 
-def repetition(
+def measure_repetition(
     captions: Sequence[str], *, vocabulary: Collection[str] | None = None, training: Collection[str] | None = None
 ) -> Repetition:
-    """What repeats inside captions and among them.
+    """Return the repetition inside captions and among them.
 
     Args:
         captions: as written, one an item.
-        vocabulary: the words a model could have written.
-        training: the captions it learned from, each as :func:`normal` has it.
+        vocabulary: the model's vocabulary.
+        training: its training captions, each normalised by :func:`normalise_caption`.
     """
-    items = [caption_repetition(tokenize(caption)) for caption in captions]
-    total, again = _sums([item.ngrams for item in items]), _sums([item.repeated for item in items])
+    items = [measure_caption(tokenize(caption)) for caption in captions]
+    total, repeated = _sums([item.ngrams for item in items]), _sums([item.repeated for item in items])
     different: Counter[int] = Counter()
-    grams = {gram for item in items for some in _ngrams(item.words) for gram in some}
+    grams = {gram for item in items for ngrams in _ngrams(item.words) for gram in ngrams}
     for gram in grams:
         different[len(gram)] += 1
     words = {gram[0] for gram in grams if len(gram) == 1}
@@ -96,7 +96,7 @@ def repetition(
     new = sum(number for text, number in written.items() if training is not None and text not in training)
     return Repetition(
         items,
-        tuple(_share(one, number) for one, number in zip(again, total, strict=True)),
+        tuple(_share(part, number) for part, number in zip(repeated, total, strict=True)),
         _share(sum(bool(item.doubled) for item in items), len(items)),
         tuple(_share(different[size], total[size - 1]) for size in range(1, ORDER + 1)),
         len(words),
@@ -108,25 +108,26 @@ def repetition(
 
 
 def _ngrams(tokens: Sequence[str]) -> list[list[tuple[str, ...]]]:
-    """The n-grams of 1 to ORDER tokens, by their size, repeated as often as they occur."""
+    """Return the n-grams of 1 to ORDER tokens by size, with repetitions."""
     return [[tuple(tokens[at : at + size]) for at in range(len(tokens) - size + 1)] for size in range(1, ORDER + 1)]
 
 
 def _doubled(tokens: Sequence[str]) -> list[tuple[int, int]]:
-    words, place = list(tokens), 0
-    found: list[tuple[int, int]] = []
-    while place < len(words):
-        sizes = range(1, min(LOOP, place) + 1)
-        size = next((n for n in sizes if words[place - n : place] == words[place : place + n]), 0)
+    """Return the ranges of words that repeat the words immediately before."""
+    words, start = list(tokens), 0
+    ranges: list[tuple[int, int]] = []
+    while start < len(words):
+        sizes = range(1, min(LOOP, start) + 1)
+        size = next((n for n in sizes if words[start - n : start] == words[start : start + n]), 0)
         if size:
-            found.append((place, place + size))
-        place += max(size, 1)
-    return found
+            ranges.append((start, start + size))
+        start += max(size, 1)
+    return ranges
 
 
 def _sums(rows: Sequence[Sequence[int]]) -> list[int]:
-    return [sum(row[place] for row in rows) for place in range(ORDER)]
+    return [sum(row[column] for row in rows) for column in range(ORDER)]
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _share(part: int, total: int) -> float:
+    return part / total if total else 0.0

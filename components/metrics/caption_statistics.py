@@ -1,7 +1,7 @@
 """Statistics of a set of captions: examples, unique tokens, tokens a caption (mean, standard deviation, median).
 
-Source: Conceptual Captions (CC), table 3. Tokens are those of ``tokens`` (Penn Treebank words, lower-cased, without
-punctuation); the standard deviation is the population's. Memory grows with the vocabulary, not with the captions.
+Source: CC, table 3. Tokens are those of ``tokens`` (Penn Treebank words, lower-cased, without punctuation); the standard
+deviation is the population's. Memory grows with the vocabulary, not with the number of captions.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ class CaptionStatistics:
 
     vocabulary: set[str] = field(default_factory=set)
     lengths: Counter[int] = field(default_factory=Counter)
-    """tokens a caption → captions."""
+    """Tokens a caption → number of captions."""
 
     def add(self, caption: str) -> None:
-        """Count one more caption."""
+        """Add one caption."""
         tokens = tokenize(caption)
         self.vocabulary.update(tokens)
         self.lengths[len(tokens)] += 1
 
     @property
     def examples(self) -> int:
-        """Captions."""
+        """Number of captions."""
         return self.lengths.total()
 
     @property
     def unique(self) -> int:
-        """Distinct tokens."""
+        """Number of distinct tokens."""
         return len(self.vocabulary)
 
     @property
@@ -44,14 +44,14 @@ class CaptionStatistics:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the tokens a caption; 0 without captions."""
+        """Population standard deviation of the tokens a caption; 0 without captions."""
         mean = self.mean
         squares = sum(number * (length - mean) ** 2 for length, number in sorted(self.lengths.items()))
         return math.sqrt(squares / self.examples) if self.examples else 0.0
 
     @property
     def median(self) -> float:
-        """The middle of the tokens a caption; between two, their mean; 0 without captions."""
+        """Median of the tokens a caption (the mean of the middle two); 0 without captions."""
         if not self.examples:
             return 0.0
         return (self._at((self.examples - 1) // 2) + self._at(self.examples // 2)) / 2

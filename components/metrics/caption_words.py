@@ -1,7 +1,7 @@
-"""Nouns of captions that are no objects of their own: places on other things, pictures, groups, times.
+"""Nouns in captions that name no object themselves: positions, pictures, groups, times.
 
-"On top of a court" names one object, not two; "a picture of a car" shows a car; "a group of men" are men. Shared by the
-scene graph and by what counts hallucinated objects. English.
+"On top of a court" names one object, not two; "a picture of a car" shows a car; "a group of men" are men. Used by the scene graph
+and by the detection of hallucinated objects. English.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _PICTURES = """
     cartoon sketch vector scene interior exterior silhouette
 """
 PICTURES = frozenset(_PICTURES.split())
-"""What is shown is what follows their "of"."""
+"""Words for pictures: the object is what follows their "of"."""
 _GROUPS = """
     group bunch couple pair set number variety lot lots herd flock crowd team line row pile stack collection
 """
 GROUPS = frozenset(_GROUPS.split())
-"""What is shown is what follows their "of"; the word itself tells how many."""
+"""Words for groups: the object is what follows their "of"; the word itself states the number."""
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS = dict(enumerate(_NUMBERS.split()))
 COUNTED = {"couple": "two", "pair": "two"}
@@ -30,7 +30,7 @@ _PEOPLE_GROUPS = "people crowd audience family team couple band group police sta
 PEOPLE_GROUPS = frozenset(_PEOPLE_GROUPS.split())
 _PERSONS = "person someone somebody anyone guy kid lady gentleman"
 PEOPLE = PEOPLE_GROUPS | frozenset(_PERSONS.split())
-"""People whom a dictionary files under groups, or under other meanings first."""
+"""Words for people that a dictionary lists under groups, or under other meanings first."""
 _UNSEEN = """
     thing something anything nothing everything one other some stuff day night time morning afternoon evening year month week
     season summer winter autumn fall spring weekend moment hour minute today name word type kind sort way fun love life work
@@ -40,10 +40,10 @@ _UNSEEN = """
     pose smile trick jump ride walk turn run swim trip drink break condition arrival
 """
 UNSEEN = frozenset(_UNSEEN.split())
-"""Nouns that name no object one could point at, or hardly one: times, events, light, vague words."""
+"""Nouns that name no visible object, or hardly one: times, events, light, vague words."""
 _VISIBLE = "smoke fire flame fog mist rainbow firework"
 VISIBLE = frozenset(_VISIBLE.split())
-"""What a dictionary takes for events or phenomena, and pictures show."""
+"""Events or phenomena in a dictionary that pictures nevertheless show."""
 _ALIKE = """
     street road avenue highway driveway lane path sidewalk pavement
     city town downtown skyline metropolis building skyscraper
@@ -88,14 +88,15 @@ _ALIKE = """
     meal food
 """
 ALIKE = tuple(frozenset(line.split()) for line in _ALIKE.strip().splitlines())
-"""Nouns that captions of one picture interchange, though a dictionary keeps them apart. As in CHAIR, the list is made by hand."""
+"""Groups of nouns that captions of one picture use interchangeably, though a dictionary separates them. Like CHAIR's list,
+made by hand."""
 
 
 def alike(first: str, second: str) -> bool:
-    """Whether captions use the two lemmas for the same thing."""
+    """Return whether captions use the two lemmas for the same thing."""
     return any(first in names and second in names for names in ALIKE)
 
 
 def number_word(text: str) -> str:
-    """A small number as a word; anything else as it stands, in small letters."""
+    """Return a small number as a word; other text in lower case."""
     return NUMBERS.get(int(text), text) if text.isascii() and text.isdigit() and len(text) < 3 else text.lower()

@@ -1,7 +1,8 @@
 """Captions in COCO's two file formats: references as annotations, candidates as results.
 
-References: ``{"images": [{"id": 1}, ...], "annotations": [{"image_id": 1, "caption": "..."}, ...]}``, any number
-an image. Candidates: ``[{"image_id": 1, "caption": "..."}, ...]``, one an image. Other keys are passed over.
+References: ``{"images": [{"id": 1}, ...], "annotations": [{"image_id": 1, "caption": "..."}, ...]}``, any number an image.
+Candidates:
+``[{"image_id": 1, "caption": "..."}, ...]``, one an image. Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 ImageId = int | str
-_TOLD = 5
+_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,10 @@ class Captions:
 
 
 def read_json(data: bytes) -> Any:
-    """The value in a JSON file.
+    """Return the value in a JSON file.
 
     Raises:
-        ValueError: it is empty, not UTF-8, not JSON, cut off, or holds a number that is none.
+        ValueError: the file is empty, not UTF-8, not JSON, truncated, or contains NaN or infinity.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -37,66 +38,68 @@ def read_json(data: bytes) -> Any:
     if not text.strip():
         raise ValueError("is empty")
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        cut = " (cut off?)" if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated") else ""
+        cut = " (truncated?)" if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated") else ""
         raise ValueError(f"is not JSON: {error.msg}, line {error.lineno} column {error.colno}{cut}") from None
     except RecursionError:
-        raise ValueError("is not JSON of captions: nested too deep") from None
+        raise ValueError("is not JSON of captions: nested too deeply") from None
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"has {name} where a number is needed")
 
 
 def read_references(data: bytes) -> dict[ImageId, list[str]]:
-    """Each image's captions, in the file's order; an image that is listed without any has an empty list.
+    """Return each image's captions, in the file's order; an image listed without captions has an empty list.
 
     Raises:
-        ValueError: the file is not of this format.
+        ValueError: the file does not have this format.
     """
     content = read_json(data)
     if not isinstance(content, dict) or not isinstance(content.get("annotations"), list):
-        raise ValueError('is not of COCO\'s annotations: {"images": [{"id"}], "annotations": [{"image_id", "caption"}]}')
+        raise ValueError('is not in COCO\'s annotation format: {"images": [{"id"}], "annotations": [{"image_id", "caption"}]}')
     images = content.get("images", [])
     if not isinstance(images, list):
         raise ValueError('has no list under "images"')
-    found: dict[ImageId, list[str]] = {_image_id(image, "id", "images", at): [] for at, image in enumerate(images)}
-    for at, row in enumerate(content["annotations"]):
-        image_id = _image_id(row, "image_id", "annotations", at)
-        if images and image_id not in found:
-            raise ValueError(f'has a caption of image {image_id!r}, which is not under "images" (annotations, entry {at})')
-        found.setdefault(image_id, []).append(_caption(row, image_id))
-    if not found:
+    captions: dict[ImageId, list[str]] = {_image_id(image, "id", "images", index): [] for index, image in enumerate(images)}
+    for index, row in enumerate(content["annotations"]):
+        image_id = _image_id(row, "image_id", "annotations", index)
+        if images and image_id not in captions:
+            raise ValueError(f'has a caption of image {image_id!r}, which is not under "images" (annotations, entry {index})')
+        captions.setdefault(image_id, []).append(_caption(row, image_id))
+    if not captions:
         raise ValueError("has no captions")
-    return found
+    return captions
 
 
 def read_candidates(data: bytes) -> dict[ImageId, str]:
-    """Each image's caption.
+    """Return each image's caption.
 
     Raises:
-        ValueError: the file is not of this format, or an image has several.
+        ValueError: the file does not have this format, or an image has several captions.
     """
     content = read_json(data)
     if not isinstance(content, list):
-        raise ValueError('is not of COCO\'s results: [{"image_id", "caption"}]')
-    found: dict[ImageId, str] = {}
-    twice: dict[ImageId, None] = {}
-    for at, row in enumerate(content):
-        image_id = _image_id(row, "image_id", "results", at)
-        if image_id in found:
-            twice[image_id] = None
-        found[image_id] = _caption(row, image_id)
-    if twice:
-        raise ValueError(f"has several captions for {_listed(twice)}, where one an image is scored")
-    if not found:
+        raise ValueError('is not in COCO\'s result format: [{"image_id", "caption"}]')
+    captions: dict[ImageId, str] = {}
+    duplicates: dict[ImageId, None] = {}
+    for index, row in enumerate(content):
+        image_id = _image_id(row, "image_id", "results", index)
+        if image_id in captions:
+            duplicates[image_id] = None
+        captions[image_id] = _caption(row, image_id)
+    if duplicates:
+        raise ValueError(f"has several captions for {_listed(duplicates)}, where one an image is scored")
+    if not captions:
         raise ValueError("has no captions")
-    return found
+    return captions
 
 
-def matched(references: Mapping[ImageId, list[str]], candidates: Mapping[ImageId, str], *, subset: bool = False) -> Captions:
-    """Candidates beside their references.
+def match_captions(
+    references: Mapping[ImageId, list[str]], candidates: Mapping[ImageId, str], *, subset: bool = False
+) -> Captions:
+    """Return candidates with their references.
 
     Args:
         references: by image.
@@ -104,28 +107,28 @@ def matched(references: Mapping[ImageId, list[str]], candidates: Mapping[ImageId
         subset: score only the images that have a candidate.
 
     Raises:
-        ValueError: an image has no reference, a candidate no image, or (without ``subset``) an image no candidate.
+        ValueError: an image has no reference, a candidate's image is unknown, or (without ``subset``) an image has no candidate.
     """
     unknown = [image_id for image_id in candidates if image_id not in references]
     if unknown:
-        raise ValueError(f"candidates for {_listed(unknown)}, not among the references{_kinds(unknown, references)}")
+        raise ValueError(f"candidates for {_listed(unknown)}, not among the references{_type_mismatch(unknown, references)}")
     chosen = [image_id for image_id in references if image_id in candidates or not subset]
-    bare = [image_id for image_id in chosen if not any(text.strip() for text in references[image_id])]
-    if bare:
-        raise ValueError(f"no reference for {_listed(bare)}")
+    without_reference = [image_id for image_id in chosen if not any(text.strip() for text in references[image_id])]
+    if without_reference:
+        raise ValueError(f"no reference for {_listed(without_reference)}")
     missing = [image_id for image_id in chosen if image_id not in candidates]
     if missing:
         raise ValueError(f"no candidate for {_listed(missing)} of {len(references)}")
     return Captions(chosen, [candidates[image_id] for image_id in chosen], [references[image_id] for image_id in chosen])
 
 
-def _image_id(row: Any, key: str, where: str, at: int) -> ImageId:
+def _image_id(row: Any, key: str, where: str, index: int) -> ImageId:
     if not isinstance(row, dict) or key not in row:
-        raise ValueError(f'has no "{key}" in entry {at} of its {where}')
+        raise ValueError(f'has no "{key}" in entry {index} of its {where}')
     value = row[key]
-    # A bool is an int to Python, and 1.0 would be equal to 1.
+    # bool is a subclass of int, and 1.0 equals 1.
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f'has "{key}" {_short(value)} in entry {at} of its {where}, where a whole number or text is needed')
+        raise ValueError(f'has "{key}" {_short(value)} in entry {index} of its {where}, where a whole number or text is needed')
     return value
 
 
@@ -134,7 +137,7 @@ def _caption(row: Mapping[str, Any], image_id: ImageId) -> str:
     if not isinstance(value, str):
         raise ValueError(f"has {_short(value)} as caption of image {_short(image_id)}, where text is needed")
     if any("\ud800" <= char <= "\udfff" for char in value):
-        raise ValueError(f"has half a character (a lone surrogate) in the caption of image {_short(image_id)}")
+        raise ValueError(f"has a lone surrogate in the caption of image {_short(image_id)}")
     return value
 
 
@@ -144,13 +147,13 @@ def _short(value: Any) -> str:
 
 
 def _listed(image_ids: Collection[ImageId]) -> str:
-    """How many, and the first of them."""
-    first = ", ".join(_short(each) for each in list(image_ids)[:_TOLD])
-    more = ", ..." if len(image_ids) > _TOLD else ""
+    """Return their number, and the first of them."""
+    first = ", ".join(_short(image_id) for image_id in list(image_ids)[:_LISTED])
+    more = ", ..." if len(image_ids) > _LISTED else ""
     return f"{len(image_ids)} image{'s' * (len(image_ids) != 1)} ({first}{more})"
 
 
-def _kinds(unknown: Sequence[ImageId], references: Iterable[ImageId]) -> str:
-    """What explains most mismatches: numbers in one file, the same as text in the other."""
+def _type_mismatch(unknown: Sequence[ImageId], references: Iterable[ImageId]) -> str:
+    """Return a hint if ids are numbers in one file and text in the other, the most frequent mistake."""
     known = {str(image_id) for image_id in references}
     return " (numbers in one file, text in the other)" if str(unknown[0]) in known else ""

@@ -1,10 +1,10 @@
-"""Whether an object that a caption names has a counterpart in what is known of its picture.
+"""The counterpart of a caption's object in the references and labels of its picture.
 
-In this order: the same **lemma** anywhere in the references (whatever its part of speech: "skateboard" beside "skateboarding")
-or as the last word of a label; a **synonym** (a WordNet synset in common); a **broader** word (a hypernym: "animal" where a
-dog is known); a **narrower** word, where what is known is narrow already ("gull" where a bird is known, not where an animal
-is); a word **alike**, by the list of ``caption_words``; and for a person a **person**, unless what is known is of the other
-sex alone or stands for another person of the caption already. Persons are held to persons, all else to all else.
+Tried in this order: the same **lemma** anywhere in the references (in any part of speech: "skateboard" and "skateboarding") or as
+the last word of a label; a **synonym** (a common WordNet synset); a **broader** word (a hypernym: "animal" for a known dog); a
+**narrower** word if the known word is specific enough ("gull" for a known bird, not for a known animal); a word **alike** by the
+list of ``caption_words``; and for a person another **person**, unless known persons are all of the other sex or already matched
+by another person of the caption. Persons only match persons, other objects only other objects.
 """
 
 from __future__ import annotations
@@ -15,105 +15,108 @@ from typing import Literal, NamedTuple
 
 from components.metrics.caption_words import GROUPS, PEOPLE_GROUPS, alike
 from components.metrics.lexicon import FEMALE, MALE, Lexicon
-from components.metrics.mentions import Mention, first_meanings, is_person, phrase_at
+from components.metrics.mentions import Mention, find_compound, first_meanings, is_person
 from components.metrics.parses import UNKNOWN, Sentence
 
 NARROW = 7
-"""Steps below the root that a known noun lies at least, so that a narrower one may stand for it ("bird", not "animal")."""
+"""Minimum depth below the root of a known noun for which a narrower one is accepted ("bird", not "animal")."""
 
 
 class Counterpart(NamedTuple):
-    """What stands for a named object."""
+    """The word that matches a named object."""
 
     word: str
-    """As the references or labels have it."""
+    """As in the references or labels."""
     how: Literal["lemma", "synonym", "broader", "narrower", "alike", "person"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What references and labels say of one picture."""
+    """Content of one picture's references and labels."""
 
     lemmas: frozenset[str]
-    """Of every word that means something."""
+    """Lemmas of all content words."""
     nouns: tuple[str, ...]
     """Nouns and compounds, sorted."""
     people: tuple[str, ...]
-    """Those of them that are persons."""
+    """Nouns for persons."""
     crowds: frozenset[str]
-    """Those of the people who are several: they may stand for more than one person of a caption."""
-    tells_of_people: bool
-    """Whether persons would be named if there were any: not by labels alone."""
+    """Nouns for several persons, which may match more than one person of a caption."""
+    covers_people: bool
+    """Whether persons would be named: labels alone do not name them."""
 
 
-def evidence_of(references: Sequence[Sentence], labels: Sequence[str], lexicon: Lexicon | None) -> Evidence:
-    """Gather what is known of a picture."""
-    lemmas, nouns, several = set(), set(), set()
+def gather_evidence(references: Sequence[Sentence], labels: Sequence[str], lexicon: Lexicon | None) -> Evidence:
+    """Return the evidence of a picture's references and labels."""
+    lemmas, nouns, plurals = set(), set(), set()
     for sentence in references:
-        for place, word in enumerate(sentence.words):
+        for index, word in enumerate(sentence.words):
             if word.pos in ("NOUN", "PROPN", "VERB", "ADJ") and word.lemma != UNKNOWN:
                 lemmas.add(word.lemma)
                 if word.pos in ("NOUN", "PROPN"):
-                    names = {word.lemma, phrase_at(sentence, place, lexicon)[0]}
+                    names = {word.lemma, find_compound(sentence, index, lexicon)[0]}
                     nouns |= names
-                    several |= names if word.tag in ("NNS", "NNPS") or word.lemma in GROUPS | PEOPLE_GROUPS else set()
+                    plurals |= names if word.tag in ("NNS", "NNPS") or word.lemma in GROUPS | PEOPLE_GROUPS else set()
     for label in labels:
         name = " ".join(label.lower().replace("_", " ").split())
         if name:
-            # "hen of the woods" is a hen by its last word before "of", "sea lion" a lion by its last.
+            # The head is the last word before "of" ("hen of the woods"), otherwise the last word ("sea lion").
             head = name.split(" of ", 1)[0].split()[-1]
             lemmas |= {name, head}
             nouns.add(name)
     people = tuple(sorted(noun for noun in nouns if is_person(noun, lexicon)))
-    return Evidence(frozenset(lemmas), tuple(sorted(nouns)), people, frozenset(several & set(people)), bool(references))
+    return Evidence(frozenset(lemmas), tuple(sorted(nouns)), people, frozenset(plurals & set(people)), bool(references))
 
 
-def counterpart(
-    mention: Mention, evidence: Evidence, lexicon: Lexicon | None, spent: frozenset[str] = frozenset()
+def find_counterpart(
+    mention: Mention, evidence: Evidence, lexicon: Lexicon | None, matched: frozenset[str] = frozenset()
 ) -> Counterpart | None:
-    """What stands for the object; None where nothing does.
+    """Return the counterpart of an object; None if there is none.
 
     Args:
-        spent: people of the evidence who stand for other persons of the caption.
+        matched: people of the evidence already matched by other persons of the caption.
     """
     for name in (mention.phrase, mention.lemma):
         if name in evidence.lemmas:
             return Counterpart(name, "lemma")
     nouns = evidence.people if mention.person else tuple(noun for noun in evidence.nouns if noun not in evidence.people)
     if lexicon is not None:
-        found = _by_meaning(mention, nouns, lexicon)
-        if found is not None:
-            return found
+        match = _by_meaning(mention, nouns, lexicon)
+        if match is not None:
+            return match
     for noun in nouns:
         if alike(mention.lemma, noun):
             return Counterpart(noun, "alike")
     if mention.person:
         sex = _sex(mention.phrase, lexicon)
         for person in evidence.people:
-            if (person not in spent or person in evidence.crowds) and (not sex or _sex(person, lexicon) in (0, sex)):
+            if (person not in matched or person in evidence.crowds) and (not sex or _sex(person, lexicon) in (0, sex)):
                 return Counterpart(person, "person")
     return None
 
 
 def _by_meaning(mention: Mention, nouns: Sequence[str], lexicon: Lexicon) -> Counterpart | None:
-    own = first_meanings(mention.phrase, lexicon)
+    """Return a noun that is a synonym, hypernym or hyponym of the mention."""
+    meanings = first_meanings(mention.phrase, lexicon)
     if mention.loose:
-        own = (*own, *first_meanings(mention.lemma, lexicon))
+        meanings = (*meanings, *first_meanings(mention.lemma, lexicon))
     known = {noun: first_meanings(noun, lexicon) for noun in nouns}
-    for noun, others in known.items():
-        if not set(own).isdisjoint(others):
+    for noun, noun_meanings in known.items():
+        if not set(meanings).isdisjoint(noun_meanings):
             return Counterpart(noun, "synonym")
-    for noun, others in known.items():
-        if any(not lexicon.above(other).isdisjoint(own) for other in others):
+    for noun, noun_meanings in known.items():
+        if any(not lexicon.above(other).isdisjoint(meanings) for other in noun_meanings):
             return Counterpart(noun, "broader")
-    for noun, others in known.items():
-        if any(other in lexicon.above(number) and lexicon.depth(other) >= NARROW for number in own for other in others):
+    for noun, noun_meanings in known.items():
+        if any(
+            other in lexicon.above(number) and lexicon.depth(other) >= NARROW for number in meanings for other in noun_meanings
+        ):
             return Counterpart(noun, "narrower")
     return None
 
 
 def _sex(person: str, lexicon: Lexicon | None) -> int:
-    """``MALE`` or ``FEMALE`` where the first meaning of a person's noun says so, else 0."""
+    """Return ``MALE`` or ``FEMALE`` if the first meaning of a person's noun implies it, else 0."""
     numbers = lexicon.nouns(person)[:1] if lexicon is not None else ()
     if lexicon is None or not numbers:
         return 0

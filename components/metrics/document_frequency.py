@@ -1,4 +1,4 @@
-"""In how many items each n-gram occurs: the idf of CIDEr's vectors, from the references themselves or from elsewhere."""
+"""Document frequencies of n-grams, for the idf of CIDEr: counted from references or given."""
 
 from __future__ import annotations
 
@@ -9,70 +9,70 @@ from functools import cached_property
 import numpy as np
 
 from components.metrics.ngram_table import NgramTable
-from components.metrics.ngrams import ORDER, Floats, Ints, Ngram, Numbering, Tokens, numbered
+from components.metrics.ngrams import ORDER, Floats, Ints, Ngram, Numbering, Tokens, number_ngrams
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentFrequency:
-    """In how many items' references each n-gram occurs, and of how many items."""
+    """In how many items' references each n-gram occurs, and the number of items."""
 
     items: int
     numbering: Numbering
     counts: Ints
-    """One an n-gram of ``numbering``."""
+    """One count for each n-gram of ``numbering``."""
 
     @staticmethod
     def of(references: Sequence[Sequence[Tokens]]) -> DocumentFrequency:
-        """Counted over the items' references (each n-gram once an item)."""
+        """Count over the items' references (each n-gram once an item)."""
         return DocumentFrequency.of_table(NgramTable.of(references))
 
     @staticmethod
     def of_table(table: NgramTable) -> DocumentFrequency:
-        """Those of references that are counted already."""
+        """Return those of references that are already counted."""
         return DocumentFrequency(table.items, table.numbering, table.frequencies)
 
     @staticmethod
     def from_counts(items: int, counts: Mapping[Ngram, int]) -> DocumentFrequency:
-        """From a table of n-grams (tuples of 1 to 4 tokens), as published beside a data set.
+        """Return those of a table of n-grams (tuples of 1 to 4 tokens), as published with a data set.
 
         Raises:
-            ValueError: a number is not above 0, exceeds ``items``, or an n-gram is longer than four tokens.
+            ValueError: a count is not positive or exceeds ``items``, or an n-gram has more than four tokens.
         """
         grams = list(counts)
         if items < 1:
-            raise ValueError(f"document frequencies of {items} items: at least one is needed")
+            raise ValueError(f"document frequencies of {items} items: there must be at least one")
         for gram in grams:
             if not 1 <= len(gram) <= ORDER:
-                raise ValueError(f"the n-gram {gram!r} has {len(gram)} tokens: 1 to {ORDER} are counted")
+                raise ValueError(f"the n-gram {gram!r} has {len(gram)} tokens: it must have 1 to {ORDER}")
             if not 0 < counts[gram] <= items:
-                raise ValueError(f"the n-gram {gram!r} is said to occur in {counts[gram]} of {items} items")
-        all_grams = numbered(grams)
-        found = np.zeros(all_grams.numbering.size, np.int64)
-        for size, (places, numbers) in enumerate(zip(all_grams.places, all_grams.grams, strict=True), start=1):
-            # Each tuple is a caption; of it only the n-gram that fills it is meant.
-            whole = all_grams.lengths[all_grams.owners[places]] == size
-            owners = all_grams.owners[places[whole]]
-            found[numbers[whole]] = [counts[grams[owner]] for owner in owners]
-        return DocumentFrequency(items, all_grams.numbering, found)
+                raise ValueError(f"the n-gram {gram!r} has the document frequency {counts[gram]} of {items} items")
+        all_grams = number_ngrams(grams)
+        frequencies = np.zeros(all_grams.numbering.size, np.int64)
+        for size, (positions, numbers) in enumerate(zip(all_grams.places, all_grams.grams, strict=True), start=1):
+            # Each tuple is numbered as a caption; only the n-gram of its full length is meant.
+            full = all_grams.lengths[all_grams.owners[positions]] == size
+            owners = all_grams.owners[positions[full]]
+            frequencies[numbers[full]] = [counts[grams[owner]] for owner in owners]
+        return DocumentFrequency(items, all_grams.numbering, frequencies)
 
     @property
     def most(self) -> float:
-        """The weight of an n-gram that occurs in no item or in one: log(items)."""
+        """Weight of an n-gram that occurs in at most one item: log(items)."""
         return float(np.log(float(self.items)))
 
     @cached_property
     def weights(self) -> Floats:
-        """log(items) - log(max(1, items that have it)) of each n-gram."""
+        """Weight of each n-gram: log(items) - log(max(1, items that contain it))."""
         return self.most - np.log(np.maximum(1.0, self.counts))
 
     def weights_of(self, numbering: Numbering) -> Floats:
-        """The weights of other captions' n-grams."""
+        """Return the weights of another numbering's n-grams."""
         return self.weights if numbering is self.numbering else self.weights_at(self.numbering.find(numbering))
 
     def weights_at(self, numbers: Ints) -> Floats:
-        """The weights of n-grams by their numbers here; -1 is one that occurs in no item."""
+        """Return the weights of n-grams by their numbers here; -1 is one that occurs in no item."""
         return self._with_absent[numbers]
 
     @cached_property
     def _with_absent(self) -> Floats:
-        return np.append(self.weights, self.most)  # which is where -1 leads
+        return np.append(self.weights, self.most)  # index -1

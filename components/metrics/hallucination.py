@@ -1,10 +1,9 @@
-"""Objects that a caption names and neither its references nor its picture's labels show: hallucinated ones.
+"""Hallucinated objects: named by a caption, but neither in its references nor among its picture's labels.
 
-Source: Conceptual Captions, sections 5.3 and 5.4.2. Rates are formed as CHAIR's are (Rohrbach et al. 2018, section 2.1), the
-share of named objects and the share of captions, but this is not CHAIR: that knows 80 kinds of objects and takes what a picture
-holds from people's outlines; here any noun counts, and what a picture holds is what somebody or a classifier said of it. So what
-is there, but was told by nobody, counts as hallucinated; references alone make figures higher the fewer there are.
-Rules for one noun are in ``counterparts.py``. English.
+Source: CC §5.3 and §5.4.2. Rates are those of CHAIR (Rohrbach et al. 2018, section 2.1), the share of named objects and the share
+of captions, but this is not CHAIR: CHAIR knows 80 kinds of objects and uses human segmentations; here any noun counts, and the
+evidence is what references and a classifier name. So objects that are present but unnamed count as hallucinated, and with
+references alone rates rise as their number falls. ``counterparts.py`` has the rules for one noun. English.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.metrics.counterparts import Counterpart, Evidence, counterpart, evidence_of
+from components.metrics.counterparts import Counterpart, Evidence, find_counterpart, gather_evidence
 from components.metrics.lexicon import Lexicon
-from components.metrics.mentions import Mention, mentions
+from components.metrics.mentions import Mention, find_mentions
 from components.metrics.parses import Parses
 
 
 @dataclass(frozen=True)
 class JudgedMention:
-    """An object as a caption names it, and what stands for it."""
+    """An object as named by a caption, and its counterpart."""
 
     mention: Mention
     counterpart: Counterpart | None
@@ -29,56 +28,56 @@ class JudgedMention:
 
     @property
     def hallucinated(self) -> bool:
-        """Whether nothing stands for it."""
+        """Whether there is no counterpart."""
         return self.counterpart is None
 
 
 @dataclass(frozen=True)
 class JudgedCaption:
-    """One caption's objects in their order, with their places in it (``mention.start``, ``mention.end``)."""
+    """One caption's objects in order, with their positions (``mention.start``, ``mention.end``)."""
 
     caption: str
     mentions: Sequence[JudgedMention]
 
     @property
     def hallucinated(self) -> tuple[Mention, ...]:
-        """The objects that nothing stands for."""
+        """The objects without a counterpart."""
         return tuple(judged.mention for judged in self.mentions if judged.hallucinated)
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Of judged captions."""
+    """Rates over judged captions."""
 
     named: int
-    """Objects named."""
+    """Number of objects named."""
     hallucinated: int
     object_rate: float | None
-    """Hallucinated of all objects named (as CHAIR_i); None where no object was named."""
+    """Hallucinated objects divided by all named (CHAIR_i); None if no object was named."""
     caption_rate: float | None
-    """Captions with a hallucinated object, of all captions (as CHAIR_s); None without captions."""
+    """Share of captions with a hallucinated object (CHAIR_s); None without captions."""
     words: Sequence[tuple[str, int]]
-    """Hallucinated lemmas with their number, most frequent first, equal ones in the alphabet's order."""
+    """Hallucinated lemmas with counts, most frequent first, ties in alphabetical order."""
 
 
 @dataclass(frozen=True)
 class Hallucinations:
-    """Every caption judged, and the rates, or why there are none."""
+    """All captions judged and the rates, or the reason why there are none."""
 
     items: Sequence[JudgedCaption]
     object_rate: float | None
-    """Hallucinated of all objects named (as CHAIR_i); None where no object was named or nothing was judged."""
+    """Hallucinated objects divided by all named (CHAIR_i); None if no object was named or nothing was judged."""
     caption_rate: float | None
-    """Captions with a hallucinated object, of all captions (as CHAIR_s); None where nothing was judged."""
+    """Share of captions with a hallucinated object (CHAIR_s); None if nothing was judged."""
     words: Sequence[tuple[str, int]]
-    """Hallucinated lemmas with their number, most frequent first, equal ones in the alphabet's order."""
+    """Hallucinated lemmas with counts, most frequent first, ties in alphabetical order."""
     synonyms: bool
-    """Whether a dictionary told synonyms and kinds; without one only equal lemmas stand for each other, and rates are higher."""
+    """Whether a dictionary was used; without one only equal lemmas match, and rates are higher."""
     reason: str = ""
-    """Why nothing was judged; empty when it was."""
+    """Why nothing was judged; empty otherwise."""
 
 
-def hallucinations(
+def find_hallucinations(
     candidates: Sequence[str],
     references: Sequence[Sequence[str]],
     labels: Sequence[Sequence[str]],
@@ -89,51 +88,51 @@ def hallucinations(
 
     Args:
         candidates: one caption an item.
-        references: its references; none are allowed where there are labels. People are judged only where there are some:
-            ImageNet's labels know none.
-        labels: names of what a classifier sees in the item's picture, all names of a label; may be empty.
-        parses: of candidates and references; where there are none (another language than English) nothing is judged.
-        lexicon: tells synonyms and kinds; None = equal lemmas only.
+        references: of each item; may be empty if there are labels. People are judged only with references, since ImageNet's
+            labels have none.
+        labels: a classifier's labels for the item's picture, all names of each label; may be empty.
+        parses: of candidates and references; without them (languages other than English) nothing is judged.
+        lexicon: source of synonyms and hypernyms; None: equal lemmas only.
 
     Raises:
-        ValueError: the three differ in length, an item has neither reference nor label, or a caption was not parsed.
+        ValueError: lengths differ, an item has neither reference nor label, or a caption was not parsed.
     """
     if not len(candidates) == len(references) == len(labels):
-        raise ValueError("references and labels of each candidate are needed, and their numbers differ")
-    if not all(known or seen for known, seen in zip(references, labels, strict=True)):
-        raise ValueError("an item with neither references nor labels has nothing to be held to")
+        raise ValueError("candidates, references and labels must have the same length")
+    if not all(item_references or item_labels for item_references, item_labels in zip(references, labels, strict=True)):
+        raise ValueError("an item has neither references nor labels")
     if parses.sentences is None:
         return Hallucinations((), None, None, (), lexicon is not None, parses.reason)
     items = []
-    for candidate, known, seen in zip(candidates, references, labels, strict=True):
-        evidence = evidence_of([parses[reference] for reference in known], seen, lexicon)
-        items.append(judge(candidate, mentions(parses[candidate], lexicon), evidence, lexicon))
-    found = rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
+    for candidate, item_references, item_labels in zip(candidates, references, labels, strict=True):
+        evidence = gather_evidence([parses[reference] for reference in item_references], item_labels, lexicon)
+        items.append(judge_caption(candidate, find_mentions(parses[candidate], lexicon), evidence, lexicon))
+    totals = hallucination_rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
     reason = "" if items else "no captions"
-    return Hallucinations(items, found.object_rate, found.caption_rate, found.words, lexicon is not None, reason)
+    return Hallucinations(items, totals.object_rate, totals.caption_rate, totals.words, lexicon is not None, reason)
 
 
-def rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
-    """Sum up captions, of each of which is given how many objects it names, and the lemmas of the hallucinated ones."""
-    named, words = sum(number for number, _ in captions), Counter(lemma for _, gone in captions for lemma in gone)
+def hallucination_rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
+    """Return the rates of captions, given as the number of objects named and the hallucinated lemmas."""
+    named, words = sum(number for number, _ in captions), Counter(lemma for _, lemmas in captions for lemma in lemmas)
     return Rates(
         named,
         words.total(),
         words.total() / named if named else None,
-        sum(bool(gone) for _, gone in captions) / len(captions) if captions else None,
+        sum(bool(lemmas) for _, lemmas in captions) / len(captions) if captions else None,
         sorted(words.items(), key=lambda pair: (-pair[1], pair[0])),
     )
 
 
-def judge(caption: str, named: Sequence[Mention], evidence: Evidence, lexicon: Lexicon | None) -> JudgedCaption:
-    """One caption's objects against what is known of its picture."""
+def judge_caption(caption: str, named: Sequence[Mention], evidence: Evidence, lexicon: Lexicon | None) -> JudgedCaption:
+    """Judge one caption's objects against its picture's evidence."""
     judged: list[JudgedMention] = []
     spent: set[str] = set()
-    named = [mention for mention in named if evidence.tells_of_people or not mention.person]
-    # Who is named in the same words comes first, so that "actor" stands for the actor and not for his wife.
+    named = [mention for mention in named if evidence.covers_people or not mention.person]
+    # Equal lemmas are matched first, so that "actor" matches the actor and not another person.
     for mention in sorted(named, key=lambda mention: mention.lemma not in evidence.lemmas):
-        found = counterpart(mention, evidence, lexicon, frozenset(spent))
-        if found is not None and mention.person:
-            spent.add(found.word)
-        judged.append(JudgedMention(mention, found))
-    return JudgedCaption(caption, sorted(judged, key=lambda one: one.mention.start))
+        match = find_counterpart(mention, evidence, lexicon, frozenset(spent))
+        if match is not None and mention.person:
+            spent.add(match.word)
+        judged.append(JudgedMention(mention, match))
+    return JudgedCaption(caption, sorted(judged, key=lambda item: item.mention.start))

@@ -1,28 +1,24 @@
-"""Percentile bootstrap intervals of many means over the same items, all with the same resamples.
+"""Percentile bootstrap intervals of many means over the same items, with common resamples.
 
-So two intervals of one call may be compared, and the interval of a difference is that of a column of differences. The items are
-resampled with the models held fixed: an interval says nothing of the spread between seeds, which stands beside it.
+Two intervals of one call can therefore be compared, and the interval of a difference is that of a column of differences. Items
+are resampled with the models fixed: an interval does not include the variation between seeds, which is reported separately.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 LEVEL = 0.95
 
 
-def intervals(
+def bootstrap_intervals(
     columns: Mapping[str, Sequence[float] | NDArray[np.float64]], *, seed: int, resamples: int
 ) -> dict[str, tuple[float, float]]:
-    """Name → the ends of the 95 % interval of the mean of its column; the columns have one value an item."""
-    import numpy as np
-
+    """Return the 95 % interval of the mean of each column by name; columns have one value an item."""
     if not columns:
         return {}
     values = np.array(list(columns.values()), dtype=np.float64).T
@@ -35,4 +31,4 @@ def intervals(
     means.sort(axis=0)
     tail = (1 - LEVEL) / 2
     low, high = means[int(tail * (resamples - 1))], means[math.ceil((1 - tail) * (resamples - 1))]
-    return {name: (float(low[at]), float(high[at])) for at, name in enumerate(columns)}
+    return {name: (float(low[index]), float(high[index])) for index, name in enumerate(columns)}

@@ -1,4 +1,4 @@
-"""Java and the jars of metrics that exist nowhere else: found, started, never left behind."""
+"""Java processes for metrics that exist only as jars, always ended after use."""
 
 from __future__ import annotations
 
@@ -13,44 +13,46 @@ from typing import IO
 
 
 class JarUnavailable(ValueError):
-    """Java or a jar is missing, or what it said is no answer; the message says what, and how to get it."""
+    """Java or a jar is missing, or its answer is invalid; the message states the cause and the remedy."""
 
 
-def java_program(java: str = "java") -> str:
-    """Where Java is.
+def find_java(java: str = "java") -> str:
+    """Return the path of the Java program.
 
     Args:
-        java: a program on PATH, or the path of one.
+        java: a program on PATH, or a path.
 
     Raises:
-        JarUnavailable: there is none.
+        JarUnavailable: it is not found.
     """
-    found = shutil.which(java)
-    if found is None:
-        raise JarUnavailable(f"no Java found as '{java}': install a Java runtime (Debian: default-jre-headless), or name one")
-    return found
+    path = shutil.which(java)
+    if path is None:
+        raise JarUnavailable(
+            f"Java was not found as '{java}': install a Java runtime (Debian: default-jre-headless), or give its path"
+        )
+    return path
 
 
-def packaged(*inside: str) -> Path | None:
-    """A file of an installed pycocoevalcap, which brings the jars; None without one."""
-    found = importlib.util.find_spec("pycocoevalcap")
-    for place in (found.submodule_search_locations or []) if found else []:
-        path = Path(place, *inside)
+def find_packaged_file(*inside: str) -> Path | None:
+    """Return a file of an installed pycocoevalcap, which includes the jars; None without it."""
+    spec = importlib.util.find_spec("pycocoevalcap")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(folder, *inside)
         if path.is_file():
             return path
     return None
 
 
 class JarProcess:
-    """One jar, open for question after question, a line each; ended with the block, whatever happens in it."""
+    """One jar process that answers requests line by line; the context manager always ends it."""
 
     def __init__(self, command: Sequence[str], folder: Path, *, seconds: float) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            command: the whole command line.
-            folder: where it runs.
-            seconds: how long one answer may take.
+            command: the command line.
+            folder: its working directory.
+            seconds: timeout of one answer.
         """
         self._seconds, self._late = seconds, False
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
@@ -69,48 +71,48 @@ class JarProcess:
         self.end()
 
     def ask(self, line: str, answers: int = 1) -> list[str]:
-        """Write one line and read so many.
+        """Write one line and return that many answer lines.
 
         Raises:
-            JarUnavailable: it ended, or took too long; the last thing it said on its errors' side is told.
+            JarUnavailable: the process ended or timed out; the message has the first line of its standard error.
         """
         sent, received = self._process.stdin, self._process.stdout
         assert sent is not None and received is not None
-        watch = threading.Timer(self._seconds, self._strike)
+        watch = threading.Timer(self._seconds, self._kill_late)
         watch.start()
         try:
             sent.write(line.encode("utf-8", errors="replace") + b"\n")
             sent.flush()
-            found = [received.readline() for _ in range(answers)]
+            lines = [received.readline() for _ in range(answers)]
         except OSError:
-            found = [b""]
+            lines = [b""]
         finally:
             watch.cancel()
-        if not all(found):
-            raise JarUnavailable(self._death())
-        return [each.decode("utf-8", errors="replace").strip() for each in found]
+        if not all(lines):
+            raise JarUnavailable(self._cause_of_end())
+        return [line_read.decode("utf-8", errors="replace").strip() for line_read in lines]
 
     def end(self) -> None:
-        """Close it and wait until it is gone."""
+        """Kill the process and wait for its end."""
         self._process.kill()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 try:
                     stream.close()
                 except OSError:
-                    pass  # what was not flushed has no reader any more
+                    pass  # unflushed data has no reader any more
         self._process.wait()
         self._errors.close()
 
-    def _strike(self) -> None:
+    def _kill_late(self) -> None:
         self._late = True
         self._process.kill()
 
-    def _death(self) -> str:
+    def _cause_of_end(self) -> str:
         if self._late:
             return f"no answer within {self._seconds:g} s"
         self._process.kill()
         code = self._process.wait()
         self._errors.seek(0)
-        said = self._errors.read().decode("utf-8", errors="replace").strip().splitlines()
-        return f"it ended with code {code}" + (f": {said[0][:300]}" if said else "")
+        messages = self._errors.read().decode("utf-8", errors="replace").strip().splitlines()
+        return f"it ended with code {code}" + (f": {messages[0][:300]}" if messages else "")

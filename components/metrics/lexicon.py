@@ -1,7 +1,7 @@
-"""What the caption metrics ask of a dictionary: which words mean the same, and what is a kind of what.
+"""The dictionary interface of the caption metrics: synonyms and hypernyms.
 
-The dictionary comes in as data (``providers/lexicon.py`` reads WordNet 3.0); without one, only equal lemmas match, and
-results say so. Numbers of meanings are opaque but for the few named here, which are WordNet 3.0's.
+The dictionary is passed in (``components/language/metric_lexicon.py`` reads WordNet 3.0); without one only equal lemmas match,
+and results state so. Meaning numbers are opaque except those named here, which are WordNet 3.0's.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Protocol
 PERSON, MALE, FEMALE = 7846, 9624168, 9619168
 """WordNet 3.0's "person", "male person", "female person"."""
 OBJECT, MATTER, PLACE = 2684, 20827, 2452
-"""WordNet 3.0's physical object, matter, and the physical thing that waters and parts of bodies are kinds of."""
+"""WordNet 3.0's physical object, matter, and the physical thing that includes bodies of water and body parts."""
 
 EVENT = 29378
-"""WordNet 3.0's event, which acts are kinds of."""
+"""WordNet 3.0's event, which includes acts."""
 
 
 class Lexicon(Protocol):
-    """A dictionary of English."""
+    """An English dictionary."""
 
     def meanings(self, word: str) -> frozenset[int]:
-        """Every meaning of a lemma as a noun, verb or adjective; synonyms share one."""
+        """Return every meaning of a lemma as a noun, verb or adjective; synonyms share one."""
         ...
 
     def nouns(self, phrase: str) -> Sequence[int]:
-        """The meanings of a noun or noun phrase, most frequent first; none for what is no noun."""
+        """Return the meanings of a noun or noun phrase, most frequent first; empty for other words."""
         ...
 
     def above(self, number: int) -> frozenset[int]:
-        """Every hypernym of a noun's meaning."""
+        """Return all hypernyms of a noun's meaning."""
         ...
 
     def depth(self, number: int) -> int:
-        """Steps from a noun's meaning up to the root."""
+        """Return the number of steps from a noun's meaning to the root."""
         ...
 
 
 def same_meaning(first: str, second: str, lexicon: Lexicon | None) -> bool:
-    """Whether two lemmas are equal or share a meaning."""
+    """Return whether two lemmas are equal or share a meaning."""
     return first == second or (lexicon is not None and not lexicon.meanings(first).isdisjoint(lexicon.meanings(second)))

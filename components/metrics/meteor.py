@@ -1,7 +1,7 @@
-"""METEOR 1.5 (Denkowski and Lavie 2014) by its own jar, asked as pycocoevalcap asks it.
+"""METEOR 1.5 (Denkowski and Lavie 2014) through its own jar, called as in pycocoevalcap.
 
-The jar and its table of paraphrases come with an installed pycocoevalcap, or from a path. One process answers for all items. It
-reads tokens, lower-cased and without punctuation (``-norm`` normalises again, as the published figures do).
+The jar and its paraphrase table come with an installed pycocoevalcap, or from a path. One process scores all items. It reads
+tokens, lower-cased and without punctuation (``-norm`` normalises again, as for published figures).
 """
 
 from __future__ import annotations
@@ -9,33 +9,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.metrics.jars import JarProcess, JarUnavailable, java_program, packaged
+from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
 
 JAR = "meteor-1.5.jar"
 SECONDS = 300.0
-"""One answer; the last, over all items, is the longest."""
-_MARK = "|||"
+"""Timeout of one answer; the last, over all items, takes longest."""
+_SEPARATOR = "|||"
 
 
 def meteor_jar(given: str | Path = "") -> Path:
-    """The jar: the one given (a file, or the folder it is in), else that of an installed pycocoevalcap.
+    """Return the path of the jar: the given one (a file or its folder), else that of an installed pycocoevalcap.
 
     Raises:
-        JarUnavailable: there is none, or its table of paraphrases is not beside it.
+        JarUnavailable: the jar is missing, or its paraphrase table is not beside it.
     """
     if given:
         path = Path(given) / JAR if Path(given).is_dir() else Path(given)
         if not path.is_file():
-            raise JarUnavailable(f"METEOR: there is no {path}")
+            raise JarUnavailable(f"METEOR: {path} does not exist")
     else:
-        found = packaged("meteor", JAR)
-        if found is None:
+        bundled = find_packaged_file("meteor", JAR)
+        if bundled is None:
             raise JarUnavailable(
-                f"METEOR: no {JAR} at hand: `pip install pycocoevalcap==1.2` brings it, or name it with --meteor PATH"
+                f"METEOR: {JAR} was not found: run `pip install pycocoevalcap==1.2`, or give its path with --meteor PATH"
             )
-        path = found
+        path = bundled
     if not (path.parent / "data" / "paraphrase-en.gz").is_file():
-        raise JarUnavailable(f"METEOR: data/paraphrase-en.gz is not beside {path}: take the folder whole")
+        raise JarUnavailable(f"METEOR: data/paraphrase-en.gz is not beside {path}: copy the complete folder")
     return path.resolve()
 
 
@@ -47,22 +47,23 @@ def meteor(
     java: str = "java",
     seconds: float = SECONDS,
 ) -> tuple[float, list[float]]:
-    """The corpus score and each item's, in 0..1. The corpus score is computed over all items' counts, not their mean.
+    """Return the corpus score and each item's, in 0..1. The corpus score is computed from all items' counts, not as their
+    mean.
 
     Args:
         candidates: one tokenised caption an item.
-        references: its tokenised references, at least one an item.
-        jar: where ``meteor-1.5.jar`` is; empty: an installed pycocoevalcap's.
+        references: tokenised references, at least one an item.
+        jar: path of ``meteor-1.5.jar``; empty: an installed pycocoevalcap's.
         java: the Java program.
-        seconds: how long one answer may take.
+        seconds: timeout of one answer.
 
     Raises:
-        ValueError: the two differ in length, or an item has no reference.
+        ValueError: lengths differ, or an item has no reference.
         JarUnavailable: Java or the jar is missing, or fails.
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = meteor_jar(jar), java_program(java)
+    path, program = meteor_jar(jar), find_java(java)
     if not candidates:
         return 0.0, []
     options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-jar", str(path)]
@@ -70,18 +71,18 @@ def meteor(
     try:
         with JarProcess(command, path.parent, seconds=seconds) as process:
             counts = [
-                process.ask(f" {_MARK} ".join(["SCORE", *map(_line, known), _line(candidate)]))[0]
+                process.ask(f" {_SEPARATOR} ".join(["SCORE", *map(_line, known), _line(candidate)]))[0]
                 for candidate, known in zip(candidates, references, strict=True)
             ]
-            answers = process.ask(f" {_MARK} ".join(["EVAL", *counts]), len(counts) + 1)
+            answers = process.ask(f" {_SEPARATOR} ".join(["EVAL", *counts]), len(counts) + 1)
         scores = [float(answer) for answer in answers]
     except JarUnavailable as failure:
         raise JarUnavailable(f"METEOR: {path.name}: {failure}") from None
     except ValueError as failure:
-        raise JarUnavailable(f"METEOR: {path.name} answered what is no number ({failure})") from None
+        raise JarUnavailable(f"METEOR: {path.name} did not answer with a number ({failure})") from None
     return scores[-1], scores[:-1]
 
 
 def _line(tokens: Sequence[str]) -> str:
-    """Tokens as one of the line's fields: without its mark, and without a line's end."""
-    return " ".join(" ".join(tokens).replace(_MARK, "").splitlines())
+    """Return tokens as one field of a line, without the separator and without line breaks."""
+    return " ".join(" ".join(tokens).replace(_SEPARATOR, "").splitlines())

@@ -1,7 +1,7 @@
-"""Which words of a parsed caption are objects, and which objects a noun phrase stands for.
+"""Objects in a parsed caption: which words are objects, and which objects a noun phrase refers to.
 
-"On top of a table" names a table, "a group of men" men, "a cat and a dog" both, "the dog that runs" the dog, "without leaves"
-nothing. What is told of them is read by ``scene_graph_reading.py``.
+"On top of a table" refers to a table, "a group of men" to men, "a cat and a dog" to both, "the dog that runs" to the dog,
+"without leaves" to nothing. ``scene_graph_reading.py`` reads their attributes and relations.
 """
 
 from __future__ import annotations
@@ -16,107 +16,110 @@ NOUNS = ("NOUN", "PROPN")
 RELATIVE = ("WDT", "WP", "WP$")
 
 
-def noun_places(sentence: Sentence) -> list[int]:
-    """The places of the words that are objects, in order."""
+def object_positions(sentence: Sentence) -> list[int]:
+    """Return the indices of the words that are objects, in order."""
     phrases = NounPhrases(sentence)
-    return [place for place in range(len(sentence.words)) if phrases.is_object(place)]
+    return [position for position in range(len(sentence.words)) if phrases.is_object(position)]
 
 
 @dataclass
 class NounPhrases:
-    """The noun phrases of one sentence; words are told by their places."""
+    """The noun phrases of one sentence; words are given by their indices."""
 
     sentence: Sentence
 
-    def is_noun(self, place: int) -> bool:
-        """Whether it is a noun, and a known word."""
-        word = self.sentence.words[place]
+    def is_noun(self, position: int) -> bool:
+        """Return whether the word is a noun, and not unknown."""
+        word = self.sentence.words[position]
         return word.pos in NOUNS and word.lemma != UNKNOWN and any(char.isalpha() for char in word.lemma)
 
-    def is_object(self, place: int) -> bool:
-        """Whether the word is a noun that stands for itself, and for something that is there."""
-        word = self.sentence.words[place]
-        if not self.is_noun(place) or word.dep in ("compound", "amod", "nmod", "npadvmod", "nummod"):
+    def is_object(self, position: int) -> bool:
+        """Return whether the word is a noun that refers to an existing object."""
+        word = self.sentence.words[position]
+        if not self.is_noun(position) or word.dep in ("compound", "amod", "nmod", "npadvmod", "nummod"):
             return False
-        return not (self.is_denied(place) or self.is_through(place) or self.is_position(place))
+        return not (self.is_denied(position) or self.is_through(position) or self.is_position(position))
 
-    def is_denied(self, place: int) -> bool:
-        """Whether "no" or "without" says that it is not there."""
-        words, head = self.sentence.words, self.sentence.words[place].head
-        if words[place].dep == "conj" and self.is_denied(head):
+    def is_denied(self, position: int) -> bool:
+        """Return whether "no" or "without" negates it."""
+        words, head = self.sentence.words, self.sentence.words[position].head
+        if words[position].dep == "conj" and self.is_denied(head):
             return True
-        denied = any(words[child].lemma == "no" for child in self.sentence.below(place, "det"))
-        return denied or (words[place].dep == "pobj" and words[head].lemma == "without")
+        denied = any(words[child].lemma == "no" for child in self.sentence.below(position, "det"))
+        return denied or (words[position].dep == "pobj" and words[head].lemma == "without")
 
-    def is_through(self, place: int) -> bool:
-        """Whether it only leads to what follows its "of": "group of", "picture of"."""
-        lemma = self.sentence.words[place].lemma
-        return lemma in PICTURES | GROUPS and bool(self.after_of(place))
+    def is_through(self, position: int) -> bool:
+        """Return whether it only leads to what follows its "of": "group of", "picture of"."""
+        lemma = self.sentence.words[position].lemma
+        return lemma in PICTURES | GROUPS and bool(self.after_of(position))
 
-    def is_position(self, place: int) -> bool:
-        """Whether it is part of a preposition: "on top of", "to the left of", "in the background"."""
-        word = self.sentence.words[place]
-        return word.lemma in POSITIONS and (word.dep in ("pobj", "dep", "advmod") or bool(self.after_of(place)))
+    def is_position(self, position: int) -> bool:
+        """Return whether it is part of a preposition: "on top of", "to the left of", "in the background"."""
+        word = self.sentence.words[position]
+        return word.lemma in POSITIONS and (word.dep in ("pobj", "dep", "advmod") or bool(self.after_of(position)))
 
-    def after_of(self, place: int) -> list[int]:
-        """The nouns that follow its "of"."""
+    def after_of(self, position: int) -> list[int]:
+        """Return the nouns after its "of"."""
         words = self.sentence.words
-        preps = self.sentence.below(place, "prep")
-        if words[place].lemma == "close":  # "a close up of"
+        preps = self.sentence.below(position, "prep")
+        if words[position].lemma == "close":  # "a close up of"
             preps = preps + [other for prep in preps if words[prep].lemma == "up" for other in self.sentence.below(prep, "prep")]
         return [noun for prep in preps if words[prep].lemma == "of" for noun in self.sentence.below(prep, "pobj")]
 
-    def joined(self, place: int) -> list[int]:
-        """A word and what "and" or commas join to it."""
-        found = [place]
-        for other in self.sentence.below(place, "conj"):
-            found.extend(self.joined(other))
-        return found
+    def joined(self, position: int) -> list[int]:
+        """Return a word and those coordinated with it by "and" or commas."""
+        coordinated = [position]
+        for other in self.sentence.below(position, "conj"):
+            coordinated.extend(self.joined(other))
+        return coordinated
 
     def things(self, places: Iterable[int]) -> list[int]:
-        """The objects that noun phrases stand for, joined ones among them."""
-        words, found = self.sentence.words, []
+        """Return the objects that noun phrases refer to, with coordinated ones."""
+        words, objects = self.sentence.words, []
         for first in places:
-            for place in self.joined(first):
-                if self.is_through(place) or (self.is_position(place) and self.after_of(place)):
-                    found.extend(self.things(self.after_of(place)))
-                elif self.is_object(place):
-                    found.append(place)
-                elif words[place].tag in RELATIVE or (words[place].lemma == "that" and words[place].dep.startswith("nsubj")):
-                    found.extend(self.antecedents(place))
-        return found
+            for position in self.joined(first):
+                if self.is_through(position) or (self.is_position(position) and self.after_of(position)):
+                    objects.extend(self.things(self.after_of(position)))
+                elif self.is_object(position):
+                    objects.append(position)
+                elif words[position].tag in RELATIVE or (
+                    words[position].lemma == "that" and words[position].dep.startswith("nsubj")
+                ):
+                    objects.extend(self.antecedents(position))
+        return objects
 
-    def antecedents(self, place: int) -> list[int]:
-        """What a relative pronoun stands for."""
+    def antecedents(self, position: int) -> list[int]:
+        """Return the objects that a relative pronoun refers to."""
         words = self.sentence.words
-        while words[place].head != place:
-            if words[place].dep == "relcl":
-                return self.things_alone(words[place].head)
-            place = words[place].head
+        while words[position].head != position:
+            if words[position].dep == "relcl":
+                return self.things_alone(words[position].head)
+            position = words[position].head
         return []
 
-    def things_alone(self, place: int) -> list[int]:
-        """As :meth:`things`, without what is joined: a relative clause tells of the noun before it."""
-        if self.is_through(place) or (self.is_position(place) and self.after_of(place)):
-            return self.things(self.after_of(place))
-        return [place] if self.is_object(place) else []
+    def things_alone(self, position: int) -> list[int]:
+        """Return :meth:`things` without coordinated ones: a relative clause describes the noun before it."""
+        if self.is_through(position) or (self.is_position(position) and self.after_of(position)):
+            return self.things(self.after_of(position))
+        return [position] if self.is_object(position) else []
 
-    def leading(self, place: int) -> list[int]:
-        """The "group of" and "picture of" words that lead to this noun, nearest first."""
-        words, found, at = self.sentence.words, [], place
-        while words[at].dep == "conj":
-            at = words[at].head
-        while words[at].dep == "pobj" and words[words[at].head].lemma == "of":
-            at = words[words[at].head].head
-            at = words[at].head if words[at].lemma == "up" else at
-            if not self.is_through(at):
+    def leading(self, position: int) -> list[int]:
+        """Return the "group of" and "picture of" words that lead to this noun, nearest first."""
+        words, leading_words, index = self.sentence.words, [], position
+        while words[index].dep == "conj":
+            index = words[index].head
+        while words[index].dep == "pobj" and words[words[index].head].lemma == "of":
+            index = words[words[index].head].head
+            index = words[index].head if words[index].lemma == "up" else index
+            if not self.is_through(index):
                 break
-            found.append(at)
-        return found
+            leading_words.append(index)
+        return leading_words
 
-    def things_around(self, place: int) -> list[int]:
-        """What a participle after a noun tells of: that noun, and those it is joined to ("a man and a woman sitting")."""
-        first = place
+    def things_around(self, position: int) -> list[int]:
+        """Return the objects a participle after a noun describes: that noun, and those coordinated with it ("a man and a woman
+        sitting")."""
+        first = position
         while self.sentence.words[first].dep == "conj" and self.is_noun(self.sentence.words[first].head):
             first = self.sentence.words[first].head
         return self.things([first])

@@ -1,16 +1,14 @@
-"""Penn Treebank tokens of captions, as the published caption metrics are counted over.
+"""Penn Treebank tokens of captions, as in the published caption metrics.
 
-The published figures come of Stanford's PTBTokenizer 3.4.1 in lower case, its punctuation dropped
-(:data:`PUNCTUATION`). This one was written from that program's observed behaviour, and gives the same tokens for
-everyday text, oddities among it: brackets stay (``-lrb-``), ``£`` is ``#`` and ``€`` is ``$``, ``7 1/2`` is one token
-with a no-break space, characters outside Unicode's first plane vanish. ``benchmarks/README.md`` tells how often the two
-differ.
+Published figures use Stanford's PTBTokenizer 3.4.1 in lower case, without punctuation (:data:`PUNCTUATION`). This implementation
+was written from that program's observed behaviour and gives the same tokens for everyday text, including oddities: brackets stay
+(``-lrb-``), ``£`` is ``#`` and ``€`` is ``$``, ``7 1/2`` is one token with a no-break space, characters outside Unicode's first
+plane vanish. ``benchmarks/README.md`` has the frequency of differences.
 
-One difference is meant: each caption stands alone, where the tool reads all captions as one text, so that ``vitamin
-C.`` at the end of one depends on how the next begins. Not followed to the end, being rare in captions: soft hyphens
-beside figures and signs, addresses with emoji or symbols in them, spaced numbers such as ``20 2264417`` that the tool
-takes for a telephone number, abbreviations run together with the next word (``ltd.n't``), faces made of letters,
-letters newer than Unicode 6.
+One difference is intended: each caption is tokenised alone, while the tool reads all captions as one text, so that ``vitamin C.``
+at the end of one depends on the start of the next. Rare cases that are not reproduced: soft hyphens beside digits and signs,
+addresses with emoji or symbols, spaced numbers such as ``20 2264417`` that the tool takes for a telephone number, abbreviations
+run together with the next word (``ltd.n't``), faces made of letters, letters newer than Unicode 6.
 """
 
 from __future__ import annotations
@@ -19,20 +17,20 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from components.metrics.ptb_characters import seen
+from components.metrics.ptb_characters import mask_unknown_characters
 from components.metrics.ptb_scanner import scan
 from components.metrics.ptb_words import FUSED
 
 PUNCTUATION = frozenset({"''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"})
-"""Dropped. The tool's list has the brackets too, in capitals, which lower-cased tokens never equal."""
+"""Dropped tokens. The tool's list also has brackets in capitals, which lower-cased tokens never equal."""
 
 _LINES = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
-# Where a caption may be cut without changing a token: not in "7 1/2", "(020) 7946 0958", "No. 5", "C. The", ". . .".
+# Positions where splitting a caption changes no token: not in "7 1/2", "(020) 7946 0958", "No. 5", "C. The", ". . .".
 _CUTS = re.compile(r"(?<![\s.\d)])\s++|(?<=[\d)])\s++(?!\d)|(?<=\.)\s++(?![\d.A-Z])")
 
 
 def ptb_tokenize(caption: str) -> list[str]:
-    """The caption's tokens, lower-cased, without punctuation; an empty list when it has no word.
+    """Return the caption's tokens, lower-cased, without punctuation; an empty list if it has no word.
 
     >>> ptb_tokenize("The dog's ball isn't 7 1/2 cm wide (Fig. 2)!")
     ['the', 'dog', "'s", 'ball', 'is', "n't", '7\\xa01/2', 'cm', 'wide', '-lrb-', 'fig.', '2', '-rrb-']
@@ -45,14 +43,14 @@ def ptb_tokenize(caption: str) -> list[str]:
     return tokens
 
 
-def parted(tokens: Sequence[str]) -> list[str]:
-    """Tokens with those of several parts ("7 1/2") as these parts: so the published BLEU and CIDEr count them, not ROUGE."""
+def split_multiword_tokens(tokens: Sequence[str]) -> list[str]:
+    """Return tokens with those of several parts ("7 1/2") split, as the published BLEU and CIDEr count them (ROUGE does not)."""
     return [part for token in tokens for part in token.split()]
 
 
 @lru_cache(maxsize=65536)
 def _part(part: str) -> tuple[str, ...]:
-    """The tokens of what stands between two cuts; most are a plain word, with or without a sign after it."""
+    """Return the tokens between two splits; most are a plain word, possibly followed by a sign."""
     word = part[:-1] if part[-1:] in {",", ";", ":"} else part
     if word.isascii() and word.isalpha() and (lower := word.lower()) not in FUSED:
         return (lower,)
@@ -60,5 +58,5 @@ def _part(part: str) -> tuple[str, ...]:
 
 
 def _kept(text: str) -> list[str]:
-    """The tokens of a text that is read as a whole."""
-    return [token for token in scan(text if text.isascii() else seen(text)) if token not in PUNCTUATION]
+    """Return the tokens of a text that cannot be split."""
+    return [token for token in scan(text if text.isascii() else mask_unknown_characters(text)) if token not in PUNCTUATION]

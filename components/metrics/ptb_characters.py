@@ -1,8 +1,8 @@
-"""What the Penn Treebank tokeniser of the caption metrics takes each character for, as it was observed character by character.
+"""Character classes of the Penn Treebank tokeniser, as observed character by character.
 
-The strings are the insides of a regular expression's brackets. A letter is what Python takes for one (to the tool, of an older
-Unicode, 525 rare letters of the first plane are none). What is neither a letter, a figure nor listed here is not seen, and only
-parts what stands on its sides; so with all characters outside the first plane.
+The strings are contents of a regular expression's brackets. Letters are Python's (the tool, with an older Unicode, rejects 525
+rare letters of the first plane). Other characters that are neither digits nor listed here are ignored and only separate their
+neighbours; so are all characters outside the first plane.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SYMBOLS = (
     "\u2103-\u2106\u2108\u2109\u2114\u2116-\u2118\u211e-\u2123\u2125\u2127\u2129\u212e\u213a\u213b\u2140-\u2144\u214a-\u214d\u214f"
     "\u2155-\u215e\u2190-\u2bff\u3001\u3002\u3012\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe0\uffe1\uffe5\uffe6"
 )
-"""A token each, outside ASCII."""
+"""Symbols outside ASCII that are a token each."""
 
 MARKS = (
     "\u02c2-\u02c5\u02d2-\u02df\u02e5-\u02eb\u02ed\u02ef-\u036f\u0375\u0378\u0379\u0384\u0385\u03f6\u0483-\u0487"
@@ -26,13 +26,13 @@ MARKS = (
     "\u0a3c\u0a3e-\u0a4f\u0a81-\u0a83\u0abc\u0abe-\u0acf\u0b82\u0bbe-\u0bc2\u0bc6-\u0bc8\u0bca-\u0bcd\u0c01-\u0c03"
     "\u0c3e-\u0c56\u0d3e-\u0d44\u0d46-\u0d48\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
 )
-"""Go on with a word, and begin one, but do not go on with a number."""
+"""Characters that continue or start a word, but do not continue a number."""
 
 NUMERALS = (
     "\u00b2\u00b3\u00b9\u00bc-\u00be\u2070\u2074-\u2079\u2080-\u2089"
     "\u2150-\u2182\u2185-\u2189\u2460-\u249b\u24ea-\u24ff\u2776-\u2793"
 )
-"""Part of a word to Python, and not to the tool: superscripts, fractions, numbers in circles."""
+"""Characters that Python counts as word characters and the tool does not: superscripts, fractions, circled numbers."""
 
 SPACE = "\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 
@@ -48,10 +48,10 @@ SPELLED = (
     | {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
     | {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": "''", "&apos;": "'", "&mdash;": "--", "&ndash;": "--", "&nbsp;": ""}
 )
-"""What a token that stands for another is written as. (Of quotation marks it matters only that both forms are dropped.)"""
+"""Spelling of tokens that are replaced. (For quotation marks it only matters that both forms are dropped.)"""
 
 GAP = "\0"
-"""Stands where characters are that the tool does not see."""
+"""Placeholder for ignored characters."""
 
 _SPELLED = re.escape("".join(key for key in SPELLED if len(key) == 1))
 _UNSEEN = re.compile(
@@ -60,6 +60,6 @@ _UNSEEN = re.compile(
 )
 
 
-def seen(text: str) -> str:
-    """The text with a gap in place of each run of characters that the tool does not see."""
+def mask_unknown_characters(text: str) -> str:
+    """Return the text with each run of ignored characters replaced by a gap."""
     return _UNSEEN.sub(GAP, text)

@@ -1,9 +1,8 @@
-"""The kinds of Penn Treebank token, a regular expression each.
+"""The kinds of Penn Treebank tokens, as regular expressions.
 
-Each describes one kind as it was observed in the published tool's output (``benchmarks/ptb.py`` runs it). A kind with a group
-gives the group as its token: what follows must be there and counts as matched, but is read again. The scanner
-(``components.metrics.ptb_scanner``) takes, at each place of a caption, the kind that matches most characters, and the earlier of
-two that match as many.
+Each describes one kind as observed in the published tool's output (``benchmarks/ptb.py`` runs it). If a pattern has a group, the
+group is the token; the rest must match and counts for the length, but is read again. At each position the scanner
+(``components.metrics.ptb_scanner``) takes the longest match, and the first pattern among equally long ones.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _capital(listed: list[str]) -> str:
 _ENTITY = rf"&(?i:{_any(words.ACCENTED_ENTITIES)});"
 _WORD = rf"(?:{_LETTER}|[{MARKS}]|{_ENTITY})(?:{_ALNUM}++|[{MARKS}\xad]++|{_ENTITY})*+"
 _JOINED = rf"(?:{_PIECE}|{_NUMBER}(?=-))(?:{_HYPHEN}{_PIECE})*"
-# Stops and commas in the first part, initials in the others: end.next-word, non-U.S., U.S.-U.K.
+# Full stops and commas in the first part, initials in the others: end.next-word, non-U.S., U.S.-U.K.
 _DASHED = r"[A-Za-z0-9][A-Za-z0-9.,]*(?:-(?:(?:[A-Za-z]\.){2,}|[A-Za-z0-9]+))+"
 _DOTTED = rf"{_LETTER}{_ALNUM}*(?:[.!?]{_LETTER}{_ALNUM}*)+"  # end.Next
 _NAMES = rf"[A-Z]+(?:{_AND}[A-Z]+)+"  # AT&T
@@ -63,7 +62,7 @@ _MOUTH = r"[()@DOP\[\\\]dp{|]"
 _EYE = r"[-^x=~<>']"
 _FACE = rf"{_EYE}_{_EYE}"
 
-# Letters, figures and signs: these begin with any.
+# These start with letters, digits or signs.
 BEFORE_ALL = [
     rf"(?:<|&lt;)?(?:mailto:)?[A-Za-z0-9][^{_OUTSIDE}]*@[^{_OUTSIDE}.]+(?:\.[^{_OUTSIDE}.]+)*>?",  # a mail address
     # example.com/page
@@ -97,7 +96,7 @@ OF_WORDS = [
     _DOTTED,  # end.Next
     # An initial is a word where a sentence ends: Vitamin C. The
     rf"([A-Za-z])\.[{SPACE}]+(?:{_capital(words.SENTENCE_STARTERS)}|M[rs]\.)(?:\s|$)",
-    # What follows one that may end a sentence counts: Inc.x is two tokens, Mr.x one.
+    # The next character matters after abbreviations that may end a sentence: Inc.x is two tokens, Mr.x one.
     rf"((?:{_CLOSING})\.)(?:-?.)?",
     rf"(?:{_KEPT})\.",
     rf"((?i:{_any(words.NUMBER_ABBREVIATIONS)})\.)[{SPACE}]?\d",  # No. 5

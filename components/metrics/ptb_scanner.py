@@ -1,4 +1,4 @@
-"""Penn Treebank tokens of a text: at each place the kind of token that matches most of it."""
+"""The Penn Treebank scanner: the longest matching kind of token at each position."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ _LONG_DASH = re.compile("-{2,4}")
 
 @cache
 def _patterns() -> tuple[list[re.Pattern[str]], list[re.Pattern[str]], list[re.Pattern[str]]]:
-    """The kinds that begin with a letter, with a figure, and with anything else."""
+    """Return the kinds that start with a letter, with a digit, and with anything else."""
     lists = (
         kinds.BEFORE_ALL + kinds.OF_WORDS + kinds.OF_WORDS_AND_NUMBERS,
         kinds.BEFORE_ALL + kinds.OF_NUMBERS + kinds.OF_WORDS_AND_NUMBERS,
         kinds.BEFORE_ALL + kinds.OF_NUMBERS + kinds.OF_SIGNS,
     )
-    letters, figures, signs = ([re.compile(kind) for kind in each] for each in lists)
+    letters, figures, signs = ([re.compile(kind) for kind in patterns] for patterns in lists)
     return letters, figures, signs
 
 
 def scan(text: str) -> list[str]:
-    """The text's tokens in lower case, punctuation among them."""
+    """Return the text's tokens in lower case, with punctuation."""
     letters, figures, signs = _patterns()
-    found: list[str] = []
-    at, end = 0, len(text)
-    while at < end:
-        first = text[at]
-        if gap := _BETWEEN.match(text, at):
-            at = gap.end()
+    tokens: list[str] = []
+    position, end = 0, len(text)
+    while position < end:
+        first = text[position]
+        if gap := _BETWEEN.match(text, position):
+            position = gap.end()
             continue
-        longest, stop = 0, at + 1
+        longest, stop = 0, position + 1
         for pattern in letters if first.isalpha() else figures if first.isdecimal() else signs:
-            if (match := pattern.match(text, at)) and match.end() - at > longest:
-                longest, stop = match.end() - at, match.end(match.lastindex or 0)
-        found.extend(_spelled(text[at:stop]))
-        at = stop
-    return found
+            if (match := pattern.match(text, position)) and match.end() - position > longest:
+                longest, stop = match.end() - position, match.end(match.lastindex or 0)
+        tokens.extend(_spelled(text[position:stop]))
+        position = stop
+    return tokens
 
 
 def _spelled(token: str) -> list[str]:
-    """The token as the tool writes it, or its parts."""
+    """Return the token as the tool spells it, or its parts."""
     token = token.lower()
     if token in words.FUSED:
         return list(words.FUSED[token])
-    if (other := SPELLED.get(token)) is not None:
-        return [other] if other else []
+    if (replacement := SPELLED.get(token)) is not None:
+        return [replacement] if replacement else []
     if _LONG_DASH.fullmatch(token):
         return ["--"]
     if token.isalpha():
@@ -63,7 +63,7 @@ def _spelled(token: str) -> list[str]:
     if _DOTS.fullmatch(token):
         return ["..."]
     if _QUOTES.fullmatch(token):
-        return ["".join(SPELLED.get(each, each) for each in token)]
+        return ["".join(SPELLED.get(char, char) for char in token)]
     if clitic := _CLITIC.fullmatch(token):
         return [f"{clitic[1]}{'`' if clitic[2] in _OPEN else chr(39)}{clitic[3]}"]
     if _NAMES.fullmatch(token):

@@ -1,6 +1,6 @@
-"""Words that the Penn Treebank tokeniser of the caption metrics treats in a way of their own.
+"""Words with special treatment in the Penn Treebank tokeniser.
 
-The lists were made by asking the published tool: every string of one to four letters, 17,000 longer words of web pages, and
+The lists were obtained from the published tool: every string of one to four letters, 17,000 longer words from web pages, and
 English abbreviations, each with a full stop at a caption's end and before a word, a capital and a number.
 """
 
@@ -16,7 +16,7 @@ CLOSING_ABBREVIATIONS = _listed(
     " ga inc ind intl jan jr jul jun kan kans ky ltd mar md mich minn mo mon mont neb nev nov oct okla penn plc rd rt"
     " sep sept seq sq sr sys tel tenn thu thurs tue tues univ va vt wed wis wisc wyo ph.d ed.d"
 )
-"""Keep their full stop in any case, also before a letter by itself: they may end a sentence."""
+"""Keep their full stop in any case, even before a single letter: they may end a sentence."""
 
 ABBREVIATIONS = _listed(
     "adj adm adv alex asst atty attys assoc ave brig capt cf cie cmdr col comdr cpl dept det dr drs elec ens ft gen"
@@ -26,7 +26,7 @@ ABBREVIATIONS = _listed(
 """Keep their full stop in any case."""
 
 CAPITAL_ABBREVIATIONS = _listed("ark az del ill la mass miss ore pa tex wash")
-"""Keep their full stop where they begin with a capital, being words otherwise (``La.``, ``Mass.``)."""
+"""Keep their full stop if capitalised, being words otherwise (``La.``, ``Mass.``)."""
 
 LOWER_ABBREVIATIONS = _listed("mfg mtg")
 LOWER_CLOSING_ABBREVIATIONS = _listed("ppte ppty pte ptes pty ptys")
@@ -39,16 +39,16 @@ SENTENCE_STARTERS = _listed(
     "A About According Additionally After An As At But Earlier He Her Here However If In It Last Many More Now Once"
     " One Other Our She Since So Some Such That The Their Then There These They This We What When While Yet You"
 )
-"""After these a letter with a full stop is a word at a sentence's end (``Vitamin C. The``), not an initial."""
+"""Before these, a letter with a full stop is a word at a sentence's end (``Vitamin C. The``), not an initial."""
 
 FUSED = {
     word: (word[:cut], word[cut:])
     for word, cut in (("cannot", 3), ("gimme", 3), ("gonna", 3), ("gotta", 3), ("lemme", 3), ("wanna", 3))
 }
-"""Two words written as one."""
+"""Contractions of two words."""
 
 APOSTROPHE_WORDS = _listed("c'est c'mon cap'n e'er ev'ry li'l nat'l o'o s'mores dunkin' ol' somethin' 'em 'cause 'till 'til")
-"""Words with an apostrophe that are one token, whatever follows."""
+"""Words with an apostrophe that are always one token."""
 
 FILE_ENDINGS = _listed(
     "bat bmp c cgi class cpp dll doc docx exe gif gz h htm html jar java jpeg jpg mov mp3 pdf php pl png ppt ps py"
@@ -56,4 +56,4 @@ FILE_ENDINGS = _listed(
 )
 
 ACCENTED_ENTITIES = _listed("aacute agrave auml eacute egrave euml iacute igrave iuml oacute ograve ouml uacute ugrave uuml")
-"""Character references that stay in a word as they are written."""
+"""Character references that stay unchanged inside a word."""

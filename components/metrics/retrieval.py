@@ -1,12 +1,12 @@
-"""Recall at k of queries among items, both given as embeddings: exact, and without ever holding all scores.
+"""Exact recall at k of queries among items, both given as embeddings, without holding all scores in memory.
 
-Items are ordered by their dot product with the query. **Ties are pessimistic**: of equal scores every wrong item stands before
-every right one, so a model that gives all items one score has the right ones last. A score that is no number is the lowest.
-Scores do not depend on how many are computed at once (:mod:`components.metrics.similarity`), so neither does any rank.
+Items are ordered by their dot product with the query. **Ties are pessimistic**: among equal scores every irrelevant item precedes
+every relevant one, so a model that gives all items the same score ranks relevant ones last. NaN is the lowest score. Scores do
+not depend on how many are computed at once (:mod:`components.metrics.similarity`), so ranks do not either.
 
-Two definitions of recall go by one name. **Any hit** (SpeechCLIP; CSC, section 2.3): the share of queries with a right item
-among the k best. **Share found** (platalea): the mean share of a query's right items that is among the k best; with more than k
-right items it cannot reach 1. They are equal where every query has one right item.
+Recall has two definitions. **Any hit** (SpeechCLIP; CSC §2.3): the share of queries with a relevant item among the k best.
+**Share found** (platalea): the mean share of a query's relevant items among the k best; with more than k relevant items it cannot
+reach 1. Both are equal if every query has one relevant item.
 """
 
 from __future__ import annotations
@@ -18,91 +18,92 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from components.metrics.similarity import Cut, cut, paired_scores, scores
+from components.metrics.similarity import SplitVectors, exact_scores, paired_scores, split_vectors
 
 CHUNK = 1024
 """Queries, and items, of one block of scores: 8 MB."""
 
-Places = NDArray[np.int64]
+Ranks = NDArray[np.int64]
 
 
-class Found(NamedTuple):
-    """Where the right items of each query stand."""
+class RelevantRanks(NamedTuple):
+    """The ranks of each query's relevant items."""
 
-    places: list[Places]
-    """Of each query its right items' places among all items, 1 = best, ascending."""
-
-    @property
-    def best(self) -> Places:
-        """n: the place of each query's best right item."""
-        return np.array([places[0] for places in self.places], dtype=np.int64)
+    ranks: list[Ranks]
+    """For each query its relevant items' ranks among all items, 1 = best, ascending."""
 
     @property
-    def right(self) -> Places:
-        """n: how many items are right."""
-        return np.array([len(places) for places in self.places], dtype=np.int64)
+    def best(self) -> Ranks:
+        """n: rank of each query's best relevant item."""
+        return np.array([ranks[0] for ranks in self.ranks], dtype=np.int64)
+
+    @property
+    def right(self) -> Ranks:
+        """n: number of relevant items."""
+        return np.array([len(ranks) for ranks in self.ranks], dtype=np.int64)
 
 
 def best_ranks(
     queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, chunk: int = CHUNK
-) -> Places:
-    """The rank of each query's best right item, n: 1 + the wrong items that score at least as high.
+) -> Ranks:
+    """Return the rank of each query's best relevant item, n: 1 + the irrelevant items that score at least as high.
 
     Args:
         queries, items: n × D and m × D, float32.
-        query_identity, item_identity: n and m; an item is right where they are equal.
-        chunk: the side of a block of scores; changes no result.
+        query_identity, item_identity: n and m; an item is relevant if they are equal.
+        chunk: side of a block of scores; does not affect results.
 
     Raises:
-        ValueError: a query has no right item, or the shapes do not fit.
+        ValueError: a query has no relevant item, or the shapes do not match.
     """
     task = _Task(queries, items, query_identity, item_identity, chunk)
     best = np.array([of_query[-1] for of_query in task.thresholds])
     ranks = np.ones(len(best), dtype=np.int64)
-    for rows, found, right in task.blocks():
-        found[right] = math.nan  # no comparison with it holds
-        ranks[rows] += (found >= best[rows, None]).sum(axis=1)
+    for rows, block, right in task.blocks():
+        block[right] = math.nan  # compares as False
+        ranks[rows] += (block >= best[rows, None]).sum(axis=1)
     return ranks
 
 
-def right_places(
+def relevant_ranks(
     queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, chunk: int = CHUNK
-) -> Found:
-    """The places of all right items of each query; arguments and errors of :func:`best_ranks`."""
+) -> RelevantRanks:
+    """Return the ranks of all relevant items of each query; arguments and errors as :func:`best_ranks`."""
     task = _Task(queries, items, query_identity, item_identity, chunk)
     before = [np.zeros(len(of_query), dtype=np.int64) for of_query in task.thresholds]
-    for rows, found, right in task.blocks():
-        for number, one, own in zip(range(rows.start, rows.stop), found, right, strict=True):
-            limits = task.thresholds[number]
-            # How many of the limits each wrong item reaches, so how many reach each.
-            reached = np.bincount(np.searchsorted(limits, one[~own], side="right"), minlength=len(limits) + 1)
+    for rows, block, right in task.blocks():
+        for number, row_scores, relevant in zip(range(rows.start, rows.stop), block, right, strict=True):
+            thresholds = task.thresholds[number]
+            # From the number of thresholds that each irrelevant item reaches follows how many items reach each threshold.
+            reached = np.bincount(np.searchsorted(thresholds, row_scores[~relevant], side="right"), minlength=len(thresholds) + 1)
             before[number] += reached[::-1].cumsum()[::-1][1:]
-    return Found([wrong[::-1] + np.arange(1, len(wrong) + 1) for wrong in before])
+    return RelevantRanks([wrong[::-1] + np.arange(1, len(wrong) + 1) for wrong in before])
 
 
 def recall_at(ranks: ArrayLike, depth: int) -> float:
-    """Any-hit recall: the share of ranks that are at most ``depth``; 0 of no queries."""
-    found = np.asarray(ranks)
-    return float((found <= depth).mean()) if len(found) else 0.0
+    """Return any-hit recall: the share of ranks that are at most ``depth``; 0 without queries."""
+    values = np.asarray(ranks)
+    return float((values <= depth).mean()) if len(values) else 0.0
 
 
-def shares_at(places: Sequence[ArrayLike], right: ArrayLike, depth: int) -> NDArray[np.float64]:
-    """Of each query, the share of its right items that is among the ``depth`` best, n.
+def shares_at(ranks: Sequence[ArrayLike], right: ArrayLike, depth: int) -> NDArray[np.float64]:
+    """Return for each query the share of its relevant items among the ``depth`` best, n.
 
     Args:
-        places: of each query the places of its right items; those behind ``depth`` may be left out.
-        right: n: how many items are right.
+        ranks: for each query its relevant items' ranks; those beyond ``depth`` may be omitted.
+        right: n: number of relevant items.
     """
-    found = np.array([(np.asarray(one) <= depth).sum() for one in places], dtype=np.float64)
-    shares: NDArray[np.float64] = found / np.asarray(right)
+    hits = np.array([(np.asarray(query_ranks) <= depth).sum() for query_ranks in ranks], dtype=np.float64)
+    shares: NDArray[np.float64] = hits / np.asarray(right)
     return shares
 
 
 def chance_of_hit(right: ArrayLike, items: int, depth: int) -> float:
-    """Any-hit recall expected of a random order: the mean of 1 − C(m − r, k) / C(m, k); with one right item k / m.
+    """Return the expected any-hit recall of a random order: the mean of 1 − C(m − r, k) / C(m, k); with one relevant item k /
+    m.
 
     Args:
-        right: n: r, how many of the m ``items`` are right.
+        right: n: r, the number of relevant items among the m ``items``.
     """
     numbers, times = np.unique(np.asarray(right, dtype=np.int64), return_counts=True)
     depth = min(depth, items)
@@ -111,50 +112,53 @@ def chance_of_hit(right: ArrayLike, items: int, depth: int) -> float:
 
 
 def chance_of_share(items: int, depth: int) -> float:
-    """Share found expected of a random order: k / m, whatever is right."""
+    """Return the expected share found in a random order: k / m for any number of relevant items."""
     return min(depth, items) / items if items else 0.0
 
 
 class _Task:
-    """Queries and items made ready, and the scores that right items have."""
+    """Prepared queries and items, with the scores of relevant items."""
 
     def __init__(
         self, queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, chunk: int
     ) -> None:
-        self.queries, self.items, self.chunk = cut(queries), cut(items), chunk
-        self.asked, self.offered = (np.asarray(identity) for identity in (query_identity, item_identity))
+        self.queries, self.items, self.chunk = split_vectors(queries), split_vectors(items), chunk
+        self.query_identity, self.item_identity = (np.asarray(identity) for identity in (query_identity, item_identity))
         if chunk < 1:
-            raise ValueError(f"a block needs a side of 1 or more, not {chunk}")
-        for what, vectors, identities in (("queries", self.queries, self.asked), ("items", self.items, self.offered)):
+            raise ValueError(f"chunk must be at least 1, not {chunk}")
+        for what, vectors, identities in (
+            ("queries", self.queries, self.query_identity),
+            ("items", self.items, self.item_identity),
+        ):
             if identities.shape != (len(vectors.finite),):
-                raise ValueError(f"there are {len(vectors.finite)} {what} and identities of shape {identities.shape}")
-        self.thresholds = self._of_right()
+                raise ValueError(f"there are {len(vectors.finite)} {what} but identities of shape {identities.shape}")
+        self.thresholds = self._relevant_scores()
 
-    def _of_right(self) -> list[NDArray[np.float64]]:
-        """Of each query the scores of its right items, ascending."""
-        order = np.argsort(self.offered, kind="stable")
-        ordered = self.offered[order]
-        first = np.searchsorted(ordered, self.asked, side="left")
-        right = np.searchsorted(ordered, self.asked, side="right") - first
+    def _relevant_scores(self) -> list[NDArray[np.float64]]:
+        """Return the scores of each query's relevant items, ascending."""
+        order = np.argsort(self.item_identity, kind="stable")
+        ordered = self.item_identity[order]
+        first = np.searchsorted(ordered, self.query_identity, side="left")
+        right = np.searchsorted(ordered, self.query_identity, side="right") - first
         if len(right) and not right.all():
-            raise ValueError(f"query {int(np.argmin(right))} has no right item")
+            raise ValueError(f"query {int(np.argmin(right))} has no relevant item")
         ends = np.cumsum(right)
-        # The n-th of all pairs of a query and a right item.
+        # All pairs of a query and a relevant item.
         total = int(ends[-1]) if len(ends) else 0
         query = np.repeat(np.arange(len(right)), right)
         item = order[np.arange(total) - np.repeat(ends - right - first, right)] if total else np.zeros(0, dtype=np.int64)
-        found = np.empty(total)
+        scores = np.empty(total)
         for start in range(0, total, self.chunk):
-            some = slice(start, start + self.chunk)
-            found[some] = paired_scores(self.queries.rows(query[some]), self.items.rows(item[some]))
-        return [np.sort(found[end - number : end]) for end, number in zip(ends.tolist(), right.tolist(), strict=True)]
+            part = slice(start, start + self.chunk)
+            scores[part] = paired_scores(self.queries.rows(query[part]), self.items.rows(item[part]))
+        return [np.sort(scores[end - number : end]) for end, number in zip(ends.tolist(), right.tolist(), strict=True)]
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.bool_]]]:
-        """Block by block: which queries, their scores with some of the items, and which of these are right."""
-        for down in range(0, len(self.asked), self.chunk):
-            rows = slice(down, min(down + self.chunk, len(self.asked)))
-            queries: Cut = self.queries.rows(rows)
-            for across in range(0, len(self.offered), self.chunk):
+        """Yield blocks: a slice of queries, their scores with some of the items, and which of these are relevant."""
+        for down in range(0, len(self.query_identity), self.chunk):
+            rows = slice(down, min(down + self.chunk, len(self.query_identity)))
+            queries: SplitVectors = self.queries.rows(rows)
+            for across in range(0, len(self.item_identity), self.chunk):
                 columns = slice(across, across + self.chunk)
-                right = self.asked[rows, None] == self.offered[None, columns]
-                yield rows, scores(queries, self.items.rows(columns)), right
+                right = self.query_identity[rows, None] == self.item_identity[None, columns]
+                yield rows, exact_scores(queries, self.items.rows(columns)), right

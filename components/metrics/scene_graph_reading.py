@@ -1,12 +1,12 @@
-"""From a parsed English caption to its scene graph: objects, their attributes, and relations between them.
+"""Scene graphs of parsed English captions: objects, their attributes, and relations between them.
 
-In the spirit of SPICE (Anderson et al. 2016, section 3.1), whose example it gives tuple for tuple: "a young girl standing on
-top of a tennis court" is (girl), (court), (girl, young), (girl, stand), (court, tennis), (girl, on top of, court). The rules
-are our own, over spaCy's dependency labels instead of Stanford's, so graphs differ from SPICE's (docs/metrics.md).
+In the manner of SPICE (Anderson et al. 2016, section 3.1), whose example it reproduces: "a young girl standing on top of a tennis
+court" is (girl), (court), (girl, young), (girl, stand), (court, tennis), (girl, on top of, court). The rules are our own, over
+spaCy's dependency labels instead of Stanford's, so graphs differ from SPICE's (docs/metrics.md).
 
 Rules: nouns are objects, by lemma; adjectives, participles, counts, compounds and verbs without an object are attributes;
-prepositions, verbs with an object and possessives are relations; a passive is turned round; what "and" joins shares all;
-"group of", "picture of" and "top of" name no object; what "no" or "without" denies is none; pronouns are left out.
+prepositions, verbs with an object and possessives are relations; passives are reversed; coordinated words share all tuples;
+"group of", "picture of" and "top of" name no object; objects negated by "no" or "without" are left out, as are pronouns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Tuple = tuple[str, ...]
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """A set of tuples, sorted."""
+    """A sorted set of tuples."""
 
     tuples: tuple[Tuple, ...] = ()
 
@@ -35,61 +35,61 @@ class SceneGraph:
 
 
 def scene_graph(sentence: Sentence) -> SceneGraph:
-    """The scene graph of one caption."""
+    """Return the scene graph of one caption."""
     return _Reader(sentence).read()
 
 
 @dataclass
 class _Reader(NounPhrases):
-    found: set[Tuple] = field(default_factory=set)
+    tuples: set[Tuple] = field(default_factory=set)
 
     def read(self) -> SceneGraph:
-        for place, word in enumerate(self.sentence.words):
-            if self.is_object(place):
-                self.found.add((word.lemma,))
-                self.describe(place)
+        for position, word in enumerate(self.sentence.words):
+            if self.is_object(position):
+                self.tuples.add((word.lemma,))
+                self.describe(position)
             elif word.pos in ("VERB", "AUX") and word.dep not in ("aux", "auxpass", "amod", "compound"):
-                self.act(place)
-        return SceneGraph(tuple(sorted(self.found)))
+                self.act(position)
+        return SceneGraph(tuple(sorted(self.tuples)))
 
     def add_attributes(self, things: Iterable[int], attributes: Iterable[str]) -> None:
         names = [name for name in attributes if name != UNKNOWN]
-        self.found.update((self.lemma(thing), name) for thing in things for name in names)
+        self.tuples.update((self.lemma(thing), name) for thing in things for name in names)
 
     def add_relations(self, subjects: Iterable[int], relation: str, objects: Iterable[int]) -> None:
         others = list(objects)
-        self.found.update((self.lemma(one), relation, self.lemma(other)) for one in subjects for other in others if one != other)
+        self.tuples.update((self.lemma(one), relation, self.lemma(other)) for one in subjects for other in others if one != other)
 
-    def lemma(self, place: int) -> str:
-        return self.sentence.words[place].lemma
+    def lemma(self, position: int) -> str:
+        return self.sentence.words[position].lemma
 
-    def describe(self, place: int) -> None:
-        """Attributes and relations that hang on a noun."""
+    def describe(self, position: int) -> None:
+        """Add the attributes and relations of a noun."""
         words = self.sentence.words
-        for child in self.sentence.below(place, "amod", "nummod", "compound", "nmod", "quantmod"):
-            for one in self.joined(child):
-                self.add_attributes([place], [number_word(words[one].lemma)])
-        for child in self.sentence.below(place, "poss"):
-            self.add_relations(self.things([child]), "have", [place])
-        for head in self.leading(place):
+        for child in self.sentence.below(position, "amod", "nummod", "compound", "nmod", "quantmod"):
+            for modifier in self.joined(child):
+                self.add_attributes([position], [number_word(words[modifier].lemma)])
+        for child in self.sentence.below(position, "poss"):
+            self.add_relations(self.things([child]), "have", [position])
+        for head in self.leading(position):
             self.add_attributes(
-                [place], [COUNTED.get(words[head].lemma, words[head].lemma)] if words[head].lemma in GROUPS else []
+                [position], [COUNTED.get(words[head].lemma, words[head].lemma)] if words[head].lemma in GROUPS else []
             )
-            self.add_attributes([place], [words[child].lemma for child in self.sentence.below(head, "amod")])
-            self.prepositions(head, [place], skip_of=True)
-        self.prepositions(place, [place])
+            self.add_attributes([position], [words[child].lemma for child in self.sentence.below(head, "amod")])
+            self.prepositions(head, [position], skip_of=True)
+        self.prepositions(position, [position])
 
-    def prepositions(self, place: int, subjects: list[int], *, skip_of: bool = False) -> None:
-        """Relations through the prepositions below a noun or verb."""
+    def prepositions(self, position: int, subjects: list[int], *, skip_of: bool = False) -> None:
+        """Add relations through the prepositions of a noun or verb."""
         words = self.sentence.words
-        for prep in self.sentence.below(place, "prep", "advmod", "prt", "acomp", "agent", "dative"):
+        for prep in self.sentence.below(position, "prep", "advmod", "prt", "acomp", "agent", "dative"):
             if words[prep].dep == "agent" or (skip_of and words[prep].lemma in ("of", "up")):
                 continue
-            for one in self.joined(prep):
-                self.follow(one, "", subjects)
+            for preposition in self.joined(prep):
+                self.follow(preposition, "", subjects)
 
     def follow(self, prep: int, before: str, subjects: list[int]) -> None:
-        """One preposition, with those it leads to: "next to", "out of", "on top of"."""
+        """Add the relations of one preposition with those that follow it: "next to", "out of", "on top of"."""
         words = self.sentence.words
         name = f"{before} {words[prep].text.lower()}".strip()
         for noun in self.sentence.below(prep, "pobj"):
@@ -100,63 +100,63 @@ class _Reader(NounPhrases):
         for other in self.sentence.below(prep, "prep"):
             self.follow(other, name, subjects)
 
-    def act(self, place: int) -> None:
-        """What a verb tells of its subject and object."""
+    def act(self, position: int) -> None:
+        """Add what a verb expresses about its subject and object."""
         words, below = self.sentence.words, self.sentence.below
-        subjects = self.subjects(place)
-        passive = self.is_passive(place)
-        objects = self.things(below(place, "dobj"))
-        agents = self.things(noun for by in below(place, "agent") for noun in below(by, "pobj"))
-        if words[place].dep == "relcl" and not objects and not passive and self.object_is_head(place):
-            objects = self.antecedents(place) or self.things_alone(words[place].head)
-        verb = " ".join([words[place].lemma, *(words[child].lemma for child in below(place, "prt"))])
-        if words[place].lemma == "be":
-            told = self.things(below(place, "attr"))
+        subjects = self.subjects(position)
+        passive = self.is_passive(position)
+        objects = self.things(below(position, "dobj"))
+        agents = self.things(noun for by in below(position, "agent") for noun in below(by, "pobj"))
+        if words[position].dep == "relcl" and not objects and not passive and self.object_is_head(position):
+            objects = self.antecedents(position) or self.things_alone(words[position].head)
+        verb = " ".join([words[position].lemma, *(words[child].lemma for child in below(position, "prt"))])
+        if words[position].lemma == "be":
+            complements = self.things(below(position, "attr"))
             if not subjects:
-                subjects = told  # "there is a dog", "this is a dog"
+                subjects = complements  # "there is a dog", "this is a dog"
             else:
-                self.add_attributes(subjects, [self.lemma(thing) for thing in told])
-            self.add_adjectives(place, subjects)
+                self.add_attributes(subjects, [self.lemma(thing) for thing in complements])
+            self.add_adjectives(position, subjects)
         elif agents:
             self.add_relations(agents, verb, subjects)
         elif objects:
             self.add_relations(subjects, verb, objects)
         else:
             self.add_attributes(subjects, [verb])
-            self.add_adjectives(place, subjects)
-        self.prepositions(place, subjects)
+            self.add_adjectives(position, subjects)
+        self.prepositions(position, subjects)
 
-    def add_adjectives(self, place: int, subjects: list[int]) -> None:
-        for child in self.sentence.below(place, "acomp"):
-            # "is next to a car" hangs its preposition on an adjective, which then is none.
+    def add_adjectives(self, position: int, subjects: list[int]) -> None:
+        for child in self.sentence.below(position, "acomp"):
+            # In "is next to a car" the preposition depends on "next", which is then not an attribute.
             if not self.sentence.below(child, "prep"):
                 self.add_attributes(subjects, [self.lemma(one) for one in self.joined(child)])
 
-    def is_passive(self, place: int) -> bool:
-        return bool(self.sentence.below(place, "auxpass", "nsubjpass"))
+    def is_passive(self, position: int) -> bool:
+        return bool(self.sentence.below(position, "auxpass", "nsubjpass"))
 
-    def object_is_head(self, place: int) -> bool:
-        """Whether a relative clause has a subject of its own, so that the noun before it is the object."""
+    def object_is_head(self, position: int) -> bool:
+        """Return whether a relative clause has its own subject, so that the noun before it is the object."""
         words = self.sentence.words
-        own = (words[child] for child in self.sentence.below(place, "nsubj"))
-        return any(word.tag not in RELATIVE and word.lemma != "that" for word in own)
+        subjects = (words[child] for child in self.sentence.below(position, "nsubj"))
+        return any(word.tag not in RELATIVE and word.lemma != "that" for word in subjects)
 
-    def subjects(self, place: int, seen: frozenset[int] = frozenset()) -> list[int]:
-        """Who does it, or to whom it is done; a verb without a subject has that of the verb or noun above it."""
-        if place in seen:
+    def subjects(self, position: int, seen: frozenset[int] = frozenset()) -> list[int]:
+        """Return the subjects of a verb; a verb without one has that of the verb or noun above it."""
+        if position in seen:
             return []
-        word = self.sentence.words[place]
-        own = self.sentence.below(place, "nsubj", "nsubjpass")
-        if own:
-            return self.things(own)
+        word = self.sentence.words[position]
+        subjects = self.sentence.below(position, "nsubj", "nsubjpass")
+        if subjects:
+            return self.things(subjects)
         if word.dep in ("acl", "relcl") and word.tag in ("VBG", "VBN", "VBD", "VBZ", "VBP"):
             return self.things_around(word.head)
-        if word.dep in ("conj", "advcl", "xcomp", "ccomp", "pcomp", "prep", "parataxis") and word.head != place:
+        if word.dep in ("conj", "advcl", "xcomp", "ccomp", "pcomp", "prep", "parataxis") and word.head != position:
             above = self.sentence.words[word.head]
             if above.pos in ("VERB", "AUX"):
-                return self.subjects(word.head, seen | {place})
+                return self.subjects(word.head, seen | {position})
             if above.pos in NOUNS and word.tag in ("VBG", "VBN"):
                 return self.things_around(word.head)
             if above.head != word.head:
-                return self.subjects(above.head, seen | {place}) if self.sentence.words[above.head].pos == "VERB" else []
+                return self.subjects(above.head, seen | {position}) if self.sentence.words[above.head].pos == "VERB" else []
         return []

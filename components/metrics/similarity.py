@@ -1,8 +1,8 @@
-"""Dot products that are the same to the last bit however they are computed.
+"""Dot products that are bitwise reproducible for any way of computing them.
 
-A matrix product rounds each partial sum, in an order that depends on the library, its threads and the shape of the block; two
-equal items may then differ in the last bits, and a rank with them. Here vectors are cut into two parts of whole numbers so small
-that no partial sum is rounded at all (Ozaki, Ogita, Oishi and Rump 2012): each score is a function of its two vectors alone.
+A matrix product rounds each partial sum, in an order that depends on the library, its threads and the block's shape, so equal
+items may differ in the last bits and get different ranks. Here vectors are split into two parts of integers so small that no
+partial sum is rounded (Ozaki, Ogita, Oishi and Rump 2012): each score is a function of its two vectors alone.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DIGITS = 53
-"""Bits of a float64's significand: whole numbers below 2^53 are added without rounding."""
+"""Bits of a float64's significand: integers below 2^53 add without rounding."""
 
 
-class Cut(NamedTuple):
-    """Vectors as sums of two parts, of which products of two can be added up exactly."""
+class SplitVectors(NamedTuple):
+    """Vectors as sums of two parts whose products add exactly."""
 
     high: NDArray[np.float64]
-    """n × D: the leading bits, below the row's largest value."""
+    """n × D: the leading bits, relative to the row's largest value."""
     low: NDArray[np.float64]
-    """n × D: as many bits more."""
+    """n × D: the next bits, as many again."""
     finite: NDArray[np.bool_]
-    """n: whether the row holds numbers alone; the others are zeros here."""
+    """n: whether the row is finite; other rows are zeros here."""
 
-    def rows(self, chosen: NDArray[np.int64] | slice) -> Cut:
-        """Some of the vectors."""
-        return Cut(self.high[chosen], self.low[chosen], self.finite[chosen])
+    def rows(self, chosen: NDArray[np.int64] | slice) -> SplitVectors:
+        """Return some of the vectors."""
+        return SplitVectors(self.high[chosen], self.low[chosen], self.finite[chosen])
 
 
-def cut(vectors: ArrayLike) -> Cut:
-    """Cut n × D vectors for :func:`scores`.
+def split_vectors(vectors: ArrayLike) -> SplitVectors:
+    """Split n × D vectors for :func:`exact_scores`.
 
-    Kept of each row are ``53 − log2 D`` bits, rounded down to even, from its largest value down (42 at D = 1536): all of
-    float32's 24 for values up to 2^18 times smaller than the largest. So a score is off by at most D · 2^−40 times the product
+    Each row keeps ``53 − log2 D`` bits, rounded down to even, from its largest value down (42 at D = 1536): all 24 bits of
+    float32 for values up to 2^18 times smaller than the largest. A score's error is therefore at most D · 2^−40 times the product
     of both rows' largest values.
 
     Raises:
-        ValueError: it is no matrix.
+        ValueError: it is not a matrix.
     """
     values = np.array(vectors, dtype=np.float64)
     if values.ndim != 2:
-        raise ValueError(f"vectors must be rows of a matrix, not of shape {values.shape}")
+        raise ValueError(f"vectors must be a matrix, not of shape {values.shape}")
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=1))
     values[~finite] = 0.0
     width = max(1, values.shape[1])
@@ -53,14 +53,14 @@ def cut(vectors: ArrayLike) -> Cut:
     unit = np.ldexp(1.0, np.frexp(largest)[1] - bits)[:, None]
     high = np.rint(values / unit)
     low = np.rint((values / unit - high) * 2.0**bits)
-    return Cut(high * unit, low * (unit * 2.0**-bits), finite)
+    return SplitVectors(high * unit, low * (unit * 2.0**-bits), finite)
 
 
-def scores(queries: Cut, items: Cut) -> NDArray[np.float64]:
-    """Every query with every item: n × m dot products; −inf where a vector is not finite.
+def exact_scores(queries: SplitVectors, items: SplitVectors) -> NDArray[np.float64]:
+    """Return the dot products of every query with every item, n × m; −inf for vectors that are not finite.
 
     Raises:
-        ValueError: they have different dimensions.
+        ValueError: dimensions differ.
     """
     _match(queries, items)
     first = queries.high @ items.high.T
@@ -72,24 +72,24 @@ def scores(queries: Cut, items: Cut) -> NDArray[np.float64]:
     return first
 
 
-def paired_scores(queries: Cut, items: Cut) -> NDArray[np.float64]:
-    """Each query with the item of its own place, n: the very numbers that :func:`scores` gives.
+def paired_scores(queries: SplitVectors, items: SplitVectors) -> NDArray[np.float64]:
+    """Return the score of each query with the item at the same index, n: equal to :func:`exact_scores`.
 
     Raises:
-        ValueError: they have different dimensions.
+        ValueError: dimensions differ.
     """
     _match(queries, items)
     second = _rows(queries.high, items.low) + _rows(queries.low, items.high)
-    found: NDArray[np.float64] = _rows(queries.high, items.high) + (second + _rows(queries.low, items.low))
-    found[~(queries.finite & items.finite)] = -math.inf
-    return found
+    scores: NDArray[np.float64] = _rows(queries.high, items.high) + (second + _rows(queries.low, items.low))
+    scores[~(queries.finite & items.finite)] = -math.inf
+    return scores
 
 
 def _rows(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.einsum("nd,nd->n", one, other)
-    return found
+    products: NDArray[np.float64] = np.einsum("nd,nd->n", one, other)
+    return products
 
 
-def _match(queries: Cut, items: Cut) -> None:
+def _match(queries: SplitVectors, items: SplitVectors) -> None:
     if queries.high.shape[1] != items.high.shape[1]:
         raise ValueError(f"queries have {queries.high.shape[1]} dimensions, items {items.high.shape[1]}")

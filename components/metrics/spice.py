@@ -1,9 +1,9 @@
-"""SPICE 1.0 (Anderson et al. 2016) by its own jar: F-scores over scene-graph tuples.
+"""SPICE 1.0 (Anderson et al. 2016) through its own jar: F-scores over scene graph tuples.
 
-The jar needs Stanford CoreNLP 3.6.0 and its models in ``lib/`` beside it (with ``get_stanford_models.sh`` of its own, or
-pycocoevalcap's ``get_stanford_models``); no registry of packages has them. It takes a JSON list of ``image_id``, ``test`` and
-``refs``, and writes one of ``image_id`` and ``scores``: of each kind of tuple ("All", "Object", "Relation", ...) f, pr and re.
-The corpus score is the mean of "All"'s f.
+The jar needs Stanford CoreNLP 3.6.0 and its models in ``lib/`` beside it (from its ``get_stanford_models.sh``, or pycocoevalcap's
+``get_stanford_models``); no package registry has them. It reads a JSON list of ``image_id``, ``test`` and ``refs``, and writes
+one of ``image_id`` and ``scores``: f, pr and re for each kind of tuple ("All", "Object", "Relation", ...). The corpus score is
+the mean f of "All".
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.metrics.jars import JarUnavailable, java_program
+from components.metrics.jars import JarUnavailable, find_java
 
 JAR, CORENLP = "spice-1.0.jar", "stanford-corenlp-3.6.0"
 ALL = "All"
 SECONDS = 3600.0
-"""The whole run; parsing takes most of it."""
+"""Timeout of the whole run; parsing takes most of it."""
 
 
 @dataclass(frozen=True)
@@ -32,28 +32,28 @@ class SpiceScores:
     mean: float
     items: list[float]
     kinds: list[dict[str, float]]
-    """Each item's f by kind of tuple; not a number where neither side has such a tuple."""
+    """Each item's f by kind of tuple; NaN if neither side has such a tuple."""
 
 
 def spice_jar(folder: str | Path) -> Path:
-    """The jar in a folder, with CoreNLP in ``lib/`` beside it.
+    """Return the jar in a folder, with CoreNLP in ``lib/`` beside it.
 
     Raises:
-        JarUnavailable: something of it is missing; the message says what.
+        JarUnavailable: the jar or CoreNLP is missing; the message names it.
     """
     path = Path(folder) if Path(folder).name == JAR else Path(folder) / JAR
     if not path.is_file():
-        raise JarUnavailable(f"SPICE: there is no {path}: name the folder that {JAR} is in with --spice PATH")
+        raise JarUnavailable(f"SPICE: {path} does not exist: give the folder of {JAR} with --spice PATH")
     missing = [name for name in (f"{CORENLP}.jar", f"{CORENLP}-models.jar") if not (path.parent / "lib" / name).is_file()]
     if missing:
         raise JarUnavailable(
-            f"SPICE: {' and '.join(missing)} not in {path.parent / 'lib'}: take them from stanford-corenlp-full-2015-12-09.zip"
+            f"SPICE: {' and '.join(missing)} not in {path.parent / 'lib'}: copy them from stanford-corenlp-full-2015-12-09.zip"
         )
     return path.resolve()
 
 
 def spice_input(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]) -> list[dict[str, Any]]:
-    """What the jar reads; items are numbered from 0."""
+    """Return the jar's input; items are numbered from 0."""
     return [
         {"image_id": number, "test": " ".join(candidate), "refs": [" ".join(reference) for reference in known]}
         for number, (candidate, known) in enumerate(zip(candidates, references, strict=True))
@@ -61,20 +61,20 @@ def spice_input(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
 
 
 def read_spice(output: str, items: int) -> SpiceScores:
-    """What the jar wrote.
+    """Return the scores in the jar's output.
 
     Args:
-        output: its file's text.
-        items: how many were asked for.
+        output: the text of its output file.
+        items: expected number of items.
 
     Raises:
-        ValueError: it is not what the jar writes, or an item is missing or there twice.
+        ValueError: the format is wrong, or an item is missing or duplicate.
     """
     try:
         rows = json.loads(output)
-        found = {row["image_id"]: {kind: _number(each["f"]) for kind, each in row["scores"].items()} for row in rows}
-        kinds = [found[number] for number in range(items)]
-        scores = [each[ALL] for each in kinds]
+        by_image = {row["image_id"]: {kind: _number(item["f"]) for kind, item in row["scores"].items()} for row in rows}
+        kinds = [by_image[number] for number in range(items)]
+        scores = [item[ALL] for item in kinds]
     except json.JSONDecodeError as error:
         raise ValueError(f"its output is not JSON: {error}") from None
     except KeyError as error:
@@ -99,38 +99,40 @@ def spice(
     seconds: float = SECONDS,
     memory: str = "8G",
 ) -> SpiceScores:
-    """The scores of all items.
+    """Return the scores of all items.
 
     Args:
         candidates: one tokenised caption an item.
-        references: its tokenised references, at least one an item.
-        folder: where ``spice-1.0.jar`` and ``lib/`` are.
-        java: the Java program; the jar is of Java 8's time.
-        seconds: how long it may take.
-        memory: Java's heap at most.
+        references: tokenised references, at least one an item.
+        folder: with ``spice-1.0.jar`` and ``lib/``.
+        java: the Java program; the jar was written for Java 8.
+        seconds: timeout.
+        memory: maximum heap of Java.
 
     Raises:
-        ValueError: the two differ in length, or an item has no reference.
-        JarUnavailable: Java, the jar or CoreNLP is missing, or it fails.
+        ValueError: lengths differ, or an item has no reference.
+        JarUnavailable: Java, the jar or CoreNLP is missing, or the run fails.
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = spice_jar(folder), java_program(java)
+    path, program = spice_jar(folder), find_java(java)
     if not candidates:
         return SpiceScores(0.0, [], [])
     with tempfile.TemporaryDirectory() as scratch:
-        asked, answered = Path(scratch, "in.json"), Path(scratch, "out.json")
-        asked.write_text(json.dumps(spice_input(candidates, references)), encoding="utf-8")
+        input_path, output_path = Path(scratch, "in.json"), Path(scratch, "out.json")
+        input_path.write_text(json.dumps(spice_input(candidates, references)), encoding="utf-8")
         options = [f"-Xmx{memory}", "-Dfile.encoding=UTF-8", "-jar", str(path)]
-        command = [program, *options, str(asked), "-out", str(answered), "-subset", "-silent"]
+        command = [program, *options, str(input_path), "-out", str(output_path), "-subset", "-silent"]
         try:
-            done = subprocess.run(command, cwd=path.parent, capture_output=True, check=False, timeout=seconds)
+            result = subprocess.run(command, cwd=path.parent, capture_output=True, check=False, timeout=seconds)
         except subprocess.TimeoutExpired:
             raise JarUnavailable(f"SPICE: no answer within {seconds:g} s") from None
-        if done.returncode or not answered.is_file():
-            said = (done.stderr or done.stdout).decode("utf-8", errors="replace").strip().splitlines()
-            raise JarUnavailable(f"SPICE: it ended with code {done.returncode}" + (f": {said[0][:300]}" if said else ""))
+        if result.returncode or not output_path.is_file():
+            messages = (result.stderr or result.stdout).decode("utf-8", errors="replace").strip().splitlines()
+            raise JarUnavailable(
+                f"SPICE: it ended with code {result.returncode}" + (f": {messages[0][:300]}" if messages else "")
+            )
         try:
-            return read_spice(answered.read_text(encoding="utf-8", errors="replace"), len(candidates))
+            return read_spice(output_path.read_text(encoding="utf-8", errors="replace"), len(candidates))
         except ValueError as failure:
             raise JarUnavailable(f"SPICE: {failure}") from None

@@ -1,10 +1,9 @@
-"""Words as they are compared when speech was written down: what two spellings of the same speech differ in is taken away.
+"""Normalised words for comparing speech transcripts: differences of spelling alone are removed.
 
-Case, punctuation and apostrophes go ("Don't stop." and "dont stop" are the same words), hyphens part words, and English
-figures become words ("3" is "three", "1st" "first", "&" "and"), since a recogniser writes what it hears as it likes. Accents
-stay: they are spelling in the languages that have them. Not taken away: British beside American spelling, words written as one
-or as two, years read in pairs ("1990" becomes "one thousand nine hundred ninety"), figures in other languages; these count as
-errors.
+Case, punctuation and apostrophes are removed ("Don't stop." and "dont stop" are the same words), hyphens separate words, and
+English numbers become words ("3" is "three", "1st" "first", "&" "and"), since recognisers differ in these. Accents stay, as part
+of the spelling. Remaining differences count as errors: British and American spelling, words written as one or two, years read in
+pairs ("1990" becomes "one thousand nine hundred ninety"), digits in other languages.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ _MOST_DIGITS = 15
 
 
 def spoken_words(text: str, language: str) -> list[str]:
-    """The words of ``text`` to compare, in order; empty when nothing in it is said.
+    """Return the words of ``text`` to compare, in order; empty if nothing in it is spoken.
 
     Args:
-        text: anything.
-        language: ISO 639-1; English figures alone become words.
+        text: any text.
+        language: ISO 639-1; only English numbers become words.
     """
     text = unicodedata.normalize("NFKC", text).casefold()
     if language == "en":
         text = _FIGURES.sub(_in_words, text.replace("&", " and ").replace("%", " percent "))
     text = _APOSTROPHES.sub("", text)
-    # Letters, the marks that belong to them, and digits; all else parts words.
+    # Letters, their combining marks, and digits; everything else separates words.
     return "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in text).split()
 
 
-def _in_words(found: re.Match[str]) -> str:
-    figure = found[1].replace(",", "")
+def _in_words(match: re.Match[str]) -> str:
+    figure = match[1].replace(",", "")
     if len(figure) > _MOST_DIGITS or not figure.isascii():
-        return found[0]
+        return match[0]
     words = str(inflector().number_to_words(figure, andword="", comma=""))
-    return f" {inflector().ordinal(words) if found[2] else words} "
+    return f" {inflector().ordinal(words) if match[2] else words} "

@@ -1,9 +1,9 @@
-"""The tokeniser that stands before every caption metric.
+"""The tokeniser of most caption metrics.
 
-The published figures use the Penn Treebank tokeniser of Stanford CoreNLP, lower-cased, with punctuation tokens
-removed. This one does the same for plain captions: words and numbers, clitics split off (``dog 's``, ``do n't``),
-punctuation dropped, inner hyphens, full stops, commas between digits and slashes kept. Known differences from the
-Java tool: abbreviations keep no final full stop, ``cannot`` and ``gonna`` stay whole, currency signs are dropped.
+Published figures use Stanford CoreNLP's Penn Treebank tokeniser, lower-cased, without punctuation tokens. This one does the same
+for simple captions: words and numbers, clitics split off (``dog 's``, ``do n't``), punctuation dropped; hyphens, full stops,
+commas between digits and slashes inside words kept. Known differences: abbreviations lose their final full stop, ``cannot`` and
+``gonna`` are not split, currency signs are dropped. :mod:`components.metrics.ptb` is the exact tokeniser.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CLITIC = re.compile(r"^(.+)('(?:s|m|d|re|ve|ll))$")
 
 
 def tokenize(caption: str) -> list[str]:
-    """The caption's tokens, lower-cased, without punctuation; an empty list when it has no word.
+    """Return the caption's tokens, lower-cased, without punctuation; an empty list if it has no word.
 
     >>> tokenize("The dog's well-known ball isn't 3.5 cm wide!")
     ['the', 'dog', "'s", 'well-known', 'ball', 'is', "n't", '3.5', 'cm', 'wide']

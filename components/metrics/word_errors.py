@@ -1,8 +1,8 @@
-"""Word and character error rate: how far what was heard is from what was said.
+"""Word and character error rate of a transcript.
 
-The least number of substitutions, deletions and insertions that turn one into the other (Levenshtein), over the length of what
-was said. A rate of several recordings is the sum of their errors over the sum of their lengths, not a mean of rates, so a short
-one does not weigh as much as a long one; it can exceed 1.
+The minimum number of substitutions, deletions and insertions that turn the reference into the transcript (Levenshtein), divided
+by the reference's length. The rate of several recordings is the sum of their errors divided by the sum of their lengths, not a
+mean of rates, so a short one weighs less than a long one; it can exceed 1.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ class Step:
     kind: str
     """``equal``, ``substituted``, ``deleted`` or ``inserted``."""
     said: str
-    """Empty where something was inserted."""
+    """Word of the reference; empty for an insertion."""
     heard: str
-    """Empty where something was deleted."""
+    """Word of the transcript; empty for a deletion."""
 
 
-def align(said: Sequence[str], heard: Sequence[str]) -> list[Step]:
-    """An alignment with the fewest errors, in order; of several, the one that substitutes earliest from the end.
+def align(reference: Sequence[str], transcript: Sequence[str]) -> list[Step]:
+    """Return an alignment with the fewest errors, in order; among several, the one that substitutes earliest from the end.
 
     Time and memory grow with ``len(said) * len(heard)``.
     """
-    table = [list(range(len(heard) + 1))]
-    for row, word in enumerate(said, start=1):
-        before, now = table[-1], [row]
-        for column, other in enumerate(heard, start=1):
-            now.append(min(before[column - 1] + (word != other), before[column] + 1, now[-1] + 1))
-        table.append(now)
+    table = [list(range(len(transcript) + 1))]
+    for row, word in enumerate(reference, start=1):
+        previous, current = table[-1], [row]
+        for column, other in enumerate(transcript, start=1):
+            current.append(min(previous[column - 1] + (word != other), previous[column] + 1, current[-1] + 1))
+        table.append(current)
     steps: list[Step] = []
-    row, column = len(said), len(heard)
+    row, column = len(reference), len(transcript)
     while row or column:
-        here = table[row][column]
-        same = row > 0 and column > 0 and said[row - 1] == heard[column - 1]
-        if row and column and here == table[row - 1][column - 1] + (not same):
+        cost = table[row][column]
+        same = row > 0 and column > 0 and reference[row - 1] == transcript[column - 1]
+        if row and column and cost == table[row - 1][column - 1] + (not same):
             row, column = row - 1, column - 1
-            steps.append(Step(EQUAL if same else SUBSTITUTED, said[row], heard[column]))
-        elif row and here == table[row - 1][column] + 1:
+            steps.append(Step(EQUAL if same else SUBSTITUTED, reference[row], transcript[column]))
+        elif row and cost == table[row - 1][column] + 1:
             row -= 1
-            steps.append(Step(DELETED, said[row], ""))
+            steps.append(Step(DELETED, reference[row], ""))
         else:
             column -= 1
-            steps.append(Step(INSERTED, "", heard[column]))
+            steps.append(Step(INSERTED, "", transcript[column]))
     return steps[::-1]
 
 
-def errors(said: Sequence[str], heard: Sequence[str]) -> int:
-    """The least number of substitutions, deletions and insertions; of strings, over characters."""
-    before = list(range(len(heard) + 1))
-    for row, word in enumerate(said, start=1):
-        now = [row]
-        for column, other in enumerate(heard, start=1):
-            now.append(min(before[column - 1] + (word != other), before[column] + 1, now[-1] + 1))
-        before = now
-    return before[-1]
+def count_errors(reference: Sequence[str], transcript: Sequence[str]) -> int:
+    """Return the minimum number of substitutions, deletions and insertions; for strings, of characters."""
+    previous = list(range(len(transcript) + 1))
+    for row, word in enumerate(reference, start=1):
+        current = [row]
+        for column, other in enumerate(transcript, start=1):
+            current.append(min(previous[column - 1] + (word != other), previous[column] + 1, current[-1] + 1))
+        previous = current
+    return previous[-1]
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class ErrorRate:
 
 
 def error_rate(counts: Sequence[tuple[int, int]], *, seed: int, resamples: int, level: float = 0.95) -> ErrorRate | None:
-    """The rate of recordings with these (errors, length); None when nothing was said in any.
+    """Return the rate of recordings with these (errors, length); None if the total length is 0.
 
-    The interval resamples recordings, each with its length: it tells how far another sample of this size might lie.
+    The interval resamples recordings, each with its length.
     """
-    said = sum(length for _, length in counts)
-    if not said:
+    total = sum(length for _, length in counts)
+    if not total:
         return None
     low, high = bootstrap_interval(counts, _rate, seed=seed, resamples=resamples, level=level)
     return ErrorRate(_rate(counts), low, high)
 
 
 def _rate(counts: Sequence[tuple[int, int]]) -> float:
-    length = sum(each for _, each in counts)
-    # A draw of nothing but wordless recordings says nothing of a rate.
+    length = sum(length_of_one for _, length_of_one in counts)
+    # A resample of recordings without words has no rate.
     return sum(wrong for wrong, _ in counts) / length if length else 0.0

@@ -1,5 +1,5 @@
-"""The networks, their losses, their decoding and their signal processing: torch and nothing else.
+"""Networks, losses, decoding and signal processing, with torch as the only dependency.
 
-In scope: modules, pure tensor functions, and loading a folder of safetensors weights. Not in scope: data, training
-loops, trackers, caches (``components/stages/pretrain_retrieval``), frozen image features (``components/providers``).
+Contains modules, pure tensor functions, and the loading of safetensors folders. Data, training loops, trackers and caches are
+not here (``components/training``, ``components/retrieval``), nor are frozen image features (``components/vision``).
 """

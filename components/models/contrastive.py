@@ -1,9 +1,8 @@
-"""The loss of a step of training (CSC, section 3) from embeddings, on one device or over a batch that several share.
+"""The training loss (CSC §3) of a batch of embeddings, on one device or on several that share the batch.
 
-Over W processes each computes the rows of its own utterances (L_xy) and of its own pictures (L_yx) against the whole batch, and
-returns W times its share of the loss. So the mean over processes of what they return is the loss of the whole batch, and the mean
-of their parameters' gradients, which is what DistributedDataParallel takes, is its gradient. Each open choice and why:
-docs/retrieval.md.
+With W processes, each computes the rows of its own utterances (L_xy) and pictures (L_yx) against the whole batch and returns W
+times its share of the loss. The mean over processes is then the loss of the whole batch, and the mean of their gradients, which
+DistributedDataParallel takes, is its gradient. docs/retrieval.md explains each open choice.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from components.models.gathered import Batch, gather, world
+from components.models.gathered import Batch, gather, world_size
 from components.models.margins import Schedule, margin_at
-from components.models.masked_margin_softmax import masked_margin_softmax_chunked, row_losses_chunked, widened
-from components.models.triplet import Reduction, draw_negatives, hinges, triplet, uniforms
+from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax_chunked, row_losses_chunked
+from components.models.triplet import Reduction, draw_negatives, draw_uniforms, hinge_losses, triplet
 
 Loss = Literal["masked_margin_softmax", "triplet"]
 Scope = Literal["global", "device"]
@@ -26,46 +25,48 @@ Scope = Literal["global", "device"]
 
 @dataclass(frozen=True)
 class LossSettings:
-    """Every choice of the losses; the defaults are the paper's values, or the likeliest where it leaves them open.
+    """Settings of the losses; defaults are the paper's values, or the likeliest ones where it names none.
 
     Raises:
-        ValueError: a value that no loss has, or a number out of its range.
+        ValueError: a value is unknown or out of range.
     """
 
     loss: Loss = "masked_margin_softmax"
-    """Eqs. 4–6 (the paper's own), or eq. 3, the baseline of its table 1."""
+    """Eqs. 4–6 (the paper's own) or eq. 3 (the baseline of its table 1)."""
     margin: float = 0.001
     """δ of the masked margin softmax at step 0."""
     margin_factor: float = 1.002
-    """Its growth every ``margin_every`` steps."""
+    """Growth of δ every ``margin_every`` steps."""
     margin_every: int = 1000
     margin_schedule: Schedule = "continuous"
-    """Open: whether δ glides or jumps (:func:`components.models.margins.margin_at`); .2 % apart at most."""
+    """Open in the paper: whether δ grows continuously or in steps (:func:`components.models.margins.margin_at`); they differ
+    by .2 % at most."""
     triplet_margin: float = 1.0
-    """δ of eq. 3. Open: Harwath et al. (2018), from whom the paper has the loss with dot products of any size, take 1. That its
-    table 1 used the growing δ of the softmax for the triplet too cannot be ruled out: nothing is said."""
+    """δ of eq. 3. Open in the paper: 1 is the value of Harwath et al. (2018), the source of the loss, with dot products of any
+    size. Table 1 may instead use the softmax's growing δ for the triplet loss."""
     triplet_reduction: Reduction = "sum"
-    """Open: eq. 3 is a sum over the batch, and eqs. 5 and 6 are means; taken as written. Adam hardly sees the difference."""
+    """Open in the paper: eq. 3 is a sum over the batch, eqs. 5 and 6 are means; the default follows the equation. Adam is
+    almost insensitive to it."""
     scope: Scope = "global"
-    """Open: over what the B of the equations runs when several devices share a batch: ``global`` for the whole batch, whose loss
-    then does not depend on the number of devices; ``device`` for each device's own share, and the mean of those losses."""
+    """Open in the paper: the range of B when several devices share a batch. ``global``: the whole batch, so that the loss does
+    not depend on the number of devices; ``device``: each device's share, and the mean of the losses."""
     chunk: int = 0
-    """Rows of scores at once; 0: the whole matrix. Changes memory, not results; the triplet loss has no matrix."""
+    """Rows of scores computed at once; 0: the whole matrix. Affects memory, not results; the triplet loss has no matrix."""
 
     def __post_init__(self) -> None:
         for name, kinds in (("loss", Loss), ("margin_schedule", Schedule), ("triplet_reduction", Reduction), ("scope", Scope)):
             value, known = getattr(self, name), get_args(kinds)
             if value not in known:
-                raise ValueError(f"'{value}' is no {name}; there are {', '.join(known)}")
+                raise ValueError(f"'{value}' is not a {name}; choose one of {', '.join(known)}")
         for name, least in (("margin", 0.0), ("triplet_margin", 0.0), ("margin_every", 1), ("chunk", 0)):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= least):
-                raise ValueError(f"{name} is {value}; needs {least:g} or more")
+                raise ValueError(f"{name} is {value}; it must be at least {least:g}")
         if not (math.isfinite(self.margin_factor) and self.margin_factor > 0):
-            raise ValueError(f"margin_factor is {self.margin_factor}; needs more than 0")
+            raise ValueError(f"margin_factor is {self.margin_factor}; it must be greater than 0")
 
     def margin_at(self, step: int) -> float:
-        """δ of the chosen loss after ``step`` optimiser steps."""
+        """Return δ of the chosen loss after ``step`` optimiser steps."""
         if self.loss == "triplet":
             return self.triplet_margin
         return margin_at(
@@ -81,54 +82,59 @@ def contrastive_loss(
     step: int,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """The loss of a batch, a scalar in single precision at least; the mean over processes is the whole batch's.
+    """Return the loss of a batch, a scalar in float32 at least; the mean over processes is the whole batch's loss.
 
     Args:
-        speech, images: this process's n × D embeddings, whose dot products are the scores; pair i are row i of both.
-            Normalisation and temperature, if any, are in them already. Another n on each process is no harm.
-        identities: n integers; equal ones match, on whatever processes (:func:`components.models.matching.identities`).
+        speech, images: this process's n × D embeddings, whose dot products are the scores; row i of both is pair i.
+            Normalisation and temperature, if any, are already applied. n may differ between processes.
+        identities: n integers; equal ones match, across processes too (:func:`components.models.matching.match_identities`).
         settings: the same on all processes.
         step: optimiser steps done before this one.
-        generator: of the triplet loss's draws. In the same state on all processes, it draws what one process would draw for the
-            whole batch, whose item i is on process i modulo W (``components/training/batches.py``).
+        generator: source of the triplet loss's draws. In the same state on all processes, it draws what one process would
+            draw for the whole batch, whose item i is on process i modulo W (``components/training/batches.py``).
 
     Raises:
-        ValueError: shapes that do not belong together, or no such step.
+        ValueError: the shapes do not match, or ``step`` is negative.
     """
     if speech.shape != images.shape or speech.dim() != 2 or identities.shape != speech.shape[:1]:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in (speech, images, identities))
-        raise ValueError(f"speech, images and identities have the shapes {shapes}; needed are n × D twice, and n")
+        raise ValueError(f"speech, images and identities have the shapes {shapes}; they must be n × D, n × D and n")
     margin, identities = settings.margin_at(step), identities.to(speech.device)
     common = torch.promote_types(speech.dtype, images.dtype)
     speech, images = speech.to(common), images.to(common)
-    # A score of 40 in bfloat16 is off by up to an eighth: the products are in single precision, whatever made the embeddings.
+    # A score of 40 in bfloat16 is off by up to 1/8, so products are computed in float32 even under autocast.
     with torch.autocast(speech.device.type, enabled=False):
-        if settings.scope == "global" and world() > 1:
+        if settings.scope == "global" and world_size() > 1:
             return _shared(speech, images, gather(speech, images, identities), settings, margin, generator)
         if settings.loss == "triplet":
             return triplet(speech, images, identities, margin, settings.triplet_reduction, generator)
-        # Faster than the loss of a matrix of scores for all but the smallest batches, in half its memory (benchmarks/losses.py).
+        # Faster than the loss of a score matrix except for the smallest batches, with half its memory (benchmarks/losses.py).
         return masked_margin_softmax_chunked(speech, images, identities, margin, settings.chunk or max(1, len(speech)))
 
 
 def _shared(
     speech: Tensor, images: Tensor, batch: Batch, settings: LossSettings, margin: float, generator: torch.Generator | None
 ) -> Tensor:
-    """W times this process's share of the whole batch's loss."""
-    own, processes = batch.own, world()
-    mine, size = batch.identities[own], len(batch.identities)
-    ways = ((widened(speech), batch.images, widened(images)), (widened(images), batch.speech, widened(speech)))
+    """Return W times this process's share of the whole batch's loss."""
+    own, processes = batch.own, world_size()
+    local_identities, size = batch.identities[own], len(batch.identities)
+    directions = (
+        (at_least_float32(speech), batch.images, at_least_float32(images)),
+        (at_least_float32(images), batch.speech, at_least_float32(speech)),
+    )
     if settings.loss == "triplet":
-        drawn = uniforms(size, generator, speech.device)[:, own]
+        drawn = draw_uniforms(size, generator, speech.device)[:, own]
         total = torch.stack(
             [
-                hinges(queries, candidates, pairs, draw_negatives(mine, batch.identities, numbers), margin).sum()
-                for (queries, candidates, pairs), numbers in zip(ways, drawn, strict=True)
+                hinge_losses(
+                    queries, candidates, pairs, draw_negatives(local_identities, batch.identities, numbers), margin
+                ).sum()
+                for (queries, candidates, pairs), numbers in zip(directions, drawn, strict=True)
             ]
         ).sum()
         return total * processes / (size if settings.triplet_reduction == "mean" else 1)
     total = speech.new_zeros((), dtype=batch.speech.dtype)
-    for queries, candidates, _ in ways:
+    for queries, candidates, _ in directions:
         chunk = settings.chunk or max(1, len(queries))
-        total = total + row_losses_chunked(queries, candidates, (mine, batch.identities), own, margin, chunk)
+        total = total + row_losses_chunked(queries, candidates, (local_identities, batch.identities), own, margin, chunk)
     return total * processes / size

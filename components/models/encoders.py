@@ -1,9 +1,9 @@
-"""Image encoders by name: what a picture must be made into for each, and what each makes of it.
+"""Image encoders by name: their input pictures and their output vectors.
 
-An encoder is a network that gives a feature map, with the side and the range of pixels it was trained on. Its output is
-what captioners and dual encoders read: a vector of the whole picture, then one for each cell of the grid (CC, figure 4:
-1×1 and 8×8). Inception-ResNet-v2 is built here; another network is handed in, for its weights are a provider's business
-(``components/vision/image_encoders.py``). Not in scope: reading and cropping pictures.
+An encoder is a network with a feature map, plus the side and pixel range it was trained on. Its output is the input of captioners
+and dual encoders: a vector of the whole picture, then one for each grid cell (CC, figure 4: 1×1 and 8×8). Inception-ResNet-v2 is
+built here; other networks are passed in by the provider of their weights (``components/vision/image_encoders.py``). Reading and
+cropping pictures is not in scope.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from components.models.inception_resnet_v2 import WIDTH, InceptionResnetV2, grid
 
 
 def _strided(height: int, width: int) -> tuple[int, int]:
-    # EfficientNet's padding is worked out for the side it was built for; it holds for these sides and no others.
+    # EfficientNet's padding is computed for the side it is built for, and is right for multiples of 32 only.
     if min(height, width) < 32 or height % 32 or width % 32:
         raise ValueError(f"{height} × {width} px; efficientnet_lite0 needs multiples of 32 px")
     return height // 32, width // 32
@@ -26,24 +26,24 @@ def _strided(height: int, width: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class EncoderKind:
-    """What there is to know of an encoder before it is loaded."""
+    """Properties of an encoder that are known before it is loaded."""
 
     name: str
     side: int
-    """px of a square picture, such that the grid is 8 × 8."""
+    """Side in px of a square picture with an 8 × 8 grid."""
     mean: float
-    """Of pixels 0..255; with ``scale`` what the network's weights were trained on: (pixel - mean) / scale."""
+    """Mean of pixels 0..255; the network reads (pixel - mean) / scale."""
     scale: float
     """See ``mean``."""
     features: int
     """F, channels of the feature map."""
     method: str
-    """The network's method that gives the feature map: B × 3 × h × w → B × F × h' × w'."""
+    """Name of the network's method for the feature map: B × 3 × h × w → B × F × h' × w'."""
     cells: Callable[[int, int], tuple[int, int]]
-    """(height, width) in px → rows and columns of the feature map; ValueError where there is none."""
+    """(height, width) in px → rows and columns of the feature map; raises ValueError for sizes without one."""
 
     def grid(self, side: int = 0) -> tuple[int, int]:
-        """Rows and columns for a picture of ``side`` px (0: the encoder's own).
+        """Return rows and columns for a picture of ``side`` px (0: the encoder's default).
 
         Raises:
             ValueError: the encoder cannot read pictures of that side.
@@ -59,24 +59,24 @@ ENCODERS = {
         EncoderKind("efficientnet_lite0", 256, 127.0, 128.0, 1280, "extract_features", _strided),
     )
 }
-"""Every encoder, by its name."""
+"""All encoders by name."""
 
 
 def encoder_kind(name: str) -> EncoderKind:
-    """The encoder of that name; ValueError when there is none."""
+    """Return the encoder of that name; raise ValueError for an unknown one."""
     if name not in ENCODERS:
-        raise ValueError(f"'{name}' is no image encoder; there are {', '.join(ENCODERS)}")
+        raise ValueError(f"'{name}' is not an image encoder; choose one of {', '.join(ENCODERS)}")
     return ENCODERS[name]
 
 
 class ImageEncoder(nn.Module):
-    """A network as an encoder of square pictures. Its parameters are the network's, to be trained or frozen."""
+    """A network as an encoder of square pictures; its parameters may be trained or frozen."""
 
     def __init__(self, name: str, network: nn.Module | None = None, side: int = 0) -> None:
-        """``network``: one with the method that its kind names, or none for a new Inception-ResNet-v2.
+        """Wrap ``network``, which has the method of its kind; None for a new Inception-ResNet-v2.
 
         Raises:
-            ValueError: no encoder of that name, or it cannot read pictures of ``side`` px, or it is not this network.
+            ValueError: the name is unknown, pictures of ``side`` px cannot be read, or the network lacks the method.
         """
         super().__init__()
         self.kind = encoder_kind(name)
@@ -84,31 +84,32 @@ class ImageEncoder(nn.Module):
         self.grid = self.kind.grid(self.side)
         if network is None:
             if name != "inception_resnet_v2":
-                raise ValueError(f"{name} is not built here: hand in its network")
+                raise ValueError(f"{name} has no built-in network: pass one")
             network = InceptionResnetV2(classes=0)
         if not callable(getattr(network, self.kind.method, None)):
-            raise ValueError(f"{type(network).__name__} has no method {self.kind.method}, and so is no {name}")
+            raise ValueError(f"{type(network).__name__} has no method {self.kind.method}, so it is not {name}")
         self.network = network
 
     @property
     def vectors(self) -> int:
-        """1 + cells: the vectors of a picture."""
+        """Vectors a picture: 1 + cells."""
         return 1 + self.grid[0] * self.grid[1]
 
     def encode(self, pixels: Tensor) -> Tensor:
-        """B × 3 × side × side of 0..255 (bytes or floats, RGB) → B × (1 + cells) × F: the mean, then the cells row by row.
+        """Map B × 3 × side × side of 0..255 (bytes or floats, RGB) to B × (1 + cells) × F: the mean, then the cells row by
+        row.
 
         Raises:
-            ValueError: ``pixels`` have another shape.
+            ValueError: ``pixels`` has another shape.
         """
         if pixels.dim() != 4 or pixels.shape[1:] != (3, self.side, self.side):
             raise ValueError(
                 f"pixels of shape {tuple(pixels.shape)}; {self.kind.name} reads batch × 3 × {self.side} × {self.side}"
             )
-        found: Tensor = getattr(self.network, self.kind.method)((pixels.float() - self.kind.mean) / self.kind.scale)
-        cells = found.flatten(2).transpose(1, 2)
+        feature_map: Tensor = getattr(self.network, self.kind.method)((pixels.float() - self.kind.mean) / self.kind.scale)
+        cells = feature_map.flatten(2).transpose(1, 2)
         return torch.cat([cells.mean(1, keepdim=True), cells], 1)
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """As :meth:`encode`."""
+        """See :meth:`encode`."""
         return self.encode(pixels)

@@ -1,4 +1,4 @@
-"""An encoder and a captioning network as one module; the encoder is missing where features were made beforehand."""
+"""An image encoder and a captioning network as one module; the encoder is absent for precomputed features."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from components.models.captioners.interface import CaptionNetwork
 
 
 class ImageCaptioner(nn.Module):
-    """Pictures, or what a frozen encoder made of them, to what the network takes.
+    """Maps pictures or frozen features to the captioning network's input.
 
     Args:
-        network: writes captions.
-        encoder: its ``encode`` makes B × 3 × side × side of 0..255 B × (1 + cells) × F, the whole picture's vector first
-            (:class:`components.models.encoders.ImageEncoder`); None when it is not trained.
+        network: the captioning network.
+        encoder: its ``encode`` maps B × 3 × side × side of 0..255 to B × (1 + cells) × F, the whole picture's vector first
+            (:class:`components.models.encoders.ImageEncoder`); None if it is not trained.
     """
 
     def __init__(self, network: CaptionNetwork, encoder: nn.Module | None = None) -> None:
@@ -24,15 +24,18 @@ class ImageCaptioner(nn.Module):
         self.network, self.encoder = network, encoder
 
     def see(self, features: Tensor) -> Tensor:
-        """The network's input, B × L × F: the grid's cells row by row, or their mean alone.
+        """Return the network's input, B × L × F: the grid's cells row by row, or their mean alone.
 
         Args:
-            features: B × L × F of any float format, given on as single precision; or pictures, B × 3 × side × side, uint8.
+            features: B × L × F of any float dtype, converted to float32; or pictures, B × 3 × side × side, uint8.
+
+        Raises:
+            ValueError: pictures are given and there is no encoder.
         """
         if features.dtype != torch.uint8:
             return features.float()
         if self.encoder is None:
-            raise ValueError("this captioner takes a frozen encoder's features, not pictures")
+            raise ValueError("this captioner reads a frozen encoder's features, not pictures")
         encode: Callable[[Tensor], Tensor] = self.encoder.encode  # type: ignore[assignment]
-        found = encode(features)
-        return found[:, 1:] if self.network.config.grid else found[:, :1]
+        vectors = encode(features)
+        return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]

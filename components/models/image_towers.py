@@ -1,9 +1,9 @@
-"""Image towers by name: a picture, or what a frozen encoder made of it, to one vector (CSC, sections 3 and 4.1).
+"""Image towers by name: from a picture, or a frozen encoder's features, to one vector (CSC §3 and §4.1).
 
-B pictures. ``inception_resnet_v2`` is the paper's, of 299 px: the embedding is the mean over its last feature map, without a
-projection where 1536 numbers are asked for. ``efficientnet_lite0`` is trained end to end, too; its network is handed in, for its
-weights are a provider's business. ``convolutions`` is a light network over small pictures, ``features`` reads a frozen encoder's
-vector. Not in scope: reading, cropping and distorting pictures.
+B pictures. ``inception_resnet_v2`` is the paper's, at 299 px: the embedding is the mean over its last feature map, without a
+projection at 1536 dimensions. ``efficientnet_lite0`` is also trained end to end; its network is passed in by the provider of its
+weights. ``convolutions`` is a light network over small pictures; ``features`` reads a frozen encoder's vector. Reading, cropping
+and distorting pictures is not in scope.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from torch.nn import functional as F
 from components.models.encoders import ImageEncoder
 
 MIDDLE = 127.5
-"""Pixels of 0..255 become (x - MIDDLE) / MIDDLE."""
+"""Pixels 0..255 are normalised as (x - MIDDLE) / MIDDLE."""
 
 
 class EncodedImage(nn.Module):
-    """A trained encoder's mean over its feature map, projected where it has another width."""
+    """Mean over a trained encoder's feature map, projected if its width differs from the embedding's."""
 
     def __init__(self, encoder: ImageEncoder, embedding: int, dropout: float) -> None:
         super().__init__()
@@ -31,26 +31,26 @@ class EncodedImage(nn.Module):
         self.project = nn.Linear(width, embedding) if embedding != width else nn.Identity()
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """B × 3 × side × side of 0..255 → B × embedding; ValueError for another shape."""
+        """Map B × 3 × side × side of 0..255 to B × embedding; raise ValueError for another shape."""
         return self.project(self.dropout(self.encoder.encode(pictures)[:, 0]))
 
 
 class ConvolutionalImage(nn.Module):
-    """Strided convolutions over a small picture, mean and maximum over what is left of it, and a projection."""
+    """Strided convolutions over a small picture, mean and maximum pooling, and a projection."""
 
     def __init__(self, side: int, embedding: int, dropout: float, *, channels: int, layers: int) -> None:
         super().__init__()
         self.side = side
-        # Each layer has a quarter of the places of the one before, and twice its channels.
+        # Each layer has a quarter of the previous layer's positions and twice its channels.
         widths = [3] + [max(1, channels >> (layers - 1 - layer)) for layer in range(layers)]
         self.convolutions = nn.ModuleList(nn.Conv2d(a, b, 3, stride=2, padding=1) for a, b in itertools.pairwise(widths))
-        # Over a picture's own channels and places: no picture depends on its batch.
+        # Normalised over one picture's channels and positions, so that no picture depends on its batch.
         self.norms = nn.ModuleList(nn.GroupNorm(1, width) for width in widths[1:])
         self.dropout = nn.Dropout(dropout)
         self.project = nn.Linear(2 * channels, embedding)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """B × 3 × side × side of 0..255 → B × embedding; ValueError for another shape."""
+        """Map B × 3 × side × side of 0..255 to B × embedding; raise ValueError for another shape."""
         if pictures.dim() != 4 or pictures.shape[1:] != (3, self.side, self.side):
             raise ValueError(f"pictures of shape {tuple(pictures.shape)}; this tower reads batch × 3 × {self.side} × {self.side}")
         hidden = (pictures.float() - MIDDLE) / MIDDLE
@@ -75,7 +75,7 @@ class FeatureImage(nn.Module):
         )
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """B × image features, of any float format → B × embedding; ValueError for another shape."""
+        """Map B × image features, of any float dtype, to B × embedding; raise ValueError for another shape."""
         if pictures.dim() != 2 or pictures.shape[1] != self.features or not pictures.is_floating_point():
             raise ValueError(
                 f"pictures of shape {tuple(pictures.shape)} in {pictures.dtype}; this tower reads B × {self.features} features"

@@ -1,7 +1,7 @@
-"""The parts that Inception-ResNet-v2 is put together from (Szegedy et al. 2016, "Inception-v4, Inception-ResNet and the
-Impact of Residual Connections on Learning", figures 3, 10 and 16–19; widths as in TF-slim's implementation).
+"""The blocks of Inception-ResNet-v2 (Szegedy et al. 2016, "Inception-v4, Inception-ResNet and the Impact of Residual Connections
+on Learning", figures 3, 10 and 16–19; widths as in TF-slim's implementation).
 
-B pictures or spectrograms, C channels, h × w px. Each part names its parameters as timm's does, so that weights fit both.
+B pictures or spectrograms, C channels, h × w px. Parameters are named as in timm, so that its weights can be loaded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 EPSILON = 1e-3
-"""Of every batch norm (TF-slim's); torch's own default is 1e-5."""
+"""Epsilon of every batch norm (TF-slim's); torch's default is 1e-5."""
 
 Size = int | tuple[int, int]
 
@@ -25,19 +25,19 @@ class ConvNorm(nn.Module):
         self.bn = nn.BatchNorm2d(outputs, eps=EPSILON)
 
     def forward(self, x: Tensor) -> Tensor:
-        # In place: no gradient needs what the batch norm gave.
+        # In place: no gradient needs the batch norm's output.
         return F.relu_(self.bn(self.conv(x)))
 
 
 class Mixed5b(nn.Module):
-    """The first inception block, B × 192 × h × w → B × 320 × h × w: the stem's end."""
+    """The first inception block, at the end of the stem: B × 192 × h × w → B × 320 × h × w."""
 
     def __init__(self) -> None:
         super().__init__()
         self.branch0 = ConvNorm(192, 96, 1)
         self.branch1 = nn.Sequential(ConvNorm(192, 48, 1), ConvNorm(48, 64, 5, padding=2))
         self.branch2 = nn.Sequential(ConvNorm(192, 64, 1), ConvNorm(64, 96, 3, padding=1), ConvNorm(96, 96, 3, padding=1))
-        # At an edge the mean is over what there is: the padding is not counted.
+        # At an edge the mean leaves out the padding.
         pool = nn.AvgPool2d(3, stride=1, padding=1, count_include_pad=False)
         self.branch3 = nn.Sequential(pool, ConvNorm(192, 64, 1))
 
@@ -73,7 +73,7 @@ class Mixed7a(nn.Module):
 
 
 class Residual(nn.Module):
-    """x + scale · up(branches of x), then ReLU unless it is the network's last: B × C × h × w → the same.
+    """x + scale · up(branches of x), then ReLU except in the network's last block: B × C × h × w → the same.
 
     ``up`` (here ``conv2d``) is a 1 × 1 convolution with a bias and no batch norm. The small scale keeps training
     stable (section 3.3 of the paper).
@@ -88,9 +88,9 @@ class Residual(nn.Module):
         self.conv2d = nn.Conv2d(inner, width, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        found = torch.cat([getattr(self, name)(x) for name in self.branches], 1)
-        # In place and in this order: as fast as one fused operation, and rounded as if nothing were fused.
-        out = self.conv2d(found).mul_(self.scale).add_(x)
+        features = torch.cat([getattr(self, name)(x) for name in self.branches], 1)
+        # In place and in this order: as fast as one fused operation, with the rounding of separate ones.
+        out = self.conv2d(features).mul_(self.scale).add_(x)
         return F.relu_(out) if self.relu else out
 
 

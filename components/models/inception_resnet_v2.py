@@ -1,9 +1,9 @@
-"""Inception-ResNet-v2, the encoder of CC (section 4) and of both towers of CSC.
+"""Inception-ResNet-v2, the encoder of CC (§4) and of both towers of CSC.
 
-Stem without padding → mixed_5b → 10 × block35 → mixed_6a → 20 × block17 → mixed_7a → 9 × block8, and a tenth of scale 1
-without ReLU → 1 × 1 convolution to 1536. 244 convolutions, 204 batch norms, 55,843,464 parameters with 1000 classes.
-Its parameters are named as in timm, so ``components.models.weights.load_weights`` reads timm's files.
-New weights are torch's own (uniform, by the fan-in). Not in scope: mirroring, cropping, other ways of pooling.
+Stem without padding → mixed_5b → 10 × block35 → mixed_6a → 20 × block17 → mixed_7a → 9 × block8, and a tenth with scale 1 and
+without ReLU → 1 × 1 convolution to 1536. 244 convolutions, 204 batch norms, 55,843,464 parameters with 1000 classes. Parameters
+are named as in timm, so ``components.models.weights.load_weights`` reads timm's files. New weights have torch's default
+initialisation. Mirroring, cropping and other pooling are not in scope.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from components.models.inception_blocks import ConvNorm, Mixed5b, Mixed6a, Mixed7a, block8, block17, block35
 
 WIDTH = 1536
-"""Channels of the last feature map, F."""
+"""F, the channels of the last feature map."""
 LEAST_SIDE = 75
-"""px; of anything smaller the last feature map would be empty."""
+"""Minimum side in px; a smaller one leaves an empty feature map."""
 STAGES = (
     *("conv2d_1a", "conv2d_2a", "conv2d_2b", "maxpool_3a", "conv2d_3b", "conv2d_4a", "maxpool_5a", "mixed_5b"),
     *("repeat", "mixed_6a", "repeat_1", "mixed_7a", "repeat_2", "block8", "conv2d_7b"),
 )
-"""In the order in which they are run; attributes of the network and keys of :meth:`InceptionResnetV2.stages`."""
+"""Stages in execution order; attributes of the network and keys of :meth:`InceptionResnetV2.stages`."""
 Side = TypeVar("Side", int, Tensor)
 
 
@@ -52,10 +52,10 @@ class InceptionResnetV2(nn.Module):
         self.classif = nn.Linear(WIDTH, classes) if classes else None
 
     def features(self, x: Tensor) -> Tensor:
-        """The last feature map: B × channels × h × w → B × 1536 × h' × w', :func:`grid` telling h' and w'.
+        """Return the last feature map: B × channels × h × w → B × 1536 × h' × w', with h' and w' from :func:`grid`.
 
         Raises:
-            ValueError: another shape, another number of channels, or smaller than :data:`LEAST_SIDE`.
+            ValueError: the shape or number of channels is wrong, or a side is smaller than :data:`LEAST_SIDE`.
         """
         self._check(x)
         for name in STAGES:
@@ -63,15 +63,15 @@ class InceptionResnetV2(nn.Module):
         return x
 
     def stages(self, x: Tensor) -> dict[str, Tensor]:
-        """What each of :data:`STAGES` gives, by its name; errors as :meth:`features`."""
+        """Return the output of each of :data:`STAGES` by name; errors as :meth:`features`."""
         self._check(x)
-        found: dict[str, Tensor] = {}
+        outputs: dict[str, Tensor] = {}
         for name in STAGES:
-            x = found[name] = getattr(self, name)(x)
-        return found
+            x = outputs[name] = getattr(self, name)(x)
+        return outputs
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits, B × classes, or without a classifier the mean over the grid, B × 1536; errors as :meth:`features`."""
+        """Return logits, B × classes, or without a classifier the mean over the grid, B × 1536; errors as :meth:`features`."""
         pooled = self.dropout(self.features(x).mean((2, 3)))
         return pooled if self.classif is None else self.classif(pooled)
 
@@ -82,7 +82,7 @@ class InceptionResnetV2(nn.Module):
 
 
 def grid(height: int, width: int) -> tuple[int, int]:
-    """Rows and columns of the last feature map of ``height`` × ``width`` px: 299² → 8 × 8, 128 × 350 → 2 × 9.
+    """Return rows and columns of the last feature map of ``height`` × ``width`` px: 299² → 8 × 8, 128 × 350 → 2 × 9.
 
     Raises:
         ValueError: a side is smaller than :data:`LEAST_SIDE`.
@@ -93,7 +93,7 @@ def grid(height: int, width: int) -> tuple[int, int]:
 
 
 def cells(side: Side) -> Side:
-    """Rows, or columns, that a side of so many px (:data:`LEAST_SIDE` or more; a number, or integers elementwise) leaves."""
+    """Return the rows or columns of a side in px (at least :data:`LEAST_SIDE`; an int, or an integer tensor elementwise)."""
     # conv2d_1a, 2a, maxpool_3a, conv2d_4a, maxpool_5a, mixed_6a, mixed_7a: a stride of 2 or 1, kernels of 3, no padding.
     for stride in (2, 1, 2, 1, 2, 2, 2):
         side = (side - 3) // stride + 1

@@ -1,4 +1,4 @@
-"""Trained dual encoders: saved, read back, and handed on tower by tower (CSC, section 4.3 and table 2: warm starts)."""
+"""Saving and loading of trained dual encoders, and warm starts by tower (CSC §4.3 and table 2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ENCODERS, ImageEncoder
-from components.models.model_files import CONFIG, WEIGHTS, fill, read_config, read_weights_of, write_model
+from components.models.model_files import CONFIG, WEIGHTS, load_state, read_config, read_weights_of, write_model
 
 __all__ = ["CONFIG", "KIND", "TOWERS", "WEIGHTS", "LoadedDualEncoder", "load_dual_encoder", "save_dual_encoder", "warm_start"]
 
@@ -19,17 +19,17 @@ TOWERS = ("speech", "image")
 
 
 class LoadedDualEncoder(NamedTuple):
-    """A dual encoder ready to embed, and what else its ``config.json`` says."""
+    """A dual encoder ready to embed, and its ``config.json``."""
 
     model: DualEncoder
     config: dict[str, Any]
 
 
 def save_dual_encoder(folder: Path, weights: Mapping[str, Tensor], config: Mapping[str, Any]) -> None:
-    """Write the two files; ``config`` holds ``network`` (:meth:`DualEncoderConfig.plain`) and whatever else is to be known.
+    """Write weights and config to ``folder``; ``config`` has ``network`` (:meth:`DualEncoderConfig.plain`) and any other keys.
 
     Raises:
-        ValueError: ``network`` is missing or not what :meth:`DualEncoderConfig.plain` gives.
+        ValueError: ``network`` is missing or invalid.
     """
     DualEncoderConfig.of(config.get("network", {}))
     write_model(folder, weights, {**config, "kind": KIND})
@@ -38,14 +38,14 @@ def save_dual_encoder(folder: Path, weights: Mapping[str, Tensor], config: Mappi
 def load_dual_encoder(
     folder: Path, image_encoder: ImageEncoder | Callable[[DualEncoderConfig], ImageEncoder | None] | None = None
 ) -> LoadedDualEncoder:
-    """Read a trained dual encoder, in eval mode, gradients on.
+    """Return the trained dual encoder in ``folder``, in eval mode, with gradients enabled.
 
     Args:
-        image_encoder: for an image network that is not built here (efficientnet_lite0) one of its name and side, or what makes
-            one from the configuration. Its weights are those of the folder afterwards. Without need it is left alone.
+        image_encoder: for an image network without a built-in implementation (efficientnet_lite0), one of its name and side,
+            or a function that builds it from the configuration. It receives the folder's weights. Otherwise not used.
 
     Raises:
-        ValueError: one line: a file is missing, damaged, of something else or of another version, or an encoder is needed.
+        ValueError: a file is missing, damaged, of another kind or version, or an encoder is required (one line).
     """
     config = read_config(folder / CONFIG, KIND)
     try:
@@ -57,43 +57,44 @@ def load_dual_encoder(
     if chosen.image in ENCODERS and image_encoder is not None:
         encoder = image_encoder if isinstance(image_encoder, ImageEncoder) else image_encoder(chosen)
     elif chosen.image == "efficientnet_lite0":
-        raise ValueError(f"{folder / CONFIG}: its image network, {chosen.image}, is not built here: hand one in")
+        raise ValueError(f"{folder / CONFIG}: its image network, {chosen.image}, is not built in: pass an image encoder")
     model = DualEncoder(chosen, encoder)
-    fill(model, weights, folder / WEIGHTS)
+    load_state(model, weights, folder / WEIGHTS)
     return LoadedDualEncoder(model.eval(), config)
 
 
 def warm_start(network: DualEncoder, source: LoadedDualEncoder, towers: Collection[str]) -> list[str]:
-    """Copy whole towers of a trained dual encoder into a new one, in place: weights, batch norms' figures, and with the speech
-    tower the mean and deviation of the coefficients that it was trained on.
+    """Copy whole towers of a trained dual encoder into ``network``, in place.
+
+    Weights and batch norm statistics are copied, and with the speech tower the mean and deviation of its training coefficients.
 
     Args:
-        towers: of ``speech`` and ``image``, none, either or both.
+        towers: any of ``speech`` and ``image``.
 
     Returns:
-        The names of the tensors copied, as :meth:`torch.nn.Module.state_dict` has them, in order.
+        The names of the copied tensors in :meth:`torch.nn.Module.state_dict`, in order.
 
     Raises:
-        ValueError: one line: there is no such tower, or it is of another network or size; nothing was copied.
+        ValueError: a tower is unknown, or its network or size differs (one line); nothing was copied.
     """
     unknown = sorted(set(towers) - set(TOWERS))
     if unknown:
-        raise ValueError(f"there is no tower '{unknown[0]}' to start from: {' and '.join(TOWERS)} are the towers")
-    own, given = network.state_dict(), source.model.state_dict()
+        raise ValueError(f"'{unknown[0]}' is not a tower; choose of {' and '.join(TOWERS)}")
+    target_state, source_state = network.state_dict(), source.model.state_dict()
     pairs: dict[str, tuple[Tensor, Tensor]] = {}
     for tower in sorted(towers):
-        ours, theirs = getattr(network.config, tower), getattr(source.model.config, tower)
-        if ours != theirs:
-            raise ValueError(f"the {tower} tower is {ours}, and the one to start from is {theirs}")
-        names = sorted(name for name in own.keys() | given.keys() if name.startswith(f"{tower}."))
+        target_network, source_network = getattr(network.config, tower), getattr(source.model.config, tower)
+        if target_network != source_network:
+            raise ValueError(f"the {tower} tower is {target_network}, and the one to start from is {source_network}")
+        names = sorted(name for name in target_state.keys() | source_state.keys() if name.startswith(f"{tower}."))
         for name in names:
-            if name not in own or name not in given:
+            if name not in target_state or name not in source_state:
                 raise ValueError(f"the {tower} tower and the one to start from differ: one of them has no {name}")
-            if own[name].shape != given[name].shape:
-                shapes = f"{tuple(own[name].shape)}, and the one to start from has {tuple(given[name].shape)}"
+            if target_state[name].shape != source_state[name].shape:
+                shapes = f"{tuple(target_state[name].shape)}, and the one to start from has {tuple(source_state[name].shape)}"
                 raise ValueError(f"the {tower} tower is of another size: {name} is {shapes}")
-            pairs[name] = own[name], given[name]
+            pairs[name] = target_state[name], source_state[name]
     for target, value in pairs.values():
-        # A state's tensors are the network's own memory, and detached: an optimiser that holds the parameters sees the change.
+        # state_dict tensors share the network's memory, so that an optimiser that holds the parameters sees the change.
         target.copy_(value)
     return list(pairs)

@@ -1,9 +1,9 @@
-"""Which pairs match (CSC, eq. 2): identities such that two inputs match when theirs are equal.
+"""Matching pairs (CSC, eq. 2): integers per row that are equal when two inputs match.
 
 The paper's equivalence is transitive: if two utterances show the same picture and one of them has the same text as a third, all
-three match, whatever lies between. So the classes are the connected components of the whole data set, found once, and a batch
-needs no more than one integer an item. What makes two rows alike (the picture, the caption's text, a near-duplicate group) is
-the caller's choice of columns. Not in scope: deciding what is a near duplicate (``components/stages/dedup``).
+three match. So the classes are the connected components of the whole data set, computed once, and a batch needs one integer an
+item. The caller chooses the columns (the picture, the caption's text, a near-duplicate group). Detecting near duplicates is not
+in scope (``components/stages/dedup``).
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import torch
 from torch import Tensor
 
 
-def identities(*columns: Sequence[Hashable] | Tensor) -> Tensor:
-    """The component of each row, where rows that share a value in any column are connected.
+def match_identities(*columns: Sequence[Hashable] | Tensor) -> Tensor:
+    """Return the component of each row, where rows with an equal value in any column are connected.
 
-    A round costs a few passes over the rows and halves the depth of the trees that are left, or better: about log N rounds.
+    A round takes a few passes over the rows and at least halves the depth of the remaining trees: about log N rounds.
 
     Args:
-        columns: one or more of N values each: a one-dimensional tensor of integers, or any values that compare equal when
-            they are. None connects a row to nothing.
+        columns: one or more of N values each: a one-dimensional integer tensor, or any hashable values. None connects a row to
+            nothing.
 
     Returns:
-        N integers (int64): the number of the component's first row, so that equal numbers match and the order is settled.
+        N integers (int64): the index of the component's first row, so that the numbering is deterministic.
 
     Raises:
-        ValueError: no column, columns of several lengths, or a tensor that is no row of integers.
+        ValueError: there is no column, lengths differ, or a tensor is not one-dimensional and integer.
     """
     if not columns:
-        raise ValueError("identities need at least one column of what makes two rows match")
+        raise ValueError("identities need at least one column to match by")
     lengths = [len(column) for column in columns]
     if len(set(lengths)) > 1:
-        raise ValueError(f"columns of {', '.join(map(str, lengths))} rows; identities need as many in each")
+        raise ValueError(f"columns of {', '.join(map(str, lengths))} rows; all must have the same length")
     shared = [codes for codes in map(_codes, columns) if codes[1]]
     parent = torch.arange(lengths[0], device=shared[0][0].device if shared else None)
-    # Trees whose parents never have larger numbers (Shiloach and Vishkin's components, as FastSV runs them): each round hooks
-    # the parent of every row below the least grandparent seen through a column, hooks the row itself, and halves the paths.
+    # Connected components by Shiloach and Vishkin in the variant FastSV: parents never have larger indices; each round links
+    # a row and its parent to the least grandparent among rows with an equal value, and halves the paths.
     while True:
         grand = parent[parent]
         hooked = torch.minimum(parent, grand)
@@ -51,24 +51,26 @@ def identities(*columns: Sequence[Hashable] | Tensor) -> Tensor:
 
 
 def positives_mask(first: Tensor, second: Tensor) -> Tensor:
-    """M of eq. 2 as a boolean N × M: True where x_i and y_j do **not** match.
+    """Return M of eq. 2 as a boolean N × M: True where x_i and y_j do **not** match.
 
     Args:
-        first, second: N and M identities; a batch's own are the same tensor twice, a device's share and the whole a rectangle.
+        first, second: N and M identities; for one batch the same tensor twice.
     """
     return first[:, None] != second[None, :]
 
 
 def _codes(column: Sequence[Hashable] | Tensor) -> tuple[Tensor, int]:
-    """A column as numbers 0 … count - 1 of its values; count is 0 where no value stands twice, which connects nothing."""
+    """Return a column as codes 0 … count - 1 of its values; count is 0 if no value repeats, so that nothing is connected."""
     if isinstance(column, Tensor):
         if column.dim() != 1 or column.is_floating_point() or column.is_complex():
-            raise ValueError(f"a column of {column.dtype} and shape {tuple(column.shape)}; identities read one row of integers")
+            raise ValueError(
+                f"a column of {column.dtype} and shape {tuple(column.shape)}; it must be one-dimensional and integer"
+            )
         values, codes = torch.unique(column, return_inverse=True)
         count = len(values)
     else:
-        known: dict[Hashable, int] = {}
-        # A number of its own for each None: they take the place of values that no other row has.
-        numbers = [known.setdefault(object() if value is None else value, len(known)) for value in column]
-        codes, count = torch.tensor(numbers, dtype=torch.long), len(known)
+        code_of: dict[Hashable, int] = {}
+        # Each None has a code of its own, like a value that no other row has.
+        row_codes = [code_of.setdefault(object() if value is None else value, len(code_of)) for value in column]
+        codes, count = torch.tensor(row_codes, dtype=torch.long), len(code_of)
     return codes, count if count < len(codes) else 0

@@ -1,8 +1,8 @@
-"""Mel filter banks none of whose filters is empty.
+"""Mel filter banks without empty filters.
 
-A triangle narrower than the distance of two FFT bins may hold no bin at all: its output is the floor, always, and the
-coefficients carry a constant for speech. At 16 kHz that is so for 8 of 128 filters (HTK) with an FFT of 320, and for one
-with 512. Such a bank is refused here, by name of the filters and with the FFT that would do.
+A triangle narrower than the distance of two FFT bins may contain no bin: its output is always the floor, and the coefficients
+carry a constant instead of speech. At 16 kHz this holds for 8 of 128 filters (HTK) with an FFT of 320, and for one with 512. Such
+a bank is refused with the filters' numbers and a sufficient FFT size.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Formula = Literal["htk", "slaney"]
 Norm = Literal["slaney"]
 
 EMPTY = 1e-8
-"""A filter whose largest weight (of at most 1, before normalisation) is below this holds a bin by rounding alone."""
+"""A filter whose largest weight (at most 1, before normalisation) is below this contains a bin only by rounding."""
 _SLANEY_HZ, _SLANEY_MEL, _SLANEY_STEP = 1000.0, 15.0, math.log(6.4) / 27.0
 
 
 def mel_of(hertz: float, formula: Formula) -> float:
-    """A frequency in mel: HTK's 2595·log10(1 + f/700), or Slaney's, linear to 1 kHz and logarithmic above."""
+    """Return a frequency in mel: HTK's 2595·log10(1 + f/700), or Slaney's, linear to 1 kHz and logarithmic above."""
     if formula == "htk":
         return 2595.0 * math.log10(1.0 + hertz / 700.0)
     if hertz < _SLANEY_HZ:
@@ -31,7 +31,7 @@ def mel_of(hertz: float, formula: Formula) -> float:
 
 
 def hertz_of(mels: Tensor, formula: Formula) -> Tensor:
-    """The inverse of :func:`mel_of`."""
+    """Return mels in Hz, the inverse of :func:`mel_of`."""
     if formula == "htk":
         return 700.0 * (10.0 ** (mels / 2595.0) - 1.0)
     above = _SLANEY_HZ * torch.exp(_SLANEY_STEP * (mels - _SLANEY_MEL).clamp_min(0.0))
@@ -39,7 +39,7 @@ def hertz_of(mels: Tensor, formula: Formula) -> Tensor:
 
 
 def mel_edges(filters: int, lowest: float, highest: float, formula: Formula) -> Tensor:
-    """The corners of the triangles, filters + 2, Hz, double precision: filter i rises from i, peaks at i + 1, ends at i + 2."""
+    """Return the corners of the triangles, filters + 2, in Hz, float64: filter i rises from i, peaks at i + 1, ends at i + 2."""
     mels = torch.linspace(mel_of(lowest, formula), mel_of(highest, formula), filters + 2, dtype=torch.float64)
     return hertz_of(mels, formula)
 
@@ -47,15 +47,15 @@ def mel_edges(filters: int, lowest: float, highest: float, formula: Formula) -> 
 def mel_filters(
     filters: int, *, fft: int, rate: int, lowest: float, highest: float, formula: Formula = "htk", norm: Norm | None = None
 ) -> Tensor:
-    """Triangles over the bins of an FFT, filters × (fft // 2 + 1), double precision.
+    """Return triangular weights over the bins of an FFT, filters × (fft // 2 + 1), float64.
 
     Args:
-        fft, rate: samples, Hz; bin k is the frequency k · rate / fft.
-        lowest, highest: Hz, where the first triangle begins and the last ends.
-        norm: None: each triangle's height is 1; slaney: its area is (height 2 / its width in Hz).
+        fft, rate: FFT size in samples, sampling rate in Hz; bin k is the frequency k · rate / fft.
+        lowest, highest: Hz, start of the first triangle and end of the last.
+        norm: None: triangles of height 1; slaney: of area 1 (height 2 / width in Hz).
 
     Raises:
-        ValueError: some filters would be empty; it says which, and the next power of two that fills all.
+        ValueError: some filters would be empty; the message lists them and a sufficient power of two.
     """
     edges = mel_edges(filters, lowest, highest, formula)
     empty = empty_filters(edges, fft, rate)
@@ -72,7 +72,7 @@ def mel_filters(
 
 
 def empty_filters(edges: Tensor, fft: int, rate: int) -> list[int]:
-    """The numbers of the filters that hold no bin. A triangle is highest at one of the two bins about its peak."""
+    """Return the numbers of the filters without a bin. A triangle is highest at one of the two bins around its peak."""
     below = (edges[1:-1] * (fft / rate)).floor()
     bins = torch.stack([below, below + 1.0], dim=1) * (rate / fft)
     tallest = _weights(bins, edges).amax(dim=1)
@@ -80,7 +80,7 @@ def empty_filters(edges: Tensor, fft: int, rate: int) -> list[int]:
 
 
 def fft_without_empty_filters(edges: Tensor, fft: int, rate: int) -> int:
-    """The smallest power of two above ``fft`` at which no filter is empty; there is one, for bins come ever closer."""
+    """Return the smallest power of two above ``fft`` at which no filter is empty."""
     size = 1 << fft.bit_length()
     while empty_filters(edges, size, rate):
         size *= 2
@@ -88,13 +88,13 @@ def fft_without_empty_filters(edges: Tensor, fft: int, rate: int) -> int:
 
 
 def _weights(bins: Tensor, edges: Tensor) -> Tensor:
-    """The triangles at ``bins`` (filters or 1 × places, Hz)."""
+    """Return the triangles' values at ``bins`` (filters or 1 × positions, Hz)."""
     left, peak, right = edges[:-2, None], edges[1:-1, None], edges[2:, None]
     return torch.minimum((bins - left) / (peak - left), (right - bins) / (right - peak)).clamp_min(0.0)
 
 
 def _ranges(numbers: list[int]) -> str:
-    """``[0, 1, 2, 5]`` as ``0-2, 5``."""
+    """Return ``[0, 1, 2, 5]`` as ``0-2, 5``."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][1] == number - 1:

@@ -1,7 +1,7 @@
-"""128 mel-frequency cepstral coefficients in plain torch (CSC, section 4.1: 16 kHz, 20 ms windows, 10 ms hop).
+"""128 mel-frequency cepstral coefficients in torch (CSC §4.1: 16 kHz, 20 ms windows, 10 ms hop).
 
-The paper names no FFT size, mel formula, range or normalisation; :class:`MfccSettings` names every such choice and its default.
-At equal settings librosa 0.11 gives the same (``tests/models/test_mfcc.py`` holds them within 1e-4).
+The paper names no FFT size, mel formula, range or normalisation; :class:`MfccSettings` has each of these choices with a default.
+At equal settings librosa 0.11 gives the same values (within 1e-4 in ``tests/models/test_mfcc.py``).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from components.models.mel import Formula, Norm, mel_filters
 
 RATE_HZ, WINDOW, HOP, FFT, COEFFICIENTS = 16_000, 320, 160, 1024, 128
 FRAMES_AT_ONCE = {"cpu": 128}
-"""Frames worked on together: so many that their spectra stay in a processor's cache; elsewhere 65,536."""
+"""Frames computed together, so that their spectra stay in the CPU's cache; 65,536 on other devices."""
 BANDS = 8
-"""A bank is a band matrix: it is multiplied in so many blocks of filters, each over its own bins only."""
+"""A filter bank is a band matrix; it is multiplied in this many blocks of filters, each over its own bins."""
 
 
 @dataclass(frozen=True)
 class MfccSettings:
-    """Every choice that coefficients depend on. Raises ValueError for what cannot be.
+    """All settings of the coefficients; raises ValueError for invalid values.
 
-    Named as in the field; librosa's name in parentheses where it is another.
+    Fields have the field's usual names, with librosa's name in parentheses where it differs.
     """
 
     rate: int = RATE_HZ
@@ -40,11 +40,12 @@ class MfccSettings:
     window_type: Literal["hamming", "hann", "rectangular"] = "hamming"
     """Periodic (window; ``boxcar`` for rectangular)."""
     fft: int = FFT
-    """Points (n_fft), even, at least ``window``, which stands in the middle; at 512 some of 128 filters would be empty."""
+    """Points (n_fft), even, at least ``window``, which is centred in it; at 512 some of 128 filters would be empty."""
     center: bool = True
-    """Frame t is centred on sample t · hop of a signal continued by zeros (pad_mode constant); else frame 0 begins with it."""
+    """True: frame t is centred on sample t · hop of the zero-padded signal (pad_mode constant); False: frame 0 starts at
+    sample 0."""
     pre_emphasis: float = 0.0
-    """a of x[t] - a · x[t-1], x[-1] = 0; 0 is none."""
+    """a of x[t] - a · x[t-1], x[-1] = 0; 0 disables it."""
     filters: int = COEFFICIENTS
     """Mel filters (n_mels)."""
     mel: Formula = "htk"
@@ -56,19 +57,19 @@ class MfccSettings:
     highest: float | None = None
     """Hz (fmax); None is half the rate."""
     floor: float = 1e-10
-    """Least power before the logarithm (amin), with 1 as 0 dB (ref)."""
+    """Minimum power before the logarithm (amin); 0 dB is 1 (ref)."""
     top_db: float | None = None
-    """dB below a clip's loudest output that everything is raised to; None is not at all."""
+    """Range in dB below a clip's loudest output; lower values are raised to it. None disables it."""
     coefficients: int = COEFFICIENTS
-    """How many are kept (n_mfcc)."""
+    """Number of coefficients kept (n_mfcc)."""
     dct_norm: Literal["ortho"] | None = "ortho"
-    """The DCT-II orthonormal, or scipy's plain one, twice the sum of cosines (norm)."""
+    """Orthonormal DCT-II, or scipy's unnormalised one, twice the sum of cosines (norm)."""
     normalise: Literal["cmn", "cmvn"] | None = None
-    """Of each clip's coefficients over its frames: mean removed (cmn), and divided by the deviation (cmvn). The networks here
-    are given neither: they carry the mean and deviation of the training set."""
+    """Normalisation of a clip's coefficients over its frames: mean (cmn), or mean and deviation (cmvn). The networks here use
+    neither: they contain the mean and deviation of the training set."""
     precision: Literal["double", "single"] = "double"
-    """Of windows and FFT; logarithm and DCT are always double, filters and results single. Single is faster by a quarter, and off
-    by 1e-4 in the median clip of people's speech and by up to 2e-3, where a band is quiet beside the loudest of its frame."""
+    """Dtype of windows and FFT; logarithm and DCT are always float64, filters and results float32. Single is a quarter faster
+    and differs by 1e-4 in the median speech clip, up to 2e-3 where a band is quiet beside the frame's loudest."""
 
     def __post_init__(self) -> None:
         wrong = [
@@ -76,9 +77,9 @@ class MfccSettings:
             for holds, text in (
                 (self.rate > 0 and self.window > 0 and self.hop > 0, "rate, window and hop must be positive"),
                 (self.fft >= self.window, f"an FFT of {self.fft} is shorter than the window of {self.window}"),
-                (self.fft % 2 == 0, f"an FFT of {self.fft} has no middle: take an even one"),
+                (self.fft % 2 == 0, f"an FFT of {self.fft} is odd: use an even size"),
                 (self.window_type in WINDOWS, f"window_type is one of {', '.join(WINDOWS)}"),
-                (0.0 <= self.pre_emphasis <= 1.0, "pre_emphasis lies within 0 and 1"),
+                (0.0 <= self.pre_emphasis <= 1.0, "pre_emphasis must be within 0 and 1"),
                 (self.mel in ("htk", "slaney"), "mel is htk or slaney"),
                 (self.norm in (None, "slaney"), "norm is slaney or None"),
                 (
@@ -87,7 +88,7 @@ class MfccSettings:
                 ),
                 (self.floor > 0.0, "floor must be positive"),
                 (self.top_db is None or self.top_db >= 0.0, "top_db must not be negative"),
-                (1 <= self.coefficients <= self.filters, "coefficients lies within 1 and filters"),
+                (1 <= self.coefficients <= self.filters, "coefficients must be within 1 and filters"),
                 (self.dct_norm in (None, "ortho"), "dct_norm is ortho or None"),
                 (self.normalise in (None, "cmn", "cmvn"), "normalise is cmn, cmvn or None"),
                 (self.precision in ("double", "single"), "precision is double or single"),
@@ -99,7 +100,7 @@ class MfccSettings:
 
     @property
     def top(self) -> float:
-        """Hz, where the last triangle ends."""
+        """The end of the last triangle, in Hz."""
         return self.rate / 2 if self.highest is None else self.highest
 
 
@@ -111,9 +112,9 @@ WINDOWS: dict[str, Callable[..., Tensor]] = {
 
 
 def cosine_basis(coefficients: int, filters: int, norm: Literal["ortho"] | None) -> Tensor:
-    """The first rows of the DCT-II, coefficients × filters, double precision."""
-    rows, places = torch.arange(coefficients, dtype=torch.float64), torch.arange(filters, dtype=torch.float64)
-    basis = 2.0 * torch.cos(math.pi / filters * (places[None] + 0.5) * rows[:, None])
+    """Return the first rows of the DCT-II, coefficients × filters, float64."""
+    rows, positions = torch.arange(coefficients, dtype=torch.float64), torch.arange(filters, dtype=torch.float64)
+    basis = 2.0 * torch.cos(math.pi / filters * (positions[None] + 0.5) * rows[:, None])
     if norm == "ortho":
         basis *= math.sqrt(0.5 / filters)
         basis[0] *= math.sqrt(0.5)
@@ -121,10 +122,9 @@ def cosine_basis(coefficients: int, filters: int, norm: Literal["ortho"] | None)
 
 
 class MFCC(nn.Module):
-    """Batches of clips to their coefficients; its filters are buffers, so it moves between devices like any module.
+    """Computes coefficients of batches of clips. The filters are buffers, so it moves between devices like any module.
 
-    They keep their precision under ``half()`` and the like, and autocast does not reach what is computed. No gradient
-    flows through it.
+    Buffers keep their dtype under ``half()`` and the like, and autocast does not apply. No gradient flows through it.
 
     Raises:
         ValueError: some mel filters would be empty (:func:`components.models.mel.mel_filters`).
@@ -137,7 +137,7 @@ class MFCC(nn.Module):
     def __init__(self, settings: MfccSettings | None = None) -> None:
         super().__init__()
         self.settings = chosen = settings or MfccSettings()
-        self.number = torch.float64 if chosen.precision == "double" else torch.float32
+        self.dtype = torch.float64 if chosen.precision == "double" else torch.float32
         filters = mel_filters(
             chosen.filters,
             fft=chosen.fft,
@@ -148,9 +148,9 @@ class MFCC(nn.Module):
             norm=chosen.norm,
         )
         self.bands = _bands(filters)
-        # All terms of a filter's sum are positive, so single precision costs it 1e-7 of itself: 1e-6 dB.
+        # All terms of a filter's sum are positive, so float32 has a relative error of 1e-7: 1e-6 dB.
         self._exact = {
-            "window": WINDOWS[chosen.window_type](chosen.window, periodic=True, dtype=torch.float64).to(self.number),
+            "window": WINDOWS[chosen.window_type](chosen.window, periodic=True, dtype=torch.float64).to(self.dtype),
             "mel": filters.T.contiguous().float(),
             "cosines": cosine_basis(chosen.coefficients, chosen.filters, chosen.dct_norm),
         }
@@ -158,52 +158,53 @@ class MFCC(nn.Module):
             self.register_buffer(name, tensor, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MFCC:
-        """Only the device is followed: a filter bank of half precision would be another one."""
+        """Apply only changes of device: a filter bank in half precision would give other coefficients."""
         device = fn(torch.zeros(0)).device
         for name, tensor in self._exact.items():
             setattr(self, name, tensor.to(device))
         return self
 
     def frames(self, samples: Tensor) -> Tensor:
-        """How many frames clips of ``samples`` samples have, elementwise."""
+        """Return the number of frames of clips with ``samples`` samples, elementwise."""
         if self.settings.center:
             return 1 + samples // self.settings.hop
         return (1 + (samples - self.settings.fft).div(self.settings.hop, rounding_mode="floor")).clamp_min(0)
 
     def excerpt(self, first: int, count: int) -> tuple[int, int, int] | None:
-        """Which samples ``count`` frames from the number ``first`` on are computed of, so that a long clip need not be whole.
+        """Return the samples that ``count`` frames from frame ``first`` on depend on, so that a long clip need not be read whole.
 
         Returns:
-            The first sample, the one behind the last, and how many frames of these samples alone come before the ones wanted;
-            None where every frame depends on the whole clip, or frames are not centred.
+            The first sample, the one after the last, and how many frames of these samples precede the requested ones; None if
+            every
+            frame depends on the whole clip, or frames are not centred.
         """
         chosen = self.settings
         if not chosen.center or chosen.top_db is not None or chosen.normalise is not None:
             return None
-        # One sample more: pre-emphasis looks back.
+        # Pre-emphasis needs one sample more.
         before = min(first, -(-(chosen.window // 2 + 1) // chosen.hop))
         return (first - before) * chosen.hop, (first + count - 1) * chosen.hop + chosen.window, before
 
     @torch.no_grad()
     def forward(self, samples: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The coefficients of a batch.
+        """Return the coefficients of a batch.
 
         Args:
             samples: B × n, float, -1..1, on the module's device.
-            lengths: B, the samples of each clip; what stands behind them has no influence. None: all are n long.
+            lengths: B, the samples of each clip; later ones have no influence. None: all clips have n.
 
         Returns:
-            B × coefficients × frames, float32, zero behind a clip's own frames; and B, the frames of each. A clip's are the
-            same as alone, to the rounding of float32.
+            B × coefficients × frames, float32, zero after a clip's own frames; and B, the frames of each. A clip's coefficients
+            do not depend on its batch, up to float32 rounding.
 
         Raises:
-            ValueError: the samples are not such a batch, or a length is negative or above n.
+            ValueError: ``samples`` is not such a batch, or a length is negative or above n.
         """
         if samples.ndim != 2 or not samples.is_floating_point():
             raise ValueError(f"samples must be clips × samples of floats, not {tuple(samples.shape)} of {samples.dtype}")
         batch, longest = samples.shape
         count = int(self.frames(torch.tensor(longest)))
-        ragged = lengths is not None
+        has_lengths = lengths is not None
         if lengths is None:
             lengths = torch.full((batch,), longest, device=samples.device)
         elif lengths.shape != (batch,) or (batch and not 0 <= int(lengths.min()) <= int(lengths.max()) <= longest):
@@ -212,27 +213,27 @@ class MFCC(nn.Module):
         frames = self.frames(lengths)
         behind = torch.arange(count, device=samples.device)[None] >= frames[:, None]
         with torch.autocast(samples.device.type, enabled=False):
-            found = samples.new_empty((batch, self.settings.coefficients, count), dtype=torch.float32)
+            coefficients = samples.new_empty((batch, self.settings.coefficients, count), dtype=torch.float32)
             at_once = FRAMES_AT_ONCE.get(samples.device.type, 65_536)
             clips = max(1, at_once // max(1, count))
-            # Zeros behind every window, made once: all that is written later is the windows.
-            padded = samples.new_zeros((min(max(at_once, clips), batch * count), self.settings.fft), dtype=self.number)
+            # The zeros after every window are allocated once; later only the windows are written.
+            padded = samples.new_zeros((min(max(at_once, clips), batch * count), self.settings.fft), dtype=self.dtype)
             for first in range(0, batch if count else 0, clips):
-                some = slice(first, first + clips)
-                windows = self._windows(samples[some], lengths[some] if ragged else None, count)
+                part = slice(first, first + clips)
+                windows = self._windows(samples[part], lengths[part] if has_lengths else None, count)
                 decibel = self._decibel(windows, padded)
                 if self.settings.top_db is not None:
-                    loudest = decibel.masked_fill(behind[some, :, None], -math.inf).amax(dim=(1, 2), keepdim=True)
+                    loudest = decibel.masked_fill(behind[part, :, None], -math.inf).amax(dim=(1, 2), keepdim=True)
                     decibel = decibel.maximum(loudest - self.settings.top_db)
-                found[some] = self.cosines @ decibel.transpose(1, 2)
-            if ragged:
-                found.masked_fill_(behind[:, None], 0.0)
-            return self._normalised(found, frames, behind), frames
+                coefficients[part] = self.cosines @ decibel.transpose(1, 2)
+            if has_lengths:
+                coefficients.masked_fill_(behind[:, None], 0.0)
+            return self._normalised(coefficients, frames, behind), frames
 
     def _windows(self, samples: Tensor, lengths: Tensor | None, frames: int) -> Tensor:
-        """Clips × frames × window: what each frame sees, a view of the clips with zeros about them."""
+        """Return clips × frames × window: each frame's samples, a view of the zero-padded clips."""
         chosen, longest = self.settings, samples.shape[1]
-        samples = samples.to(self.number)
+        samples = samples.to(self.dtype)
         if chosen.pre_emphasis:
             samples = samples - chosen.pre_emphasis * pad(samples, (1, 0))[:, :longest]
         if lengths is not None:
@@ -242,44 +243,44 @@ class MFCC(nn.Module):
         return pad(samples, (-start, end - longest)).unfold(1, chosen.window, chosen.hop)[:, :frames]
 
     def _decibel(self, windows: Tensor, padded: Tensor) -> Tensor:
-        """The filters' outputs, clips × frames × filters.
+        """Return the filters' outputs in dB, clips × frames × filters.
 
         Args:
-            windows: one clip, or several that have no more frames together than ``padded`` has rows.
-            padded: rows × fft, zero behind the window.
+            windows: one clip, or several with at most as many frames together as ``padded`` has rows.
+            padded: rows × fft, zero after the window.
         """
         clips, frames, width = windows.shape
         step = max(1, len(padded) // clips)
         power = self.mel.new_empty((clips, frames, len(self.mel)))
         for first in range(0, frames, step):
-            some = windows[:, first : first + step]
-            rows = padded[: clips * some.shape[1]]
-            # A window begins its FFT instead of standing in the middle: only phases differ.
-            torch.mul(some, self.window, out=rows[:, :width].unflatten(0, some.shape[:2]))
-            spectrum = torch.fft.rfft(rows).to(torch.complex64).unflatten(0, some.shape[:2])
+            part = windows[:, first : first + step]
+            rows = padded[: clips * part.shape[1]]
+            # The window is at the start of the FFT instead of its middle: only phases differ.
+            torch.mul(part, self.window, out=rows[:, :width].unflatten(0, part.shape[:2]))
+            spectrum = torch.fft.rfft(rows).to(torch.complex64).unflatten(0, part.shape[:2])
             torch.square(spectrum.real, out=power[:, first : first + step]).addcmul_(spectrum.imag, spectrum.imag)
         power = power.flatten(0, 1)
-        found = self.mel.new_empty((clips * frames, self.settings.filters))
+        outputs = self.mel.new_empty((clips * frames, self.settings.filters))
         for filters, bins in self.bands:
-            torch.mm(power[:, bins], self.mel[bins, filters], out=found[:, filters])
-        decibel = found.double().clamp_min_(self.settings.floor).log10_().mul_(10.0)
+            torch.mm(power[:, bins], self.mel[bins, filters], out=outputs[:, filters])
+        decibel = outputs.double().clamp_min_(self.settings.floor).log10_().mul_(10.0)
         return decibel.view(clips, frames, -1)
 
-    def _normalised(self, found: Tensor, frames: Tensor, behind: Tensor) -> Tensor:
+    def _normalised(self, coefficients: Tensor, frames: Tensor, behind: Tensor) -> Tensor:
         if self.settings.normalise is None:
-            return found
+            return coefficients
         count = frames.clamp_min(1)[:, None, None]
-        found = (found - found.sum(2, keepdim=True) / count).masked_fill_(behind[:, None], 0.0)
+        coefficients = (coefficients - coefficients.sum(2, keepdim=True) / count).masked_fill_(behind[:, None], 0.0)
         if self.settings.normalise == "cmn":
-            return found
-        return found / (found.square().sum(2, keepdim=True) / count).sqrt().clamp_min(1e-3)
+            return coefficients
+        return coefficients / (coefficients.square().sum(2, keepdim=True) / count).sqrt().clamp_min(1e-3)
 
 
 def _bands(filters: Tensor) -> list[tuple[slice, slice]]:
-    """Blocks of filters and the bins that they weigh."""
+    """Return blocks of filters with the range of bins that they weight."""
     size = max(1, math.ceil(len(filters) / BANDS))
     bands = []
     for first in range(0, len(filters), size):
-        held = filters[first : first + size].any(dim=0).nonzero()
-        bands.append((slice(first, min(first + size, len(filters))), slice(int(held[0]), int(held[-1]) + 1)))
+        used_bins = filters[first : first + size].any(dim=0).nonzero()
+        bands.append((slice(first, min(first + size, len(filters))), slice(int(used_bins[0]), int(used_bins[-1]) + 1)))
     return bands

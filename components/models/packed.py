@@ -1,8 +1,8 @@
-"""Linear layers in oneDNN's own layout, for writing captions on a processor.
+"""Linear layers in oneDNN's own layout, for faster decoding on a CPU.
 
-Torch multiplies single-precision matrices by MKL and leaves their layout to each call. oneDNN with weights laid out once
-is more than twice as fast where MKL does not use the processor's widest instructions (those of another maker than
-its own), and no slower elsewhere (``benchmarks/decoding.py``). Results differ by rounding.
+Torch multiplies float32 matrices by MKL and leaves their layout to each call. oneDNN with weights packed once is more than twice
+as fast where MKL does not use the CPU's widest instructions (other vendors' CPUs), and never slower (``benchmarks/decoding.py``).
+Results differ by rounding.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 class Tied(nn.Module):
-    """Scores of words by the matrix of their vectors, another module's: called with both.
+    """Scores of words by the matrix of their vectors, which belongs to another module and is passed in each call.
 
     Args:
-        name: the matrix's name, from the module that this one is part of.
+        name: the matrix's name, relative to the module that contains this one.
     """
 
     def __init__(self, name: str) -> None:
@@ -29,12 +29,12 @@ class Tied(nn.Module):
         self.name = name
 
     def forward(self, x: Tensor, weight: Tensor) -> Tensor:
-        """… × width, V × width → … × V."""
+        """Map … × width and V × width to … × V."""
         return F.linear(x, weight)
 
 
 class _Packed(nn.Module):
-    """A linear layer whose weight is in oneDNN's layout."""
+    """A linear layer whose weight has oneDNN's layout."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
@@ -42,25 +42,26 @@ class _Packed(nn.Module):
         self.bias = None if bias is None else bias.detach()
 
     def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:
-        found: Tensor = torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, "none", [], "")
-        return found
+        output: Tensor = torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, "none", [], "")
+        return output
 
 
-def packed(network: Network) -> Network:
-    """A network that computes the same with packed weights, without gradients; the one given is not changed.
+def pack_linear_layers(network: Network) -> Network:
+    """Return a network with packed weights that computes the same, without gradients; the given one is not changed.
 
-    It holds the weights as they are now, and a second copy of linear layers' for as long as it is kept. On other devices,
-    in other precisions and in builds of torch without oneDNN it is the network itself.
+    It has the current weights, and a second copy of the linear layers' in memory. On other devices, for other dtypes and in
+    builds of torch without oneDNN, the network itself is returned.
     """
     weights = list(network.parameters())
-    fits = all(weight.device.type == "cpu" and weight.dtype == torch.float32 for weight in weights)
-    if not weights or not fits or not torch.backends.mkldnn.is_available() or torch.is_autocast_enabled("cpu"):
+    is_float32_on_cpu = all(weight.device.type == "cpu" and weight.dtype == torch.float32 for weight in weights)
+    if not weights or not is_float32_on_cpu or not torch.backends.mkldnn.is_available() or torch.is_autocast_enabled("cpu"):
         return network
     with torch.no_grad():
-        return _walked(network)
+        return _pack_children(network)
 
 
-def _walked(module: Network) -> Network:
+def _pack_children(module: Network) -> Network:
+    """Return a shallow copy of the module whose linear layers are packed, recursively."""
     twin = copy.copy(module)
     twin._modules = {}
     for name, child in module._modules.items():
@@ -69,5 +70,5 @@ def _walked(module: Network) -> Network:
         elif isinstance(child, Tied):
             twin._modules[name] = _Packed(module.get_parameter(child.name), None)
         else:
-            twin._modules[name] = child if child is None else _walked(child)
+            twin._modules[name] = child if child is None else _pack_children(child)
     return twin

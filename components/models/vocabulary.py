@@ -1,4 +1,4 @@
-"""The signs that every vocabulary begins with."""
+"""The special words at the beginning of every vocabulary."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ PAD, START, END, UNKNOWN = 0, 1, 2, 3
 SPECIAL = ("<PAD>", "<S>", "</S>", "<UNK>")
 """The first four entries of every vocabulary."""
 NEVER_WRITTEN = (PAD, START, UNKNOWN)
-"""Signs that decoding never writes: an unknown word cannot be read aloud or scored."""
+"""Words that decoding never writes; UNKNOWN is among them, since it cannot be spoken or scored."""

@@ -1,5 +1,6 @@
-"""What every stage about speech–image retrieval shares: pairs of utterances and pictures, their batches, training, embedding.
+"""Code shared by the stages of speech–image retrieval: pairs of utterances and pictures, their batches, training, embedding,
+search.
 
-Not a stage. ``train`` and ``tune`` train with it, ``evaluate`` and ``index`` embed with it. The networks and losses are in
-``components.models``, how a run is fitted and resumed in ``components.training``. Source: CSC, sections 3 and 4.
+Not a stage. The training stages train with it; ``evaluate_retrieval`` and ``build_search_index`` embed with it. Networks and
+losses are in ``components.models``, running and resuming a training in ``components.training``. Source: CSC §3 and §4.
 """

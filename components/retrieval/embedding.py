@@ -1,4 +1,4 @@
-"""Embeddings of utterances and pictures by a trained dual encoder: rows whose dot products are similarities."""
+"""Embedding of utterances and pictures by a trained dual encoder; dot products of the rows are similarities."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ if TYPE_CHECKING:
     from components.models.dual_encoder import DualEncoder
 
 AT_ONCE = 32
-"""Clips, and pictures, that are embedded together."""
+"""Clips, or pictures, embedded in one batch."""
 
 
 @torch.inference_mode()
 def embed_speech(network: DualEncoder, items: PairItems, device: Any = "cpu") -> NDArray[np.float32]:
-    """The utterances of ``items``, n × D, in its order."""
-    found = [torch.zeros(0, network.config.embedding)]
+    """Return the embeddings of the utterances of ``items``, n × D, in order."""
+    parts = [torch.zeros(0, network.config.embedding)]
     for first in range(0, len(items), AT_ONCE):
         speech, lengths = items.speech([(0, item) for item in range(first, min(first + AT_ONCE, len(items)))])
-        found.append(network.embed_speech(speech.to(device), lengths.to(device)).float().cpu())
-    return torch.cat(found).numpy()
+        parts.append(network.embed_speech(speech.to(device), lengths.to(device)).float().cpu())
+    return torch.cat(parts).numpy()
 
 
 @torch.inference_mode()
 def embed_pictures(
     network: DualEncoder, items: PairItems, pictures: NDArray[np.int64], device: Any = "cpu"
 ) -> NDArray[np.float32]:
-    """Pictures by their numbers, m × D."""
-    found = [torch.zeros(0, network.config.embedding)]
+    """Return the embeddings of pictures by number, m × D."""
+    parts = [torch.zeros(0, network.config.embedding)]
     for first in range(0, len(pictures), AT_ONCE):
-        some = items.pictures([(0, "", int(place)) for place in pictures[first : first + AT_ONCE]])
-        found.append(network.embed_images(some.to(device)).float().cpu())
-    return torch.cat(found).numpy()
+        batch = items.pictures([(0, "", int(number)) for number in pictures[first : first + AT_ONCE]])
+        parts.append(network.embed_images(batch.to(device)).float().cpu())
+    return torch.cat(parts).numpy()
 
 
 def embed_pairs(
     network: DualEncoder, pairs: Pairs, *, frames: int, crop: Crop, held: int = 0
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Every utterance (n × D) and every picture (m × D) of a split, in ``pairs``' own order.
+    """Return the embeddings of every utterance (n × D) and every picture (m × D) of a split, in the order of ``pairs``.
 
     Args:
-        frames: the clips' length the model was trained with.
-        crop: the pictures' centre, which the model was trained to see, or the whole of them.
-        held: MB of coefficients to keep.
+        frames: clip length of the model's training.
+        crop: the pictures' centre, as in training, or the whole picture.
+        held: MB of coefficients to keep in memory.
     """
     items = PairItems(
         pairs,

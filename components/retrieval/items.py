@@ -1,7 +1,7 @@
-"""Batches of pairs, made as they are needed: a clip's coefficients, cropped; a picture's view; who matches whom.
+"""Batches of pairs, made on demand: cropped coefficients of clips, views of pictures, and identities.
 
-Every draw is keyed by the seed, the epoch and the utterance, so neither the number of reading processes nor a kill changes a
-batch. SpecAugment is the recipe's: it fills with the mean of normalised coefficients, and the network holds that mean.
+Every draw is keyed by seed, epoch and utterance, so batches depend neither on the number of reader processes nor on
+interruptions. The recipe applies SpecAugment, since it fills with the mean of normalised coefficients, which the network holds.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from components.vision.crops import evaluation_view, training_view
 from components.vision.training_pictures import open_picture
 
 Crop = Literal["centre", "whole"]
-"""What of a picture is seen in evaluation: the paper's models are given its centre (section 4.4)."""
+"""Part of a picture used in evaluation; the paper uses the centre (CSC §4.4)."""
 NORMALISED_BY = 2000
-"""Training clips, at most, whose coefficients' mean and deviation normalise every clip."""
+"""Maximum number of training clips for the mean and deviation that normalise coefficients."""
 
 
 class Batch(NamedTuple):
-    """What a step is given."""
+    """The input of a training step."""
 
     items: Tensor
-    """B: their numbers in the data set."""
+    """B: the items' numbers in the data set."""
     speech: Tensor
-    """B × coefficients × frames, float32, as :class:`MFCC` gives them; zero behind a clip's own."""
+    """B × coefficients × frames, float32, from :class:`MFCC`; zero after a clip's end."""
     lengths: Tensor
     """B: the frames of each clip."""
     pictures: Tensor
@@ -47,11 +47,12 @@ class Batch(NamedTuple):
 
 
 class Coefficients:
-    """Each utterance's MFCCs, computed when first asked for and kept as far as memory is granted.
+    """The MFCCs of utterances, computed on first use and cached up to a memory limit.
 
     Args:
-        held: MB to keep at most; what does not fit is computed each time, to the same numbers. With 0 no more of a clip is
-            read and computed than is seen, to the same numbers but for the rounding of float32.
+        held: MB to cache at most; clips beyond it are computed each time, with the same values. With 0, only the frames needed
+            are read
+            and computed, with the same values up to float32 rounding.
     """
 
     def __init__(self, pairs: Pairs, held: int, settings: MfccSettings | None = None) -> None:
@@ -60,63 +61,63 @@ class Coefficients:
         self._kept: dict[int, Tensor] = {}
 
     def __getitem__(self, item: int) -> Tensor:
-        """Coefficients × frames.
+        """Return coefficients × frames of an utterance.
 
         Raises:
-            HearsightError: the utterance is no whole FLAC.
+            HearsightError: the utterance is not a valid FLAC file.
         """
-        found = self._kept.get(item)
-        if found is None:
-            # Alone, so that a clip's numbers do not depend on what was computed with it.
-            found = self.transform(self._samples(item)[None])[0][0]
-            size = found.numel() * found.element_size()
+        clip = self._kept.get(item)
+        if clip is None:
+            # Computed alone, so that a clip's values do not depend on a batch.
+            clip = self.transform(self._samples(item)[None])[0][0]
+            size = clip.numel() * clip.element_size()
             if size <= self.room:
-                self._kept[item], self.room = found, self.room - size
-        return found
+                self._kept[item], self.room = clip, self.room - size
+        return clip
 
-    def part(self, item: int, frames: int, place: Callable[[int], int]) -> Tensor:
-        """Coefficients × at most ``frames`` frames.
+    def part(self, item: int, frames: int, choose_start: Callable[[int], int]) -> Tensor:
+        """Return coefficients × at most ``frames`` frames of an utterance.
 
         Args:
-            place: how many frames a longer clip has too many → the first that is seen.
+            choose_start: maps a longer clip's number of excess frames to the first frame.
 
         Raises:
             HearsightError: as :meth:`__getitem__`.
         """
-        # A product of matrices may round a row by how many there are: the way there must not depend on what happens to be kept.
+        # A matrix product's rounding may depend on the number of rows, so the method must not depend on what is cached.
         if not self.keeps:
-            with self._named(item) as flac:
+            with self._open(item) as flac:
                 samples = int(soundfile.info(flac).frames)
-            too_many = int(self.transform.frames(torch.tensor(samples))) - frames
-            reach = self.transform.excerpt(place(too_many), frames) if too_many > 0 else None
-            if reach is not None:
-                start, end, before = reach
+            excess = int(self.transform.frames(torch.tensor(samples))) - frames
+            excerpt = self.transform.excerpt(choose_start(excess), frames) if excess > 0 else None
+            if excerpt is not None:
+                start, end, before = excerpt
                 return self.transform(self._samples(item, start, min(end, samples))[None])[0][0][:, before : before + frames]
         clip = self[item]
-        first = place(clip.shape[1] - frames) if clip.shape[1] > frames else 0
+        first = choose_start(clip.shape[1] - frames) if clip.shape[1] > frames else 0
         return clip[:, first : first + frames]
 
     def _samples(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
-        with self._named(item) as flac:
+        with self._open(item) as flac:
             samples = soundfile.read(flac, start=start, stop=end, dtype="float32")[0]
             if end is not None and len(samples) < end - start:
                 raise RuntimeError(f"it ends after {start + len(samples)} samples")
         return torch.from_numpy(samples)
 
     @contextmanager
-    def _named(self, item: int) -> Iterator[io.BytesIO]:
-        """An utterance's file; soundfile's errors as those of its record."""
+    def _open(self, item: int) -> Iterator[io.BytesIO]:
+        """Open an utterance's file; soundfile's errors become errors of its record."""
         try:
             yield io.BytesIO(self.pairs.audio.read(item))
         except RuntimeError as error:
-            what = f"is no whole FLAC ({error})"
-            raise HearsightError(what, where=self.pairs.keys[item], hint="run the stage that speaks again") from error
+            what = f"is not a valid FLAC file ({error})"
+            raise HearsightError(what, where=self.pairs.keys[item], hint="run the stage that wrote the speech again") from error
 
     def statistics(self, rows: NDArray[np.int64], seed: int) -> tuple[Tensor, Tensor]:
-        """Mean and deviation of each coefficient over the frames of drawn clips: coefficients × 1 each.
+        """Return mean and deviation of each coefficient over the frames of a sample of clips: coefficients × 1 each.
 
         Args:
-            rows: the utterances that are trained on; no other is listened to.
+            rows: the training utterances; no other is read.
         """
         items = seeded_rng(seed, "normalisation").sample(rows.tolist(), min(NORMALISED_BY, len(rows)))
         total = squares = torch.zeros((), dtype=torch.float64)
@@ -130,15 +131,15 @@ class Coefficients:
 
 
 class PairItems(torch.utils.data.Dataset[Any]):
-    """Pairs by number; worker processes share it, for it is told the epoch with each number.
+    """Pairs by number, shared by reader processes: each request includes the epoch.
 
     Args:
-        rows: which of the pairs, in this order.
-        frames: what a clip is cropped to, from a drawn place in training, else from its beginning: captions name the most
-            important things first.
-        side: px, where the image tower reads pixels; 0 where it reads features.
-        crop: of the picture, in evaluation.
-        fixed: pad every batch to ``frames``: for towers in which padding counts, and for compiled ones.
+        rows: indices of the pairs, in this order.
+        frames: clip length; training crops start at a drawn frame, others at the first: captions name the most important things
+            first.
+        side: of pictures in px if the image tower reads pixels; 0 if it reads features.
+        crop: of pictures in evaluation.
+        fixed: pad every batch to ``frames``, for towers that are affected by padding and for compiled ones.
     """
 
     by_epoch = True
@@ -164,11 +165,11 @@ class PairItems(torch.utils.data.Dataset[Any]):
         return len(self.rows)
 
     def key(self, item: int) -> str:
-        """The utterance's key."""
+        """Return the utterance's key."""
         return self.keys[self.rows[item]]
 
     def __getitems__(self, pairs: Sequence[tuple[int, int]]) -> Batch:
-        """A batch of (epoch, item) pairs."""
+        """Return the batch of (epoch, item) pairs."""
         items = [item for _, item in pairs]
         speech, lengths = self.speech(pairs)
         pictures = self.pictures([(epoch, self.key(item), int(self.pairs.picture[self.rows[item]])) for epoch, item in pairs])
@@ -176,24 +177,24 @@ class PairItems(torch.utils.data.Dataset[Any]):
         return Batch(torch.tensor(items), speech, lengths, pictures, identities)
 
     def speech(self, pairs: Sequence[tuple[int, int]]) -> tuple[Tensor, Tensor]:
-        """The clips of (epoch, item) pairs as one tensor, and the frames of each."""
+        """Return the clips of (epoch, item) pairs as one tensor, and the frames of each."""
         clips = []
         for epoch, item in pairs:
-            place = partial(self._place, epoch, self.key(item))
-            clips.append(self.coefficients.part(int(self.rows[item]), self.frames, place))
+            choose_start = partial(self._crop_start, epoch, self.key(item))
+            clips.append(self.coefficients.part(int(self.rows[item]), self.frames, choose_start))
         longest = self.frames if self.fixed else max(clip.shape[1] for clip in clips)
         speech = torch.zeros(len(clips), clips[0].shape[0], longest)
         for row, clip in zip(speech, clips, strict=True):
             row[:, : clip.shape[1]] = clip
         return speech, torch.tensor([clip.shape[1] for clip in clips])
 
-    def _place(self, epoch: int, key: str, too_many: int) -> int:
-        return seeded_rng(self.seed, epoch, key, "crop").randrange(too_many + 1) if self.training else 0
+    def _crop_start(self, epoch: int, key: str, excess: int) -> int:
+        return seeded_rng(self.seed, epoch, key, "crop").randrange(excess + 1) if self.training else 0
 
-    def pictures(self, wanted: Sequence[tuple[int, str, int]]) -> Tensor:
-        """The pictures of (epoch, what the draw is keyed by, picture's number) as the image tower reads them."""
-        seen = [self._pixels(*one) if self.side else self._features(*one) for one in wanted]
-        return torch.from_numpy(np.stack(seen))
+    def pictures(self, requests: Sequence[tuple[int, str, int]]) -> Tensor:
+        """Return pictures as the image tower reads them, from (epoch, key of the draw, picture's number)."""
+        views = [self._pixels(*request) if self.side else self._features(*request) for request in requests]
+        return torch.from_numpy(np.stack(views))
 
     def _features(self, epoch: int, key: str, picture: int) -> NDArray[np.float16]:
         media, view = self.pairs.media, 0
@@ -201,10 +202,12 @@ class PairItems(torch.utils.data.Dataset[Any]):
             view = seeded_rng(self.seed, epoch, key, "view").randrange(len(media.array(picture)))
         elif self.crop == "centre":
             if self.pairs.centre is None:
-                raise HearsightError("holds no centre crops", where=self.pairs.sha256[picture], hint="set prepare's centre: true")
+                raise HearsightError(
+                    "holds no centre crops", where=self.pairs.sha256[picture], hint="set extract_features' centre: true"
+                )
             media = self.pairs.centre
-        found: NDArray[np.float16] = media.array(picture)[view, 0]
-        return found
+        features: NDArray[np.float16] = media.array(picture)[view, 0]
+        return features
 
     def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
         opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])

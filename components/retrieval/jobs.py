@@ -1,4 +1,4 @@
-"""One trained dual encoder: from sets of pairs to the best epoch's weights, from scratch or from a trained model's towers."""
+"""The training job of one dual encoder, from scratch or from a trained model's towers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.core.addresses import find_root
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
@@ -22,25 +23,28 @@ if TYPE_CHECKING:
     from components.retrieval.recipe import DualEncoderTraining
 
 WHOLE = 100
-"""Percent: all training pairs."""
+"""Percent for all training pairs."""
 
 
 def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Train one dual encoder and leave ``weights.safetensors``, ``config.json`` and ``history.csv`` in ``folder``.
+    """Train one dual encoder; write ``weights.safetensors``, ``config.json`` and ``history.csv`` to ``folder``.
 
     Args:
-        spec: ``row`` and ``seed``; ``settings``, of :class:`~components.retrieval.settings.DualEncoderSettings`, plain, with the
-            row's own batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, of
-            :class:`~components.retrieval.settings.Towers`, plain, with ``weights_sha256`` beside ``weights``; ``start``: None, or
-            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]``, and which of its towers are taken over; its
-            network is the network then, and ``towers`` may be None; ``sets``: the digests of the sets, since a job is cached by
-            its spec.
-        task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, to begin from a trained model, ``start``;
-            ``params`` is the :class:`~components.training.settings.Hardware`, ``shared["code"]`` names the code.
+        spec: ``row`` and ``seed``; ``settings``, a plain :class:`~components.retrieval.settings.DualEncoderSettings` with the
+            row's
+            batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
+            :class:`~components.retrieval.settings.Towers` with ``weights_sha256`` beside ``weights``; ``start``: None, or
+            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it; the network
+            is then
+            that model's, and ``towers`` may be None; ``sets``: the sets' digests, since a job is cached by its spec.
+        task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, for a warm start, ``start``; ``params``
+            is the
+            :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
 
     Raises:
-        HearsightError: there is nothing to train on, the loss ran away, memory does not suffice, or a file is damaged.
+        HearsightError: there are no training pairs, the loss diverges, memory is insufficient, or a file is damaged.
     """
+    # Loads torch, in the job's process only.
     from components.models.loading import save_dual_encoder
     from components.training.history import DUAL_ENCODER, history_csv
 
@@ -50,7 +54,8 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
 
 def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[str, Any]]:
-    """Go on training from whatever the scratch folder holds, to the end: the recipe, and the model's ``config.json``."""
+    """Train to the end, resuming from the scratch folder; return the recipe and the model's ``config.json``."""
+    # Loads torch and Lightning, in the job's process only.
     import numpy as np
     import torch
 
@@ -58,35 +63,37 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     from components.retrieval.items import Coefficients, PairItems
     from components.retrieval.pairs import read_pairs, sets_of
     from components.retrieval.recipe import DualEncoderTraining
-    from components.training.fit import fit, launched
-    from components.training.ranks import tell_nodes
+    from components.training.fit import fit, is_launched
+    from components.training.ranks import write_job
     from components.training.recipe import reseed
 
     hardware, settings, seed = task.params, spec["settings"], spec["seed"]
     torch.set_num_threads(hardware.threads)
     clips, chosen = settings["clips"], settings["loss"]
-    where = f"{spec['row']}-{seed} of {task.dataset}"
+    run_name = f"{spec['row']}-{seed} of {task.dataset}"
     sets = sets_of(task.inputs)
     training, validation = (read_pairs(sets, split, chosen["matching"]) for split in ("train", "validation"))
     rows = subset(training, spec["percent"], seed)
     if len(rows) < 2:
         what = f"has {len(rows)} training pairs"
-        raise HearsightError(what, where=where, hint="raise the row's percent, crawl more pages or relax the filters")
+        raise HearsightError(what, where=run_name, hint="raise the row's percent, crawl more pages or relax the filters")
     reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
     coefficients = Coefficients(training, clips["held"])
     common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.picture_side}
     common["fixed"] = hardware.compile or network.speech.padding_counts
     items = PairItems(training, coefficients, rows, training=True, **common)
-    judging = PairItems(validation, Coefficients(validation, clips["held"]), np.arange(len(validation)), training=False, **common)
+    validation_items = PairItems(
+        validation, Coefficients(validation, clips["held"]), np.arange(len(validation)), training=False, **common
+    )
     if "speech" not in started:
         mean, deviation = coefficients.statistics(rows, seed)
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
     scratch = task.work / digest_value([spec, task.shared["code"], hardware.plain()])[:32]
-    if hardware.nodes > 1 and not launched():
-        tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
-    # A part of the pairs is gone through more often, so that every row takes about the same number of steps.
+    if hardware.nodes > 1 and not is_launched():
+        write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    # Fewer pairs get more epochs, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
     recipe = DualEncoderTraining(
@@ -96,9 +103,9 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         loss=LossSettings(loss=spec["loss"], **{name: value for name, value in chosen.items() if name != "matching"}),
         masks=(clips["mask_coefficients"], clips["mask_frames"]),
         training=items,
-        validation=judging,
+        validation=validation_items,
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
-        name=where,
+        name=run_name,
     )
     fit(recipe, items, scratch / "training", hardware)
     best = recipe.best
@@ -124,22 +131,25 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
 
 
 def subset(pairs: Pairs, percent: int, seed: int) -> NDArray[np.int64]:
-    """A drawn part of the pairs (CSC, figure 3); a smaller part of the same seed lies within every larger one."""
+    """Return the indices of a drawn part of the pairs (CSC, figure 3); smaller parts of the same seed are subsets of larger
+    ones."""
+    # The stage itself does not need numpy.
     import numpy as np
 
     keys = pairs.keys
     if percent >= WHOLE:
         return np.arange(len(keys))
-    ordered = sorted(range(len(keys)), key=lambda place: seeded_rng(seed, keys[place], "subset").random())
+    ordered = sorted(range(len(keys)), key=lambda index: seeded_rng(seed, keys[index], "subset").random())
     return np.array(sorted(ordered[: math.ceil(len(keys) * percent / WHOLE)]), dtype=np.int64)
 
 
 def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncoder, set[str]]:
-    """The network to train, and which of its towers come from a trained model.
+    """Return the network to train, and the towers that were copied from a trained model.
 
     Raises:
-        HearsightError: the model to begin from is damaged, or was made for other pictures.
+        HearsightError: the initial model is damaged, or was trained with another image encoder.
     """
+    # Loads torch, in the job's process only.
     from components.models.dual_encoder import DualEncoder
     from components.models.loading import warm_start
     from components.retrieval.loading import empty_image_encoder, open_dual_encoder
@@ -153,44 +163,45 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
     try:
         trained_on = source.config["encoder"]
         if trained_on != training.encoder:
-            raise ValueError(f"model {start['model']} looked at pictures through {trained_on}, these are for {training.encoder}")
+            raise ValueError(f"model {start['model']} was trained with the image encoder {trained_on}, not {training.encoder}")
         network = DualEncoder(source.model.config, empty_image_encoder(source.model.config))
         warm_start(network, source, set(start["towers"]))
     except ValueError as error:
-        hint = "train and prepare with the same settings, then run again"
+        hint = "run extract_features with the same settings as the model, then run again"
         raise HearsightError(str(error), where=output.name, hint=hint) from error
     return network, set(start["towers"])
 
 
 def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
+    # Loads torch, in the job's process only.
     from components.models.dual_encoder import DualEncoderConfig
 
     names = ("speech", "image", "side", "embedding", "scale", "pool_padding", "norm_momentum", "dropout", "layers", "channels")
     chosen = {name: towers[name] for name in names}
     frozen = not training.encoder["trained"]
     if frozen != (towers["image"] == "features"):
-        what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, and prepare kept the other"
+        what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, but the other are stored"
         raise HearsightError(
-            what, where="params.yaml: towers.image", hint=f"set prepare's encoder.frozen: {str(not frozen).lower()}"
+            what, where="params.yaml: towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}"
         )
     if frozen:
         chosen["image_features"] = int(training.media.array(0).shape[2])
     try:
         return DualEncoderConfig(**chosen)
     except ValueError as error:
-        raise HearsightError(str(error), where="params.yaml: towers", hint="change it") from error
+        raise HearsightError(str(error), where="params.yaml: towers", hint="correct the setting") from error
 
 
 def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> ImageEncoder | None:
-    """What a large image tower begins from: the file's weights, a package's, or nothing."""
+    """Return a large image tower with its initial weights: the file's, a package's, or none."""
+    # Loads torch, in the job's process only.
     from components.retrieval.loading import empty_image_encoder
 
     if not weights:
         return empty_image_encoder(config)
-    from components.core.graph import find_root
     from components.vision.image_encoders import trainable_encoder, weights_digest
 
     path = find_root() / weights
     if weights_digest(config.image, path) != digest:
-        raise HearsightError("the weights are not those that the run began with", where=path, hint="run again")
+        raise HearsightError("the weights have changed since the run started", where=path, hint="run again")
     return trainable_encoder(config.image, path, config.picture_side)

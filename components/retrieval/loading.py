@@ -1,4 +1,4 @@
-"""A trained dual encoder out of the output of ``train`` or ``tune``, or out of a folder, ready to embed."""
+"""Loading of trained dual encoders from a training stage's output or a folder."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
 
 
 def open_dual_encoder(models: StageOutput, key: str) -> LoadedDualEncoder:
-    """The model of this key, in eval mode; see :func:`open_folder` for the errors."""
+    """Return the model of this key, in eval mode; errors as :func:`open_folder`."""
     return open_folder(model_folder(models, key), models.name)
 
 
 def open_folder(folder: Path, where: str) -> LoadedDualEncoder:
-    """The model whose files lie in ``folder``, in eval mode.
+    """Return the model in ``folder``, in eval mode.
 
     Args:
-        where: what an error names.
+        where: location named in errors.
 
     Raises:
-        HearsightError: its files are missing, damaged or of another version.
+        HearsightError: files are missing, damaged or of another version.
     """
+    # Loads torch, which callers of model_folder do not need.
     from components.models.loading import load_dual_encoder
 
     try:
@@ -37,17 +38,18 @@ def open_folder(folder: Path, where: str) -> LoadedDualEncoder:
 
 
 def model_folder(trained: StageOutput, key: str) -> Path:
-    """The folder of a model whose files are those of the manifest."""
+    """Return the folder of a model's files, as recorded in the manifest."""
     folders = {trained.file(f"models/{key}/{name}").parent for name in ("weights.safetensors", "config.json")}
     if len(folders) != 1:
-        raise HearsightError(f"the files of model {key} lie apart", where=trained.path, hint="run its stage again")
+        raise HearsightError(f"the files of model {key} are in different folders", where=trained.path, hint="run its stage again")
     return folders.pop()
 
 
 def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
-    """A large image tower's network for weights to be read into; None where it is built with the towers."""
+    """Return a large image tower's network, to be filled with weights; None if the towers build it themselves."""
     if config.image != "efficientnet_lite0":
         return None
+    # Loads torch; most image towers do not need it.
     from components.vision.image_encoders import trainable_encoder
 
     return trainable_encoder(config.image, None, config.picture_side)

@@ -1,10 +1,11 @@
-"""Utterances and their pictures, of one set or of several, as training and evaluation read them: nothing is held but places."""
+"""Utterances and their pictures, of one or several sets, for training and evaluation; media are read on demand."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,38 +29,38 @@ PICTURES = ["image_sha256", "media", "centre", "thumbnail"]
 
 
 class SpokenSet(NamedTuple):
-    """The two outputs of a spoken set."""
+    """The two outputs that make a spoken set."""
 
     speech: StageOutput
     """UTTERANCE records and their audio."""
     pictures: StageOutput
-    """PREPARED records and what the image tower reads."""
+    """PREPARED records and the image tower's input."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The utterances of one split, by set and key, and the pictures that they speak of."""
+    """The utterances of one split, by set and key, and their pictures."""
 
     utterances: pa.Table
-    """UTTERANCES."""
+    """n rows with the columns UTTERANCES."""
     audio: Members
     """n: the FLAC of each utterance."""
     picture: NDArray[np.int64]
-    """n: the picture of each utterance."""
+    """n: index of each utterance's picture."""
     sha256: list[str]
-    """m: the pictures, in order of first appearance."""
+    """m: the pictures' digests, in order of first appearance."""
     media: Members
-    """m: what the image tower reads: features of views, or the picture's file."""
+    """m: the image tower's input: features of views, or the picture's file."""
     centre: Members | None
-    """m: features of the centre crop; None where the pictures' files are read, or none are kept."""
+    """m: features of the centre crop; None if the pictures' files are read, or no crops are stored."""
     thumbnails: list[tuple[StageOutput, str]]
-    """m: where a small picture lies; an empty reference where none is kept."""
+    """m: output and reference of a thumbnail; an empty reference if none is stored."""
     identity: NDArray[np.int64]
-    """n: equal numbers match (equation 2)."""
+    """n: equal numbers match (CSC, eq. 2)."""
     picture_identity: NDArray[np.int64]
-    """m: of each picture."""
+    """m: identity of each picture."""
     encoder: dict[str, Any]
-    """What made the features, or would read the pictures: of ``prepared.json``."""
+    """The image encoder of the features or for the pictures, from ``prepared.json``."""
 
     def __len__(self) -> int:
         return len(self.picture)
@@ -67,53 +68,61 @@ class Pairs:
     @property
     def keys(self) -> list[str]:
         """n: the utterances' keys."""
-        found: list[str] = self.utterances["key"].to_pylist()
-        return found
+        keys: list[str] = self.utterances["key"].to_pylist()
+        return keys
 
 
 def sets_of(inputs: dict[str, StageOutput]) -> list[SpokenSet]:
-    """The sets among a stage's inputs, each once: ``input`` or ``speech`` with ``pictures``, ``more`` with ``more_pictures``."""
+    """Return the distinct sets among a stage's inputs: ``input`` or ``speech`` with ``pictures``, ``more`` with
+    ``more_pictures``."""
     names = (("speech" if "speech" in inputs else "input", "pictures"), ("more", "more_pictures"))
-    found = [SpokenSet(inputs[speech], inputs[pictures]) for speech, pictures in names if speech in inputs]
-    return [one for place, one in enumerate(found) if all(one.speech.path != other.speech.path for other in found[:place])]
+    sets: dict[Path, SpokenSet] = {}
+    for speech, pictures in names:
+        if speech in inputs:
+            sets.setdefault(inputs[speech].path, SpokenSet(inputs[speech], inputs[pictures]))
+    return list(sets.values())
 
 
 def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -> Pairs:
-    """The pairs of one split. An utterance whose picture was not prepared is left out (``prepare``'s ledger says why).
+    """Return the pairs of one split. Utterances without a prepared picture are left out (see the ledger of
+    ``extract_features``).
 
     Args:
-        matching: which of picture, text and group make two pairs match.
+        matching: which of picture, text and group make two pairs match (CSC, eq. 2).
 
     Raises:
-        HearsightError: the sets' pictures were prepared for different image towers, or matching is by nothing.
+        HearsightError: the sets' pictures were prepared for different image towers, or ``matching`` is empty.
     """
+    # Index and reports use Pairs without torch.
     import torch
 
-    from components.models.matching import identities
+    from components.models.matching import match_identities
 
     if not matching:
-        raise HearsightError("matching names nothing", where="params.yaml: loss.matching", hint="write at least [picture]")
-    encoders = [_encoder(one.pictures) for one in sets]
-    for one, encoder in zip(sets, encoders, strict=True):
+        raise HearsightError("matching is empty", where="params.yaml: loss.matching", hint="write at least [picture]")
+    encoders = [_encoder(spoken_set.pictures) for spoken_set in sets]
+    for spoken_set, encoder in zip(sets, encoders, strict=True):
         if encoder != encoders[0]:
             what = f"was prepared with another encoder than {sets[0].pictures.name} ({encoder}, not {encoders[0]})"
-            raise HearsightError(what, where=one.pictures.name, hint="prepare both with the same")
-    parts = [_read(one, split) for one in sets]
+            raise HearsightError(what, where=spoken_set.pictures.name, hint="prepare both with the same encoder")
+    parts = [_read(spoken_set, split) for spoken_set in sets]
     utterances = pa.concat_tables([part.utterances for part in parts])
     pictures = pa.concat_tables([part.pictures for part in parts])
     sha256 = pc.dictionary_encode(pictures["image_sha256"].combine_chunks())
-    # A picture that two sets hold is one picture: the first set's.
+    # A picture in both sets counts once, as the first set's.
     first = np.unique(np.asarray(sha256.indices), return_index=True)[1]
     picture = np.asarray(pc.index_in(utterances["image_sha256"].combine_chunks(), value_set=sha256.dictionary), dtype=np.int64)
     columns = {"picture": utterances["image_sha256"].to_pylist(), "group": utterances["group"].to_pylist()}
-    # As the split by text compares captions: what it holds to be one text is no negative of itself.
+    # Captions are normalised as in the split by text, so that equal texts are never negatives of each other.
     columns["text"] = [normalise_caption(caption) for caption in utterances["caption"].to_pylist()]
-    identity = identities(*(columns[name] for name in matching)) if len(picture) else torch.zeros(0)
-    of_picture = np.zeros(len(first), dtype=np.int64)
-    of_picture[picture] = np.asarray(identity, dtype=np.int64)
+    identity = match_identities(*(columns[name] for name in matching)) if len(picture) else torch.zeros(0)
+    picture_identity = np.zeros(len(first), dtype=np.int64)
+    picture_identity[picture] = np.asarray(identity, dtype=np.int64)
     centres = [part.centre for part in parts]
     thumbnails = [
-        (one.pictures, name) for one, part in zip(sets, parts, strict=True) for name in part.pictures["thumbnail"].to_pylist()
+        (spoken_set.pictures, name)
+        for spoken_set, part in zip(sets, parts, strict=True)
+        for name in part.pictures["thumbnail"].to_pylist()
     ]
     return Pairs(
         utterances,
@@ -121,17 +130,19 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
         picture,
         sha256.dictionary.to_pylist(),
         Members.joined([part.media for part in parts]).select(first),
-        Members.joined([one for one in centres if one is not None]).select(first)
-        if all(one is not None for one in centres)
+        Members.joined([spoken_set for spoken_set in centres if spoken_set is not None]).select(first)
+        if all(spoken_set is not None for spoken_set in centres)
         else None,
-        [thumbnails[place] for place in first],
+        [thumbnails[index] for index in first],
         np.asarray(identity, dtype=np.int64),
-        of_picture,
+        picture_identity,
         encoders[0],
     )
 
 
-class _Part(NamedTuple):
+class _SetPairs(NamedTuple):
+    """The pairs of one set and split."""
+
     utterances: pa.Table
     pictures: pa.Table
     audio: Members
@@ -139,16 +150,16 @@ class _Part(NamedTuple):
     centre: Members | None
 
 
-def _read(one: SpokenSet, split: str) -> _Part:
+def _read(one: SpokenSet, split: str) -> _SetPairs:
     table = one.speech.table(UTTERANCES)
     prepared = one.pictures.table(PICTURES)
     table = table.filter(
-        pc.and_(pc.equal(table["split"], split), pc.is_in(table["image_sha256"], value_set=_values(prepared["image_sha256"])))
+        pc.and_(pc.equal(table["split"], split), pc.is_in(table["image_sha256"], value_set=_combined(prepared["image_sha256"])))
     ).sort_by("key")
-    spoken = pc.unique(_values(table["image_sha256"]))
-    pictures = prepared.take(pc.index_in(spoken, value_set=_values(prepared["image_sha256"])))
+    spoken = pc.unique(_combined(table["image_sha256"]))
+    pictures = prepared.take(pc.index_in(spoken, value_set=_combined(prepared["image_sha256"])))
     centre = pictures["centre"].to_pylist()
-    return _Part(
+    return _SetPairs(
         table,
         pictures,
         Members(one.speech, table["media"].to_pylist()),
@@ -157,10 +168,11 @@ def _read(one: SpokenSet, split: str) -> _Part:
     )
 
 
-def _values(column: pa.ChunkedArray) -> pa.Array:
+def _combined(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks()
 
 
 def _encoder(pictures: StageOutput) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(pictures.file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
-    return found
+    """Return the image encoder that prepared the pictures."""
+    encoder: dict[str, Any] = json.loads(pictures.file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
+    return encoder

@@ -1,4 +1,4 @@
-"""What a trained model's key is made of, besides its inputs and its settings."""
+"""Parts of a trained model's cache key besides its inputs and settings."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from components.retrieval.settings import Towers
 
 START = "start"
-"""The input that holds the pretrained models."""
+"""Name of the input with the pretrained models."""
 
 
-def code_of(root: Path) -> str:
-    """The digest of the code that trains, for the folder of its checkpoints."""
+def training_code_digest(root: Path) -> str:
+    """Return the digest of the training code, for the folder of its checkpoints."""
     return digest_value([code_digest(root, "components.retrieval.jobs")])
 
 
 def starting_weights(towers: Towers, root: Path) -> str:
-    """What the weights that a large image tower begins from are known by; empty where it begins from nothing.
+    """Return the digest of a large image tower's initial weights; empty without initial weights.
 
     Raises:
         HearsightError: the file cannot be read.
     """
     if not towers.weights:
         return ""
+    # Loads torch, which is not needed without initial weights.
     from components.vision.image_encoders import weights_digest
 
     return weights_digest(towers.image, root / towers.weights)
 
 
-def contents_of(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
-    """The digest of each set. Of pretrained models only the one that is begun from counts, so that more of them undo nothing."""
+def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
+    """Return the digest of each input set. Pretrained models are left out: the job's spec names the one that is used."""
     return {name: output.digest for name, output in inputs.items() if name != START}

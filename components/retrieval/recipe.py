@@ -1,4 +1,4 @@
-"""How a dual encoder is trained: a step of one of the losses, judged by R@10 of both directions on the validation split."""
+"""Training of a dual encoder: one of the losses, validated by R@10 in both directions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ DEPTH = 10
 
 
 class DualEncoderTraining(TrainingModule):
-    """Masked margin softmax or triplet loss over speech–picture pairs (CSC, section 3).
+    """Masked margin softmax or triplet loss over speech–picture pairs (CSC §3).
 
     Args:
         network: both towers.
         settings: of :class:`components.training.settings.Optimisation`, plain.
-        loss: the loss and its choices.
+        loss: the loss and its settings.
         masks: SpecAugment's F and T.
-        training: for errors, which name records.
-        validation: what epochs are judged by; an empty one keeps the last epoch.
+        training: the training items, for the record keys in errors.
+        validation: the validation items; if empty, the last epoch is kept.
     """
 
     network: DualEncoder
@@ -52,33 +52,33 @@ class DualEncoderTraining(TrainingModule):
         self.loss, self.masks, self.training_items, self.validation_items = loss, masks, training, validation
         self._towers: tuple[Any, Any] = (network.speech, network.image)
 
-    def names(self, items: Tensor) -> list[str]:
-        """The utterances' keys."""
+    def record_keys(self, items: Tensor) -> list[str]:
+        """Return the utterances' keys."""
         return [self.training_items.key(item) for item in items.tolist()]
 
     def on_fit_start(self) -> None:
-        """Let torch compile, and order the image tower's memory, as the hardware's settings say."""
+        """Compile the towers and set the image tower's memory format, if the hardware settings require it."""
         if self.hardware.channels_last:
             self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         if self.hardware.compile:
             self._towers = (torch.compile(self.network.speech), torch.compile(self.network.image))
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """One batch: masks over each normalised clip, both towers, the loss at this step's margin."""
+        """Return the loss of one batch: masked, normalised clips through both towers, at this step's margin."""
         network, (frequency, time) = self.network, self.masks
         speech = network.speech.normalise(batch.speech, batch.lengths)
         speech = spec_augment(speech, batch.lengths, frequency=frequency, time=time)
         towers = self._towers
         spoken = network.finish(towers[0](speech, batch.lengths))
         seen = network.finish(towers[1](batch.pictures))
-        # Not by rank: what is drawn for the triplet loss is drawn for the whole batch.
+        # The seed does not depend on the rank, since the triplet loss draws for the whole batch.
         seed = seed_of(self.seed, self.first_epoch + self.current_epoch, batch_idx, "negatives")
         generator = torch.Generator().manual_seed(seed)
         loss = contrastive_loss(spoken, seen, batch.identities, self.loss, self.first_step + self.global_step, generator)
         return self.note_loss(loss, batch.items)
 
     def judge(self) -> float | None:
-        """The mean of R@10 from speech to picture and back; every rank judges all."""
+        """Return the mean of R@10 from speech to picture and back; every rank evaluates all items."""
         items = self.validation_items
         if not len(items):
             return None
@@ -95,12 +95,12 @@ def recall_of_both(
     seen: NDArray[np.int64],
     depth: int = DEPTH,
 ) -> float:
-    """The mean of the two directions' any-hit R@``depth``.
+    """Return the mean of both directions' any-hit R@``depth``.
 
     Args:
         speech, pictures: n × D and m × D.
-        spoken, seen: n and m, equal numbers match.
+        spoken, seen: n and m identities; equal ones match.
     """
-    there = best_ranks(speech, pictures, spoken, seen)
-    back = best_ranks(pictures, speech, seen, spoken)
-    return (recall_at(there, depth) + recall_at(back, depth)) / 2
+    to_pictures = best_ranks(speech, pictures, spoken, seen)
+    to_speech = best_ranks(pictures, speech, seen, spoken)
+    return (recall_at(to_pictures, depth) + recall_at(to_speech, depth)) / 2

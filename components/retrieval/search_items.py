@@ -1,4 +1,4 @@
-"""What is indexed: the utterances and the different pictures of the splits, as records and as rows of a matrix."""
+"""The items of an index: utterances and distinct pictures of the splits, as records and as rows of a matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 4096
 
 @dataclass
 class Split:
-    """One side: its pairs, and their embeddings (n × D of utterances, m × D of pictures)."""
+    """One split: its pairs and their embeddings (n × D of utterances, m × D of pictures)."""
 
     name: str
     pairs: Pairs
@@ -28,19 +28,19 @@ class Split:
 
 @dataclass
 class Items:
-    """The rows of an index: every picture once, then every utterance, split after split."""
+    """The rows of an index: every picture once, then every utterance, split by split."""
 
     splits: list[Split]
     records: list[dict[str, Any]] = field(default_factory=list)
-    """INDEXED, in the order of the rows."""
-    _from: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = field(default_factory=list)
+    """INDEXED records, in the order of the rows."""
+    _sources: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         pictures: dict[str, dict[str, Any]] = {}
         for split in self.splits:
             fresh = [number for number, sha256 in enumerate(split.pairs.sha256) if sha256 not in pictures]
             pictures |= {split.pairs.sha256[number]: _picture(split.pairs, number) for number in fresh}
-            self._from.append((split.pictures, np.array(fresh, dtype=np.int64)))
+            self._sources.append((split.pictures, np.array(fresh, dtype=np.int64)))
         spoken: list[dict[str, Any]] = []
         for split in self.splits:
             for row in split.pairs.utterances.to_pylist():
@@ -49,7 +49,7 @@ class Items:
                     if value not in picture[name]:
                         picture[name].append(value)
                 spoken.append(_utterance(row, picture["thumbnail"], split.name))
-            self._from.append((split.speech, np.arange(len(split.speech))))
+            self._sources.append((split.speech, np.arange(len(split.speech))))
         for picture in pictures.values():
             picture["caption"] = picture["captions"][0]["caption"]
         self.records = [*pictures.values(), *spoken]
@@ -58,28 +58,28 @@ class Items:
         return len(self.records)
 
     def embeddings(self) -> Iterator[NDArray[np.float32]]:
-        """The rows' embeddings, block after block."""
-        for source, places in self._from:
-            for first in range(0, len(places), ROWS_AT_ONCE):
-                yield source[places[first : first + ROWS_AT_ONCE]]
+        """Yield the rows' embeddings in blocks."""
+        for source, rows in self._sources:
+            for first in range(0, len(rows), ROWS_AT_ONCE):
+                yield source[rows[first : first + ROWS_AT_ONCE]]
 
     def rows_of(self, kind: str) -> int:
-        """How many rows are of a kind."""
+        """Return the number of rows of a kind."""
         return sum(record["kind"] == kind for record in self.records)
 
 
-def thumbnails(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
-    """Path inside ``search/`` → the output, and where in it the small picture lies."""
-    found = {}
+def thumbnail_files(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
+    """Return for each path inside ``search/`` the output and the reference of the thumbnail."""
+    files = {}
     for split in splits:
         for sha256, (output, reference) in zip(split.pairs.sha256, split.pairs.thumbnails, strict=True):
             if reference:
-                found[thumbnail_path(sha256)] = (output, reference)
-    return found
+                files[thumbnail_path(sha256)] = (output, reference)
+    return files
 
 
 def thumbnail_path(sha256: str) -> str:
-    """Where a small picture lies inside ``search/``."""
+    """Return the path of a thumbnail inside ``search/``."""
     return f"pictures/{sha256}.jpg"
 
 
@@ -93,9 +93,11 @@ def _picture(pairs: Pairs, number: int) -> dict[str, Any]:
 
 
 def _utterance(row: dict[str, Any], thumbnail: str, split: str) -> dict[str, Any]:
-    told = {name: row[name] for name in ("key", "image_sha256", "caption", "origin", "voice", "seconds", "audio_sha256", "media")}
+    fields = {
+        name: row[name] for name in ("key", "image_sha256", "caption", "origin", "voice", "seconds", "audio_sha256", "media")
+    }
     lists = {"captions": [_caption(row)], "languages": [row["language"]], "splits": [split]}
-    return told | lists | {"kind": SPEECH, "thumbnail": thumbnail}
+    return fields | lists | {"kind": SPEECH, "thumbnail": thumbnail}
 
 
 def _caption(row: dict[str, Any]) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""A folder to search in: the index, the model that made it, small pictures. What ``hearsight search`` and the MLflow model open.
+"""A search folder: the index, its model and thumbnails, as opened by ``hearsight search`` and the MLflow model.
 
-| in the folder | what |
+| in the folder | content |
 |---|---|
-| ``search.json`` | which model, which crop, which splits, and where the speech lies |
+| ``search.json`` | model, crop, splits, and the output with the speech |
 | ``index/`` | embeddings and INDEXED items (docs/search.md) |
-| ``model/`` | ``weights.safetensors`` and ``config.json``, as they were trained |
-| ``pictures/`` | a small JPEG of each picture, where ``prepare`` kept one |
+| ``model/`` | ``weights.safetensors`` and ``config.json`` of the model |
+| ``pictures/`` | a JPEG thumbnail of each picture, if ``extract_features`` stored one |
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.core.digests import sha256_file
@@ -26,73 +28,74 @@ from components.search.files import EMBEDDINGS
 from components.search.index import SearchIndex
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from components.retrieval.query_encoder import QueryEncoder
 
-SEARCH, INDEX, MODEL, ABOUT = "search", "index", "model", "search.json"
+SEARCH, INDEX, MODEL, DESCRIPTION = "search", "index", "model", "search.json"
 WEIGHTS = "weights.safetensors"
 KINDS = ("image", "speech")
 VERIFIED_BYTES = 1 << 28
-"""An index up to here is read whole and held to its digests when it is opened; of a larger one only the sizes are compared,
-and ``hearsight check build_search_index`` compares the rest."""
+"""Indexes up to this size are checked against their digests when opened; for larger ones only sizes are compared, and
+``hearsight check build_search_index`` compares the rest."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """One result."""
+class SearchResult:
+    """One search result."""
 
     rank: int
-    """From 1, among those of its kind."""
+    """From 1, among results of its kind."""
     score: float
-    """The dot product of the embeddings: with the model's scale above 0, that times the cosine."""
+    """Dot product of the embeddings; with a model scale above 0, the scaled cosine."""
     item: dict[str, Any]
     """The INDEXED record."""
 
 
 @dataclass(frozen=True)
 class Searcher:
-    """An opened folder."""
+    """An opened search folder."""
 
     folder: Path
     index: SearchIndex
-    about: dict[str, Any]
+    description: dict[str, Any]
     """``search.json``."""
     weights: Path | None = None
-    """Of the frozen image encoder, where no package has them."""
+    """Weights of the frozen image encoder, if no package contains them."""
 
     @classmethod
     def open(cls, folder: Path, weights: Path | None = None) -> Searcher:
-        """Open a folder.
+        """Open a search folder.
 
         Raises:
-            HearsightError: it is none, a file is missing or damaged, or index and model are not of each other.
+            HearsightError: a file is missing or damaged, or index and model do not belong together.
         """
         try:
-            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            crop, size = about["crop"], (folder / INDEX / EMBEDDINGS).stat().st_size
+            description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+            crop, size = description["crop"], (folder / INDEX / EMBEDDINGS).stat().st_size
             model = sha256_file(folder / MODEL / WEIGHTS)
         except FileNotFoundError as error:
-            missing = Path(error.filename).relative_to(folder) if error.filename else ABOUT
-            raise HearsightError(f"is no folder to search in: {missing} is missing", where=folder, hint=_again(folder)) from None
+            missing = Path(error.filename).relative_to(folder) if error.filename else DESCRIPTION
+            raise HearsightError(
+                f"is not a search folder: {missing} is missing", where=folder, hint=_repair_hint(folder)
+            ) from None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise HearsightError("is damaged: it cannot be read", where=folder / ABOUT, hint=_again(folder)) from error
+            raise HearsightError("is damaged: not readable", where=folder / DESCRIPTION, hint=_repair_hint(folder)) from error
         if crop not in ("centre", "whole"):
-            raise HearsightError(f"is damaged: crop is {crop!r}", where=folder / ABOUT, hint=_again(folder))
+            raise HearsightError(f"is damaged: crop is {crop!r}", where=folder / DESCRIPTION, hint=_repair_hint(folder))
         index = SearchIndex.open(folder / INDEX, model, verify=size <= VERIFIED_BYTES)
         for sha256, thumbnail in zip(*(index.items[name].to_pylist() for name in ("image_sha256", "thumbnail")), strict=True):
-            # A folder may come from anybody, and what it names is read and shown: nothing outside it.
+            # The folder may be untrusted, and named files are read and displayed, so nothing outside it is accepted.
             if thumbnail and (thumbnail != thumbnail_path(sha256) or not sha256.isalnum()):
-                what = f"names a picture that is not its own ({thumbnail[:80]!r})"
-                raise HearsightError(what, where=folder / INDEX, hint=_again(folder))
-        return cls(folder, index, about, weights)
+                what = f"names a picture outside its folder ({thumbnail[:80]!r})"
+                raise HearsightError(what, where=folder / INDEX, hint=_repair_hint(folder))
+        return cls(folder, index, description, weights)
 
     @cached_property
     def encoder(self) -> QueryEncoder:
-        """What embeds queries; loads torch."""
+        """The query encoder; loads torch."""
+        # Loads torch, which commands that embed no query do not need.
         from components.retrieval.query_encoder import QueryEncoder
 
-        return QueryEncoder(self.folder / MODEL, self.about["crop"], self.weights)
+        return QueryEncoder(self.folder / MODEL, self.description["crop"], self.weights)
 
     def find(
         self,
@@ -103,41 +106,45 @@ class Searcher:
         language: str = "",
         split: str = "",
         without: tuple[int, ...] = (),
-    ) -> dict[str, list[Found]]:
-        """The ``k`` nearest of each kind, the nearest first; fewer where the filters leave fewer.
+    ) -> dict[str, list[SearchResult]]:
+        """Return the ``k`` nearest items of each kind, nearest first; fewer if the filters leave fewer.
 
         Args:
             vector: the query's embedding, D.
-            kinds: image, speech or both: each is ranked for itself.
-            language, split: only items with a caption in it, or of it; empty for all.
-            without: rows not to find.
+            kinds: image, speech or both; each is ranked separately.
+            language, split: only items with a caption in this language, or of this split; empty for all.
+            without: rows to exclude.
 
         Raises:
-            HearsightError: k is out of range, there is no such language or split, or nothing is left of any kind.
+            HearsightError: k is out of range, the language or split is unknown, or no item of any kind is left.
         """
         if not 1 <= k <= len(self.index):
             what = f"cannot give {k} results: the index holds {len(self.index)}"
             raise HearsightError(what, where="-k", hint=f"ask for 1 to {len(self.index)}")
         mask = np.ones(len(self.index), bool)
-        for column, wanted in (("languages", language), ("splits", split)):
-            if wanted:
-                mask &= having(self.index.items, column, wanted)
+        for column, required in (("languages", language), ("splits", split)):
+            if required:
+                mask &= items_having(self.index.items, column, required)
         mask[list(without)] = False
-        found: dict[str, list[Found]] = {}
+        results: dict[str, list[SearchResult]] = {}
         for kind in kinds:
             rows = np.flatnonzero(mask & self._of_kind[kind])
-            found[kind] = []
+            results[kind] = []
             if len(rows):
                 best, scores = self.index.search(vector[None], min(k, len(rows)), rows=rows)
-                found[kind] = [
-                    Found(place + 1, float(score), self.index.item(int(row)))
-                    for place, (row, score) in enumerate(zip(best[0], scores[0], strict=True))
+                results[kind] = [
+                    SearchResult(index + 1, float(score), self.index.item(int(row)))
+                    for index, (row, score) in enumerate(zip(best[0], scores[0], strict=True))
                 ]
-        if not any(found.values()):
-            asked = " and ".join(f"{name} {value}" for name, value in (("language", language), ("split", split)) if value)
-            what = f"nothing is left: no {' or '.join(kinds)} of {asked}" if asked else f"the index holds no {' or '.join(kinds)}"
-            raise HearsightError(what, where=self.folder, hint="ask for less")
-        return found
+        if not any(results.values()):
+            filters = " and ".join(f"{name} {value}" for name, value in (("language", language), ("split", split)) if value)
+            what = (
+                f"nothing is left: no {' or '.join(kinds)} of {filters}"
+                if filters
+                else f"the index holds no {' or '.join(kinds)}"
+            )
+            raise HearsightError(what, where=self.folder, hint="use fewer filters")
+        return results
 
     @cached_property
     def _of_kind(self) -> dict[str, NDArray[np.bool_]]:
@@ -145,14 +152,12 @@ class Searcher:
         return {kind: kinds == kind for kind in KINDS}
 
 
-def having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
-    """Which items have ``value`` in the lists of ``column``.
+def items_having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
+    """Return which items have ``value`` in the lists of ``column``.
 
     Raises:
-        HearsightError: none has.
+        HearsightError: no item has it.
     """
-    import pyarrow.compute as pc
-
     lists = items[column].combine_chunks()
     values, rows = pc.list_flatten(lists), np.asarray(pc.list_parent_indices(lists))
     mask = np.zeros(items.num_rows, bool)
@@ -163,5 +168,9 @@ def having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
     return mask
 
 
-def _again(folder: Path) -> str:
-    return "name a dataset with an index, or the folder search/ of one" if not folder.exists() else "run the stage index again"
+def _repair_hint(folder: Path) -> str:
+    return (
+        "name a dataset with an index, or the folder search/ of one"
+        if not folder.exists()
+        else "run the stage build_search_index again"
+    )

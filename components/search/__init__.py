@@ -1,6 +1,6 @@
-"""Search among embeddings: an exact index on disk, and an approximate one beside it. No stage, no model.
+"""Search among embeddings: an exact index on disk, with an approximate one beside it. No stage and no model.
 
-In: embeddings of pictures and speech by one model, a table that says what each is, and the model's digest. Out: for queries of
-the same model, the rows with the greatest dot products. ``index`` and ``hearsight search`` stand on it (docs/search.md).
-Not in scope: how an embedding is made, and what is shown of an item.
+Input: embeddings of pictures and speech by one model, a table of items, and the model's digest. Output: for queries of the same
+model, the rows with the greatest dot products. Used by ``build_search_index`` and ``hearsight search`` (docs/search.md).
+Computing embeddings and displaying items is not in scope.
 """

@@ -1,4 +1,4 @@
-"""Of each query, the rows that may still be among its k best: kept with bounds of their scores, thinned as bounds improve."""
+"""Each query's rows that may still be among its k best, with bounds of their scores."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 Exact = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
-"""Pairs of query and row to their exact scores."""
+"""Maps pairs of query and row to their exact scores."""
 
 FEW_PAIRS = 1 << 17
 
 
 class Best:
-    """Pairs (query, row) with a lower and an upper bound of the score; ``floor[q]`` is a lower bound of the k-th best score.
+    """Pairs (query, row) with lower and upper bounds of the score; ``floor[q]`` is a lower bound of the k-th best score.
 
-    A pair whose upper bound is below its query's floor cannot be among the k best, for k pairs of that query are better: it is
-    dropped. One whose upper bound equals the floor may tie with the k-th and stays.
+    A pair whose upper bound is below its query's floor is dropped, since k pairs of that query are better. One whose upper bound
+    equals the floor may tie with the k-th and stays.
     """
 
     def __init__(self, queries: int, k: int, exact: Exact) -> None:
         self.k = k
         self.floor = np.full(queries, -np.inf)
         self._exact = exact
-        self._pairs = _nothing()
+        self._pairs = _no_pairs()
         self._new: list[tuple[NDArray, ...]] = []
         self._waiting = 0
-        self._often = max(queries * k, 1024)
-        self._most = max(4 * queries * k, FEW_PAIRS)
+        self._thin_after = max(queries * k, 1024)
+        self._cut_above = max(4 * queries * k, FEW_PAIRS)
 
     def add(self, query: NDArray[np.int64], row: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        """Take pairs that were not there before; thins when as many came as queries can have."""
+        """Add new pairs; thin them after as many as the queries can keep."""
         if not len(query):
             return
         self._new.append((query, row, low, high))
         self._waiting += len(query)
-        if self._waiting >= self._often:
+        if self._waiting >= self._thin_after:
             self.thin()
 
     def thin(self) -> None:
-        """Raise the floors by the lower bounds that are known, and drop what is below them.
+        """Raise the floors by the known lower bounds, and drop the pairs below them.
 
-        Where ties, or scores that differ by less than the bounds, leave too many, they are scored exactly and cut to k a query,
-        so that memory is bounded whatever the vectors are.
+        If ties, or scores closer than the bounds, leave too many pairs, they are scored exactly and cut to k a query, so that
+        memory is bounded for any vectors.
         """
         query, row, low, high = (np.concatenate(parts) for parts in zip(self._pairs, *self._new, strict=True))
         self._new, self._waiting = [], 0
@@ -55,40 +55,40 @@ class Best:
         np.maximum.at(self.floor, full, low[order[last[full]]])
         kept = np.flatnonzero(high >= self.floor[query])
         self._pairs = (query[kept], row[kept], low[kept], high[kept])
-        if len(kept) > self._most:
+        if len(kept) > self._cut_above:
             self._cut()
 
-    def take(self, other: Best) -> None:
-        """Take another's pairs, of other rows."""
+    def merge(self, other: Best) -> None:
+        """Add the pairs of ``other``, which covers other rows."""
         other.thin()
         np.maximum(self.floor, other.floor, out=self.floor)
         self.add(*other._pairs)
 
-    def first(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The k best of each query, in order: rows (−1 where there are fewer) and scores (−∞ there), both q × k."""
+    def result(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return each query's k best in order: rows (−1 where there are fewer) and scores (−∞ there), both q × k."""
         self.thin()
         self._cut()
         query, row, score, _ = self._pairs
         rows = np.full((len(self.floor), self.k), -1, np.int64)
         scores = np.full((len(self.floor), self.k), -np.inf)
-        place = np.arange(len(query)) - np.searchsorted(query, query)
-        rows[query, place], scores[query, place] = row, score
+        rank = np.arange(len(query)) - np.searchsorted(query, query)
+        rows[query, rank], scores[query, rank] = row, score
         return rows, scores
 
     def _cut(self) -> None:
-        """Score exactly what is not yet, keep k of each query: greatest first, of equal ones the lower row first."""
+        """Score the remaining pairs exactly and keep k a query: greatest first, ties by the lower row."""
         query, row, low, high = self._pairs
         rough = np.flatnonzero(low != high)
         score = low.copy()
         score[rough] = self._exact(query[rough], row[rough])
         order = np.lexsort((row, -score, query))
         query, row, score = query[order], row[order], score[order]
-        place = np.arange(len(query)) - np.searchsorted(query, query)
-        kept = place < self.k
+        rank = np.arange(len(query)) - np.searchsorted(query, query)
+        kept = rank < self.k
         self._pairs = (query[kept], row[kept], score[kept], score[kept])
-        kth = place == self.k - 1
+        kth = rank == self.k - 1
         self.floor[query[kth]] = np.maximum(self.floor[query[kth]], score[kth])
 
 
-def _nothing() -> tuple[NDArray, ...]:
+def _no_pairs() -> tuple[NDArray, ...]:
     return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0)

@@ -1,9 +1,9 @@
-"""An index on disk: what its files are, writing them so that half an index is never taken for one, and reading them.
+"""The files of an index: formats, atomic writing, and verified reading.
 
-| file | what |
+| file | content |
 |---|---|
-| ``embeddings.npy`` | n × D, float32, C order, as numpy writes it: mapped into memory, never loaded |
-| ``norms.npy`` | 2 × n, float32: upper bounds of the norms of the embeddings, and of what bfloat16 takes from them (``rough``) |
+| ``embeddings.npy`` | n × D, float32, C order, in numpy's format; memory-mapped, never loaded |
+| ``norms.npy`` | 2 × n, float32: upper bounds of the embeddings' norms, and of their bfloat16 rounding errors (``rough``) |
 | ``items.parquet`` | n rows, one an embedding: ``key``, ``kind`` ("image" or "speech"), and the caller's own columns |
 | ``index.json`` | version, n, D, rows of each kind, the model's digest, size and sha256 of the other files; written last |
 """
@@ -39,7 +39,7 @@ AGAIN = "build the index again"
 
 @dataclass(frozen=True)
 class Contents:
-    """What ``index.json`` says."""
+    """Content of ``index.json``."""
 
     n: int
     dimension: int
@@ -52,22 +52,22 @@ class Contents:
 def build_index(
     folder: Path, embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating], items: pa.Table, model: str
 ) -> Contents:
-    """Write an index into ``folder``; one that was there is no index from the first moment until the new one is whole.
+    """Write an index into ``folder``; an existing one becomes invalid at once, until the new one is complete.
 
     Args:
-        folder: made when it is not there.
-        embeddings: n × D as one array, or arrays of m × D one after another, of which one is held at a time. Numbers of
-            another precision are rounded to float32.
-        items: n rows, in the order of the embeddings, with the columns ``key`` (strings) and ``kind``, and any others.
+        folder: created if missing.
+        embeddings: n × D as one array, or successive arrays of m × D, one in memory at a time. Other dtypes are rounded to
+            float32.
+        items: n rows in the order of the embeddings, with the columns ``key`` (strings), ``kind``, and any others.
         model: the digest of the model that made the embeddings.
 
     Raises:
-        HearsightError: there is no embedding, one is not finite or too large, not as many as items, of changing dimension;
-            the table lacks a column or names another kind; the disk is full.
+        HearsightError: there is no embedding, one is not finite or too large, their number differs from the items', or the
+            dimension changes; the table lacks a column or has an unknown kind; the disk is full.
     """
-    kinds = _counted(items, folder)
+    kinds = _count_kinds(items, folder)
     if not model:
-        raise HearsightError("the model of the embeddings has no digest", where=folder, hint="say which model made them")
+        raise HearsightError("the model of the embeddings has no digest", where=folder, hint="pass the digest of the model")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / INDEX).unlink(missing_ok=True)
     dimension = 0
@@ -80,7 +80,7 @@ def build_index(
 
     publish(folder / EMBEDDINGS, write)
     publish(folder / ITEMS, lambda path: pq.write_table(items, path, compression="zstd"))
-    files = {name: _described(folder / name) for name in (EMBEDDINGS, NORMS, ITEMS)}
+    files = {name: _describe_written(folder / name) for name in (EMBEDDINGS, NORMS, ITEMS)}
     contents = Contents(items.num_rows, dimension, kinds, model, files)
     text = json.dumps(asdict(contents), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     publish_bytes(folder / INDEX, text.encode())
@@ -88,44 +88,44 @@ def build_index(
 
 
 def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
-    """What a whole index says of itself, after its files were held to it.
+    """Return the content of ``index.json``, after a check of the other files.
 
     Args:
-        folder: the index's.
-        model: the digest of the model whose queries are coming; None: any.
-        verify: compare the files' sha256; otherwise their sizes alone.
+        folder: of the index.
+        model: digest of the queries' model; None: any.
+        verify: compare the files' sha256; otherwise only their sizes.
 
     Raises:
-        HearsightError: there is no index, it is of another version or of another model, or a file is damaged or missing.
+        HearsightError: there is no complete index, its version or model differs, or a file is damaged or missing.
     """
     path = folder / INDEX
     try:
-        told = json.loads(path.read_bytes())
-        contents = Contents(**told) if told.get("version") == VERSION else None
+        values = json.loads(path.read_bytes())
+        contents = Contents(**values) if values.get("version") == VERSION else None
     except FileNotFoundError:
-        whether = "an index that was not finished" if (folder / EMBEDDINGS).exists() else "no index"
-        raise HearsightError(f"holds {whether}", where=folder, hint=AGAIN) from None
+        state = "an index that was not finished" if (folder / EMBEDDINGS).exists() else "no index"
+        raise HearsightError(f"holds {state}", where=folder, hint=AGAIN) from None
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise HearsightError("is damaged: it cannot be read as an index's description", where=path, hint=AGAIN) from error
+        raise HearsightError("is damaged: not readable as the description of an index", where=path, hint=AGAIN) from error
     if contents is None:
         raise HearsightError(
-            f"is an index of version {told.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, hint=AGAIN
+            f"is an index of version {values.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, hint=AGAIN
         )
     if model is not None and model != contents.model:
         raise HearsightError(
-            f"is an index of another model: {contents.model[:12]}…, and the queries are of {model[:12]}…",
+            f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)",
             where=folder,
             hint=f"search with the model it was built with, or {AGAIN} with this one",
         )
     if set(contents.files) != {EMBEDDINGS, NORMS, ITEMS} or contents.n < 1 or not 1 <= contents.dimension <= MOST_DIMENSIONS:
-        raise HearsightError("is damaged: it describes no whole index", where=path, hint=AGAIN)
+        raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=AGAIN)
     for name, entry in contents.files.items():
         require_whole(folder / name, entry, verify=verify)
     return contents
 
 
 def require_whole(path: Path, entry: dict[str, Any], *, verify: bool) -> None:
-    """Hold a file to its size, and with ``verify`` to its sha256 (HearsightError where it is another)."""
+    """Raise HearsightError unless a file has the recorded size and, with ``verify``, sha256."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -133,53 +133,54 @@ def require_whole(path: Path, entry: dict[str, Any], *, verify: bool) -> None:
     if size != entry.get("bytes"):
         raise HearsightError(f"is damaged: {size} bytes instead of {entry.get('bytes')}", where=path, hint=AGAIN)
     if verify and sha256_file(path) != entry.get("sha256"):
-        raise HearsightError("is damaged: its content is not what was built", where=path, hint=AGAIN)
+        raise HearsightError("is damaged: its sha256 differs from the recorded one", where=path, hint=AGAIN)
 
 
 def map_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """A float32 array of a known shape, mapped read-only (HearsightError where the file holds another)."""
+    """Return a float32 array of a known shape, mapped read-only; raise HearsightError if the file holds another."""
     try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise HearsightError("is damaged: it cannot be read as an array", where=path, hint=AGAIN) from error
-    if found.shape != shape or found.dtype != np.dtype("<f4") or not found.flags.c_contiguous:
-        raise HearsightError(f"is damaged: {found.dtype} {found.shape} instead of float32 {shape}", where=path, hint=AGAIN)
-    # A plain array over the same pages: numpy's memmap class makes every slice more expensive.
-    return np.asarray(found)
+        raise HearsightError("is damaged: not readable as an array", where=path, hint=AGAIN) from error
+    if array.shape != shape or array.dtype != np.dtype("<f4") or not array.flags.c_contiguous:
+        raise HearsightError(f"is damaged: {array.dtype} {array.shape} instead of float32 {shape}", where=path, hint=AGAIN)
+    # A plain array over the same pages, since slices of numpy's memmap class are slower.
+    return np.asarray(array)
 
 
 def read_items(path: Path, rows: int) -> pa.Table:
-    """The items' table (HearsightError where it cannot be read or is of another length)."""
+    """Return the table of items; raise HearsightError if it is unreadable or has another length."""
     try:
         table = pq.read_table(path, memory_map=True)
     except (OSError, pa.ArrowException) as error:
-        raise HearsightError("is damaged: it cannot be read as a table", where=path, hint=AGAIN) from error
+        raise HearsightError("is damaged: not readable as a table", where=path, hint=AGAIN) from error
     if table.num_rows != rows or not {"key", "kind"} <= set(table.column_names):
         raise HearsightError(f"is damaged: {table.num_rows} items, not {rows} with key and kind", where=path, hint=AGAIN)
     return table
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Size and sha256 of a file, as ``index.json`` keeps them."""
+    """Return size and sha256 of a file, as recorded in ``index.json``."""
     return {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
 
 
-def _counted(items: pa.Table, folder: Path) -> dict[str, int]:
+def _count_kinds(items: pa.Table, folder: Path) -> dict[str, int]:
+    """Return the number of items of each kind; raise HearsightError for an unsuitable table."""
     for name in ("key", "kind"):
         if name not in items.column_names:
-            raise HearsightError(f"the items have no column {name}", where=folder, hint="give each a key and a kind")
+            raise HearsightError(f"the items have no column {name}", where=folder, hint="give each item a key and a kind")
         if items[name].null_count:
-            raise HearsightError(f"an item has no {name}", where=folder, hint="give each a key and a kind")
+            raise HearsightError(f"an item has no {name}", where=folder, hint="give each item a key and a kind")
     if not items.num_rows:
-        raise HearsightError("there is nothing to search: no item", where=folder, hint="give at least one embedding")
-    counts = {str(each["values"]): int(each["counts"]) for each in pc.value_counts(items["kind"]).to_pylist()}
-    if others := sorted(set(counts) - set(KINDS)):
-        raise HearsightError(f"an item is of kind {others[0]!r}", where=folder, hint=f"a kind is one of {', '.join(KINDS)}")
+        raise HearsightError("there is no item to index", where=folder, hint="give at least one embedding")
+    counts = {str(row["values"]): int(row["counts"]) for row in pc.value_counts(items["kind"]).to_pylist()}
+    if unknown := sorted(set(counts) - set(KINDS)):
+        raise HearsightError(f"an item has the kind {unknown[0]!r}", where=folder, hint=f"use one of {', '.join(KINDS)}")
     return {kind: counts.get(kind, 0) for kind in KINDS}
 
 
 def _blocks(embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating]) -> Iterator[NDArray[np.floating]]:
-    """Pieces of at most ROWS_AT_ONCE rows."""
+    """Yield blocks of at most ROWS_AT_ONCE rows."""
     for array in [embeddings] if isinstance(embeddings, np.ndarray) else embeddings:
         for start in range(0, max(1, len(array)), ROWS_AT_ONCE):
             yield np.asarray(array[start : start + ROWS_AT_ONCE])
@@ -188,13 +189,13 @@ def _blocks(embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating]) -
 def _write_embeddings(
     path: Path, embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating], norms: NDArray[np.float32], folder: Path
 ) -> int:
-    """Write the matrix as it comes, and its norms into ``norms``; the dimension."""
+    """Write the matrix block by block and fill ``norms``; return the dimension."""
     done, dimension = 0, 0
     with path.open("wb") as out:
         for block in _blocks(embeddings):
             if block.ndim != 2 or block.dtype.kind != "f" or (block.shape[0] and not 1 <= block.shape[1] <= MOST_DIMENSIONS):
                 raise HearsightError(
-                    f"embeddings of {block.dtype} {block.shape}",
+                    f"embeddings are {block.dtype} of shape {block.shape}",
                     where=folder,
                     hint="give floating-point numbers, rows × dimension",
                 )
@@ -211,11 +212,13 @@ def _write_embeddings(
                 raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, hint="give one item each")
             with np.errstate(over="ignore"):
                 block = np.ascontiguousarray(block, dtype="<f4")
-            norms[0, done : done + len(block)] = found = norms_above(block)
-            if len(wrong := np.flatnonzero(~(found <= LARGEST_NORM))):
-                row = block[wrong[0]]
+            norms[0, done : done + len(block)] = block_norms = norms_above(block)
+            if len(invalid := np.flatnonzero(~(block_norms <= LARGEST_NORM))):
+                row = block[invalid[0]]
                 what = f"has a norm above {LARGEST_NORM:g}" if np.isfinite(row).all() else "holds a number that is not finite"
-                raise HearsightError(f"embedding {done + wrong[0]} {what}", where=folder, hint="look at the model that made it")
+                raise HearsightError(
+                    f"embedding {done + invalid[0]} {what}", where=folder, hint="check the model that computed it"
+                )
             norms[1, done : done + len(block)] = roundings_above(block)
             out.write(block.data)
             done += len(block)
@@ -233,7 +236,7 @@ def _save(path: Path, array: NDArray[np.float32]) -> None:
         np.save(out, array, allow_pickle=False)
 
 
-def _described(path: Path) -> dict[str, Any]:
+def _describe_written(path: Path) -> dict[str, Any]:
     try:
         return describe(path)
     except OSError as error:

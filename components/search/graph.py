@@ -1,8 +1,8 @@
-"""The graph (HNSW) of the usearch library: how one is made, and of what vectors. Needs the extra ``ann``.
+"""The HNSW graph of the usearch library and its vectors. Needs the extra ``ann``.
 
-It holds vectors in bfloat16. Nearest by dot product is no metric when norms differ: vectors are divided by the largest norm M and
-given one more number, √(1 − ‖x‖² / M²), which makes all of norm 1, and queries a zero there, so that the greatest dot product is
-the least angle (Bachrach et al., *Speeding up the Xbox recommender system*, 2014, section 3).
+Vectors are stored in bfloat16. The dot product is not a metric when norms differ: vectors are divided by the largest norm M and
+extended by √(1 − ‖x‖² / M²), which gives all norm 1, and queries by 0, so that the greatest dot product is the smallest angle
+(Bachrach et al., *Speeding up the Xbox recommender system*, 2014, section 3).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from components.core.errors import HearsightError
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """How the graph is made and searched.
+    """Settings of building and searching the graph.
 
     Attributes:
-        connectivity: edges a vector has on a layer (M of HNSW); the lowest layer has twice as many.
-        build_width: candidates looked at to place a vector (efConstruction).
-        search_width: candidates looked at for a query (ef), at least.
-        spare: candidates that are scored exactly, as a multiple of k.
-        draws: queries drawn from the index to measure recall when none are given.
-        recall_at: the k of which recall is measured.
+        connectivity: edges of a vector on a layer (M of HNSW); twice as many on the lowest layer.
+        build_width: candidates considered when a vector is added (efConstruction).
+        search_width: minimum number of candidates considered for a query (ef).
+        spare: candidates scored exactly, as a multiple of k.
+        draws: queries drawn from the index to measure recall if none are given.
+        recall_at: values of k at which recall is measured.
         seed: of these draws.
     """
 
@@ -42,12 +42,13 @@ class GraphSettings:
         for name in ("connectivity", "build_width", "search_width", "spare", "draws"):
             if getattr(self, name) < (2 if name == "connectivity" else 1):
                 raise HearsightError(
-                    f"{name} is {getattr(self, name)}", where="the approximate index", hint="give a larger number"
+                    f"{name} is {getattr(self, name)}", where="the approximate index", hint="use a larger number"
                 )
 
 
 def graph_library() -> Any:
-    """usearch (HearsightError where it is not installed)."""
+    """Return the module usearch; raise HearsightError if it is not installed."""
+    # usearch is an optional dependency.
     try:
         import usearch
         import usearch.index
@@ -61,7 +62,7 @@ def graph_library() -> Any:
 
 
 def empty_graph(library: Any, dimension: int, settings: GraphSettings) -> Any:
-    """A graph without vectors, for D numbers and the one added."""
+    """Return a graph without vectors, for D numbers and the added one."""
     return library.index.Index(
         ndim=dimension + 1,
         metric="ip",
@@ -73,8 +74,8 @@ def empty_graph(library: Any, dimension: int, settings: GraphSettings) -> Any:
     )
 
 
-def of_norm_one(vectors: NDArray[np.float32], largest: float) -> NDArray[np.float32]:
-    """Vectors divided by the largest norm, with the number that makes each of norm 1: m × (D + 1)."""
+def extend_to_unit_norm(vectors: NDArray[np.float32], largest: float) -> NDArray[np.float32]:
+    """Return vectors divided by the largest norm, extended by a number that makes each norm 1: m × (D + 1)."""
     scaled = vectors.astype(np.float64) / largest
     rest = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("nd,nd->n", scaled, scaled)))
     return np.concatenate([scaled, rest[:, None]], axis=1).astype(np.float32)

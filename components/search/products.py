@@ -1,15 +1,15 @@
-"""Dot products of float32 vectors: their one exact value in float64, and how far a float32 product can be from it.
+"""Dot products of float32 vectors: their unique exact value in float64, and error bounds of float32 products.
 
-**The score.** A product of two float32 numbers has at most 48 significant bits, so float64 holds it exactly; only their sum
-rounds, and how depends on the order in which a BLAS adds. The score here is the sum without that freedom: *the exact dot product
-of the two float32 vectors, rounded once to float64*, what ``math.fsum`` gives. Equal vectors have equal scores wherever they
-stand, on any machine, with any number of threads.
+**The score.** A product of two float32 numbers has at most 48 significant bits, so float64 holds it exactly; only the sum rounds,
+depending on the order in which a BLAS adds. The score here does not depend on it: *the exact dot product of the two float32
+vectors, rounded once to float64*, as ``math.fsum`` computes it. Equal vectors have equal scores at any position, on any machine,
+with any number of threads.
 
-**The bound.** Let u = 2⁻²⁴. A float32 dot product of length D, in any order of summation, with or without fused
-multiply-add, is off by at most γ Σ|qᵢxᵢ|, γ = Du / (1 − Du) (Higham, *Accuracy and Stability of Numerical Algorithms*,
-2nd ed., section 3.1), hence by at most γ ‖q‖ ‖x‖ (Cauchy–Schwarz), as long as nothing underflows. Where it does, or where a
-multiplication takes subnormal numbers for zero, each of the D products and D sums loses at most 2⁻¹²⁶, and each qᵢ or xᵢ taken
-for zero at most 2⁻¹²⁶ times its partner: in all 2⁻¹²⁶ (‖q‖₁ + ‖x‖₁ + 2D). :func:`slack` is the sum of both, rounded up.
+**The bound.** Let u = 2⁻²⁴. A float32 dot product of length D, in any order of summation, with or without fused multiply-add, is
+off by at most γ Σ|qᵢxᵢ|, γ = Du / (1 − Du) (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1),
+hence by at most γ ‖q‖ ‖x‖ (Cauchy–Schwarz), unless something underflows. If so, or if subnormal factors are flushed to zero, each
+of the D products and D sums loses at most 2⁻¹²⁶, and each flushed qᵢ or xᵢ at most 2⁻¹²⁶ times its partner: in all 2⁻¹²⁶ (‖q‖₁ +
+‖x‖₁ + 2D). :func:`slack` is the sum of both, rounded up.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 PRODUCTS_AT_ONCE = 1 << 15
-"""float64 products that :func:`exact_products` holds at a time: they and what is made of them stay in a core's cache."""
+"""float64 products that :func:`exact_products` holds at a time, so that they stay in a core's cache."""
 
 
 def norms_above(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Upper bounds of the Euclidean norms of n × D vectors, a few units in the last place above them: n, float32."""
+    """Return upper bounds of the Euclidean norms of n × D vectors, within a few units in the last place: n, float32."""
     norms = np.empty(len(vectors), np.float32)
     step = max(1, (1 << 20) // vectors.shape[1])
     for start in range(0, len(vectors), step):
@@ -37,7 +37,7 @@ def norms_above(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def slack(dimension: int, norms: NDArray[np.floating], query_norm: float) -> NDArray[np.float64]:
-    """How far a float32 product of a query with vectors of these ``norms`` can be from the exact one.
+    """Return how far a float32 product of a query with vectors of these ``norms`` can be from the exact one.
 
     Args:
         dimension: D, at most 2¹⁶.
@@ -45,7 +45,7 @@ def slack(dimension: int, norms: NDArray[np.floating], query_norm: float) -> NDA
         query_norm: an upper bound of the query's.
 
     Returns:
-        The bound of the module's docstring, of the shape of ``norms``. Where a norm is 0 so is the product, exactly.
+        The bound of the module's docstring, in the shape of ``norms``; 0 where a norm is 0, since the product is exact.
     """
     wide = np.asarray(norms, np.float64)
     relative = 1.01 * dimension * 2.0**-24
@@ -62,12 +62,12 @@ def exact_products(
     query_norms: NDArray[np.floating],
     norms: NDArray[np.floating],
 ) -> NDArray[np.float64]:
-    """The scores of pairs: for each p the exact product of ``queries[query[p]]`` and ``vectors[row[p]]``, rounded once.
+    """Return the scores of pairs: for each p the exact product of ``queries[query[p]]`` and ``vectors[row[p]]``, rounded once.
 
-    The sum is cut in two at a power of two σ ≥ 4 ‖q‖ ‖x‖: the multiples of 2⁻⁵³σ in the products add without any error in any
-    order, and the rests, each at most 2⁻⁵³σ, add with an error of at most D² 2⁻¹⁰⁶ σ (the extraction of Rump, Ogita and Oishi,
-    *Accurate floating-point summation*, 2008). Where the sum of both rounds alike at either end of that error it is the score;
-    where it does not, about one pair in a million, ``math.fsum`` decides.
+    Each product is split at a power of two σ ≥ 4 ‖q‖ ‖x‖: the multiples of 2⁻⁵³σ add without error in any order, and the rests,
+    each at most 2⁻⁵³σ, add with an error of at most D² 2⁻¹⁰⁶ σ (the extraction of Rump, Ogita and Oishi, *Accurate floating-point
+    summation*, 2008). If the total rounds to the same value at both ends of that error, it is the score; otherwise, for about one
+    pair in a million, ``math.fsum`` decides.
 
     Args:
         queries: q × D.
@@ -79,23 +79,23 @@ def exact_products(
         m scores.
     """
     dimension = vectors.shape[1]
-    found = np.zeros(len(row), np.float64)
+    scores = np.zeros(len(row), np.float64)
     step = max(1, PRODUCTS_AT_ONCE // dimension)
     for start in range(0, len(row), step):
         part = slice(start, start + step)
         products = vectors[row[part]].astype(np.float64)
         products *= queries[query[part]]
         bound = query_norms[query[part]].astype(np.float64) * norms[row[part]].astype(np.float64)
-        some = bound > 0
-        sigma = np.where(some, np.exp2(np.ceil(np.log2(bound, where=some, out=np.zeros_like(bound))) + 3), 1.0)
+        nonzero = bound > 0
+        sigma = np.where(nonzero, np.exp2(np.ceil(np.log2(bound, where=nonzero, out=np.zeros_like(bound))) + 3), 1.0)
         coarse = products + sigma[:, None]
         coarse -= sigma[:, None]
         rests = np.add.reduce(products - coarse, axis=1)
         sums = np.add.reduce(coarse, axis=1)
         off = 2.0 * dimension**2 * 2.0**-106 * sigma
         low, high = sums + (rests - off), sums + (rests + off)
-        found[part] = np.where(some, low, 0.0)
-        for place in np.flatnonzero((low != high) & some):
-            found[start + place] = math.fsum(products[place].tolist())
-    found += 0.0  # a sum of minus zeros is zero
-    return found
+        scores[part] = np.where(nonzero, low, 0.0)
+        for index in np.flatnonzero((low != high) & nonzero):
+            scores[start + index] = math.fsum(products[index].tolist())
+    scores += 0.0  # turns -0 into 0
+    return scores

@@ -1,6 +1,6 @@
-"""What training any network of ours shares: the order of batches, Lightning's trainer, checkpoints, the recipe's base.
+"""Training code shared by all networks: the order of batches, Lightning's trainer, checkpoints, the base of recipes.
 
-In: a :class:`~components.training.recipe.TrainingModule` (what a step computes, what an epoch is judged by), its items, a scratch
-folder, and the :class:`~components.training.settings.Hardware`. Out: the recipe with its history and best weights. No stage:
-``train`` and ``caption`` stand on it. Not in scope: what is trained, and where its results go.
+Input: a :class:`~components.training.recipe.TrainingModule` (a training step and the validation of an epoch), its items, a
+scratch folder, and the :class:`~components.training.settings.Hardware`. Output: the recipe with its history and best weights. No
+stage; the training stages use it. The data and the destination of results are not in scope.
 """

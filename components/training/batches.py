@@ -1,4 +1,4 @@
-"""The order of training: a function of the seed and the epoch alone, so a resumed run sees the same batches."""
+"""The order of training items as a function of seed and epoch, so that a resumed run gets the same batches."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from components.core.seeded_rng import seeded_rng
 
 
 class EpochBatches:
-    """A batch sampler for torch's DataLoader, told the epoch by Lightning (``set_epoch``).
+    """A batch sampler for torch's DataLoader; Lightning sets the epoch (``set_epoch``).
 
-    The last batch of an epoch may be smaller; it is left out when it would hold a single item (a contrastive loss
-    over one pair is nothing), or fewer than there are ranks, unless it is the only one.
+    The last batch of an epoch may be smaller. It is left out if it has one item (a contrastive loss needs two) or fewer items
+    than there are ranks, unless it is the only one.
 
     Args:
-        items: how many there are.
-        size: of a batch, over all ranks; rank r takes the batch's items r, r + world, ….
-        by_epoch: give (epoch, item) instead of the item, for data that is drawn anew each epoch.
+        items: number of items.
+        size: of a batch, over all ranks; rank r gets the batch's items r, r + world, ….
+        by_epoch: yield (epoch, item) instead of the item, for data that is augmented anew each epoch.
     """
 
     def __init__(self, items: int, size: int, seed: int, *, rank: int = 0, world: int = 1, by_epoch: bool = False) -> None:
@@ -25,15 +25,15 @@ class EpochBatches:
         self.rank, self.world, self.by_epoch = rank, world, by_epoch
         self.epoch = 0
         self._done: tuple[int, int] = (-1, 0)
-        # Lightning tells the epoch to a loader's sampler and to its batch sampler's sampler, not to a batch sampler.
+        # Lightning calls set_epoch on a loader's sampler and on its batch sampler's sampler, not on a batch sampler.
         self.sampler = self
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch whose order the next iteration gives."""
+        """Set the epoch of the next iteration."""
         self.epoch = epoch
 
     def resume(self, epoch: int, batches: int) -> None:
-        """Leave out the first ``batches`` of ``epoch``: they were taken before a kill. Their numbers still count in ``len``."""
+        """Skip the first ``batches`` of ``epoch``, which were trained before an interruption. ``len`` still counts them."""
         self._done = (epoch, batches)
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -45,5 +45,5 @@ class EpochBatches:
             yield [(self.epoch, item) for item in batch] if self.by_epoch else batch
 
     def __len__(self) -> int:
-        whole, rest = divmod(self.items, self.size)
-        return whole + (1 if rest >= max(2, self.world) or whole == 0 else 0)
+        full, rest = divmod(self.items, self.size)
+        return full + (1 if rest >= max(2, self.world) or full == 0 else 0)

@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or not there, written at each epoch's end and, if asked, every so many steps."""
+"""Atomic checkpoints, written at each epoch's end and, on request, every given number of steps."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ CHECKPOINT = "last.ckpt"
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
-    """How Lightning stores: the checkpoint before stays whole until the new one is."""
+    """Lightning's checkpoint storage; the previous checkpoint stays valid until the new one is complete."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
-        """Write beside, sync, rename; raises HearsightError when the disk is full."""
+        """Write a temporary file, sync and rename it; raise HearsightError if the disk is full."""
         target = Path(path)
         buffer = io.BytesIO()
         torch.save(checkpoint, buffer)
-        publish_bytes(target, buffer.getbuffer(), temporary=half_of(target))
+        publish_bytes(target, buffer.getbuffer(), temporary=temporary_path(target))
 
 
 class Saving(Checkpoint):
-    """Saves when an epoch is over and judged (Lightning calls ``Checkpoint`` callbacks after the module's own hook),
-    and every ``steps`` steps between.
-    """
+    """Saves after an epoch's validation (Lightning calls ``Checkpoint`` callbacks after the module's own hook), and every
+    ``steps`` steps within the epoch."""
 
     def __init__(self, path: Path, steps: int) -> None:
         self.path, self.steps = path, steps
@@ -40,7 +39,7 @@ class Saving(Checkpoint):
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Save inside an epoch; its last step is saved with the epoch's judgement."""
+        """Save inside an epoch; the last step is saved together with the epoch's validation."""
         if self.steps and (batch_idx + 1) % self.steps == 0 and batch_idx + 1 < trainer.num_training_batches:
             trainer.save_checkpoint(self.path)
 
@@ -49,13 +48,13 @@ class Saving(Checkpoint):
         trainer.save_checkpoint(self.path)
 
 
-def half_of(path: Path) -> Path:
-    """Where a checkpoint is while it is being written."""
+def temporary_path(path: Path) -> Path:
+    """Return the path of a checkpoint while it is being written."""
     return path.with_name(f"{path.name}.tmp")
 
 
 def read_checkpoint(path: Path) -> dict[str, Any] | None:
-    """The checkpoint at ``path``, None when there is none; a half written one is another's to finish, or to be written over.
+    """Return the checkpoint at ``path``, None if there is none; temporary files are ignored.
 
     Raises:
         HearsightError: the file is damaged.
@@ -63,17 +62,17 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        found["recipe"], found["state_dict"]
-    except Exception as error:  # torch tells of a damaged file by a dozen kinds of errors
+        checkpoint: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        checkpoint["recipe"], checkpoint["state_dict"]
+    except Exception as error:  # torch raises many kinds of errors for damaged files
         what = f"is not a whole checkpoint ({type(error).__name__})"
-        raise HearsightError(what, where=path, hint="remove it and run again: training begins anew") from error
-    return found
+        raise HearsightError(what, where=path, hint="remove it and run again: training starts from the beginning") from error
+    return checkpoint
 
 
-def check_identity(path: Path, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Raise HearsightError when a checkpoint is of another vocabulary, network, settings, … than what is to be trained."""
-    for name in wanted:
-        if found.get(name) != wanted[name]:
-            what = f"is a checkpoint of another {name} ({str(found.get(name))[:16]}, not {wanted[name][:16]})"
-            raise HearsightError(what, where=path, hint="remove it and run again: training begins anew")
+def check_identity(path: Path, actual: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    """Raise HearsightError if a checkpoint's vocabulary, network, settings, … differ from those to train."""
+    for name in expected:
+        if actual.get(name) != expected[name]:
+            what = f"is a checkpoint of another {name} ({str(actual.get(name))[:16]}, not {expected[name][:16]})"
+            raise HearsightError(what, where=path, hint="remove it and run again: training starts from the beginning")

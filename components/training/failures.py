@@ -1,4 +1,4 @@
-"""Failures of a training run that a person can fix, told in one line."""
+"""Errors of a training run that a user can fix, as one-line messages."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _WORKER = ("dataloader worker", "is killed by signal")
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an error says that the device's or the processor's memory did not suffice."""
+    """Return whether an error means that memory, of the device or the host, was insufficient."""
     if isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError)):
         return True
     text = str(error).lower()
     kinds = (RuntimeError, OSError, ProcessException)
-    return isinstance(error, kinds) and any(sign in text for sign in _MEMORY)
+    return isinstance(error, kinds) and any(phrase in text for phrase in _MEMORY)
 
 
 @contextmanager
-def explained(batch: int, where: str, kept: str) -> Iterator[None]:
-    """Turn too little memory, and a reader that was killed for it, into a HearsightError.
+def explain_failures(batch: int, where: str, kept: str) -> Iterator[None]:
+    """Turn insufficient memory, and a reader process killed for it, into a HearsightError.
 
     Args:
         batch: items a step.
-        where: which model.
-        kept: what a later run goes on from.
+        where: the model's name.
+        kept: what a later run resumes from, for the message.
     """
     try:
         yield
     except (RuntimeError, MemoryError, OSError, ProcessException) as error:
-        told = next((line for line in str(error).splitlines() if line.startswith(_OURS)), None)
-        if told is not None:
-            # A forked process can only send its traceback back; the line in it is what a person is to read.
-            raise HearsightError(told.removeprefix(_OURS)) from error
+        message = next((line for line in str(error).splitlines() if line.startswith(_OURS)), None)
+        if message is not None:
+            # A forked process returns its traceback only, which contains the message.
+            raise HearsightError(message.removeprefix(_OURS)) from error
         text = " ".join(str(error).split()[-40:])
         if isinstance(error, ProcessExitedException) and error.signal_name == "SIGKILL":
-            what = "a device's process was killed, mostly for lack of memory"
+            what = "a device's process was killed, usually for lack of memory"
             raise HearsightError(what, where=where, hint=f"lower batch ({batch}) or devices; {kept}") from error
         if all(sign in text.lower() for sign in _WORKER):
-            what = "a process that reads ahead was killed, mostly for lack of memory"
+            what = "a data loading process was killed, usually for lack of memory"
             raise HearsightError(
                 f"{what} ({text[:160]})", where=where, hint=f"lower workers or batch ({batch}); {kept}"
             ) from error

@@ -17,8 +17,8 @@ import torch
 from pytorch_lightning.strategies import DDPStrategy, Strategy
 
 from components.core.errors import HearsightError
-from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, half_of, read_checkpoint
-from components.training.failures import explained
+from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
+from components.training.failures import explain_failures
 from components.training.recipe import TrainingModule
 from components.training.settings import REFERENCE, Hardware
 
@@ -26,43 +26,43 @@ PRECISIONS: dict[str, Literal["32-true", "bf16-mixed"]] = {"32": "32-true", "bf1
 
 
 def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = REFERENCE) -> None:
-    """Train ``recipe`` for its epochs over ``data``, going on from ``folder`` when it holds a checkpoint.
+    """Train ``recipe`` for its epochs over ``data``, resuming from a checkpoint in ``folder`` if there is one.
 
-    On the reference hardware the same weights come out whether or not the run was interrupted, on one platform and with the
-    locked packages.
+    On the reference hardware the weights do not depend on interruptions, on one platform with the locked packages.
 
     Args:
         data: a dataset with ``__getitems__`` (indices → a batch) and ``by_epoch``.
 
     Raises:
-        HearsightError: the loss is no number, memory does not suffice, a checkpoint is of something else or damaged, the items
-            are fewer than the devices, or several nodes are asked for and this is one process of none.
+        HearsightError: the loss is not finite, memory is insufficient, a checkpoint is damaged or belongs to another run, there
+            are
+            fewer items than devices, or several nodes are required and this process is not one of them.
     """
     checkpoint = folder / CHECKPOINT
-    if rank() == 0:
-        half_of(checkpoint).unlink(missing_ok=True)
-    found = read_checkpoint(checkpoint)
-    if found is not None:
-        check_identity(checkpoint, found["recipe"]["identity"], recipe.identity)
-        _restore(recipe, found)
-    if recipe.over:
+    if launcher_rank() == 0:
+        temporary_path(checkpoint).unlink(missing_ok=True)
+    saved = read_checkpoint(checkpoint)
+    if saved is not None:
+        check_identity(checkpoint, saved["recipe"]["identity"], recipe.identity)
+        _restore(recipe, saved)
+    if recipe.finished:
         return
     _check(recipe, data, hardware, folder)
     recipe.data, recipe.hardware = data, hardware
-    quiet()
+    silence_lightning()
     torch.set_num_threads(hardware.threads)
-    kept = f"the checkpoint of epoch {len(recipe.history)} is kept" if found else "nothing was trained before"
-    with explained(recipe.settings["batch"], recipe.name, kept):
-        _trainer(recipe, folder, hardware).fit(recipe, ckpt_path=checkpoint if found is not None else None)
-    if hardware.world > 1 and not launched():
-        # The forked processes are gone with what they learned, but for the checkpoint.
-        found = read_checkpoint(checkpoint)
-        assert found is not None
-        _restore(recipe, found)
+    kept = f"the checkpoint of epoch {len(recipe.history)} is kept" if saved else "nothing was trained before"
+    with explain_failures(recipe.settings["batch"], recipe.name, kept):
+        _trainer(recipe, folder, hardware).fit(recipe, ckpt_path=checkpoint if saved is not None else None)
+    if hardware.world > 1 and not is_launched():
+        # The forked processes have ended; their result is the checkpoint.
+        saved = read_checkpoint(checkpoint)
+        assert saved is not None
+        _restore(recipe, saved)
 
 
 def _restore(recipe: TrainingModule, checkpoint: dict[str, Any]) -> None:
-    recipe.take(checkpoint["recipe"])
+    recipe.restore(checkpoint["recipe"])
     recipe.load_state_dict(checkpoint["state_dict"])
 
 
@@ -70,9 +70,9 @@ def _check(recipe: TrainingModule, data: Any, hardware: Hardware, folder: Path) 
     if len(data) < hardware.world:
         what = f"has {len(data)} training items for {hardware.world} devices"
         raise HearsightError(what, where=recipe.name, hint="lower devices, or train on more")
-    if hardware.nodes > 1 and not launched():
+    if hardware.nodes > 1 and not is_launched():
         raise HearsightError(
-            f"is to be trained on {hardware.nodes} nodes, and this process is none of them",
+            f"is to be trained on {hardware.nodes} nodes, but this process is not one of them",
             where=recipe.name,
             hint=f"start {folder.parent / 'job.json'} with torchrun or SLURM (docs/training.md), then run the stage again",
         )
@@ -82,7 +82,9 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Tra
     on_gpu = hardware.device() == "gpu"
     strategy: str | Strategy = "auto"
     if hardware.world > 1:
-        strategy = DDPStrategy(start_method="popen" if launched() else "fork", process_group_backend="nccl" if on_gpu else "gloo")
+        strategy = DDPStrategy(
+            start_method="popen" if is_launched() else "fork", process_group_backend="nccl" if on_gpu else "gloo"
+        )
     return pl.Trainer(
         accelerator=hardware.device(),
         devices=hardware.devices,
@@ -91,7 +93,7 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Tra
         precision=PRECISIONS[hardware.precision],
         max_epochs=recipe.settings["epochs"],
         gradient_clip_val=recipe.settings["clip_gradient"],
-        # Bits are promised on the processor alone; a GPU takes its fastest kernels.
+        # Results are bitwise reproducible on the CPU only; a GPU uses its fastest kernels.
         deterministic=not on_gpu,
         benchmark=on_gpu,
         logger=False,
@@ -107,18 +109,18 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Tra
     )
 
 
-def launched() -> bool:
-    """Whether torchrun or SLURM's srun started this process as one of several."""
+def is_launched() -> bool:
+    """Return whether torchrun or SLURM's srun started this process as one of several."""
     return torch.distributed.is_torchelastic_launched() or ("SLURM_PROCID" in os.environ and "SLURM_NTASKS" in os.environ)
 
 
-def rank() -> int:
-    """This process's number among those that torchrun or SLURM started; 0 alone."""
+def launcher_rank() -> int:
+    """Return this process's rank among those that torchrun or SLURM started; 0 without them."""
     name = "RANK" if torch.distributed.is_torchelastic_launched() else "SLURM_PROCID"
-    return int(os.environ.get(name, "0")) if launched() else 0
+    return int(os.environ.get(name, "0")) if is_launched() else 0
 
 
-def quiet() -> None:
+def silence_lightning() -> None:
     """Keep Lightning's advice about hardware and workers out of the log."""
     for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Trained models as a stage's output: their files, the MODEL table, the ledger, the curves, and figures for the tracker."""
+"""Output of a training stage: model files, the MODEL table, the ledger, training curves, and tracked metrics."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from components.core.digests import sha256_file
+from components.core.ledger import kept, ledger_table
+from components.core.records import MODEL
+
 if TYPE_CHECKING:
     from components.execution.stage import Job, Stage
 
 FILES = ("weights.safetensors", "config.json", "history.csv")
-"""What a job that trains leaves in its folder."""
+"""Files that a training job leaves in its folder."""
 
 
 def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows: bool = False) -> None:
@@ -25,12 +31,6 @@ def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows:
         folders: what each job left.
         rows: the models are of several rows of a table, ``<row>-<seed>``: the tracker has a run below this one for each row.
     """
-    import pyarrow as pa
-
-    from components.core.digests import sha256_file
-    from components.core.ledger import kept, ledger_table
-    from components.core.records import MODEL
-
     models: list[dict[str, Any]] = []
     curves = ["model,kind,seed,epoch,phase,loss,validation,reward"]
     for key, folder in sorted((job.name, folder) for job, folder in zip(jobs, folders, strict=True)):
@@ -47,9 +47,9 @@ def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows:
         )  # fmt: skip
         with (folder / "history.csv").open(encoding="utf-8") as handle:
             for line in csv.DictReader(handle):
-                told = (line.get(name, "") for name in ("epoch", "phase", "loss", "validation", "reward"))
-                curves.append(",".join([key, kind, str(seed), *told]))
-                # Without the network's name: runs of several networks are compared by the same figures.
+                values = (line.get(name, "") for name in ("epoch", "phase", "loss", "validation", "reward"))
+                curves.append(",".join([key, kind, str(seed), *values]))
+                # Metric names omit the network, so that runs of several networks can be compared.
                 for name in ("loss", "validation"):
                     stage.metric(f"{key if rows else f'seed-{seed}'}/{name}", float(line[name]), step=int(line["epoch"]))
         stage.metric(f"{key if rows else f'seed-{seed}'}/best_validation", config["validation"])
@@ -67,6 +67,6 @@ def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows:
 
 
 def _spread(best: list[float]) -> dict[str, float]:
-    """The seeds' mean and, of several, their standard deviation."""
-    found = {"best_validation": statistics.fmean(best)}
-    return found | ({"best_validation_sd": statistics.stdev(best)} if len(best) > 1 else {})
+    """Return the seeds' mean and, for several seeds, their standard deviation."""
+    mean = {"best_validation": statistics.fmean(best)}
+    return mean | ({"best_validation_sd": statistics.stdev(best)} if len(best) > 1 else {})

@@ -1,7 +1,7 @@
 """One training job on several machines: ``torchrun … -m components.training.ranks JOB``, one process a device.
 
-The stage leaves ``job.json`` in its scratch folder, on a disk that all machines see, and says so; the processes train from there
-and end with the last checkpoint. The stage, run again, finds training over and publishes it (docs/training.md).
+The stage writes ``job.json`` to its scratch folder, on a disk that all machines share; the processes train from it and end with
+the last checkpoint. The stage, run again, finds that training is finished and publishes the result (docs/training.md).
 """
 
 from __future__ import annotations
@@ -10,25 +10,27 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.files import publish_json
-
-if TYPE_CHECKING:
-    from components.execution.stage import Task
+from components.core.params import parse_settings
+from components.core.result_cache import ResultCache
+from components.core.stage_output import StageOutput
+from components.execution.shard_worker import Task
+from components.training.settings import Hardware
 
 NODES = "job.json"
-"""In the scratch folder: what the processes of several machines need to train the same."""
+"""File in the scratch folder with everything that the processes of several machines need for the same training."""
 
 
-def tell_nodes(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> None:
-    """Write the job.
+def write_job(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> None:
+    """Write the job file.
 
     Args:
-        train: ``<module>:<function>``, called with the spec and a task; this package knows nothing of what it trains.
+        train: ``<module>:<function>``, called with the spec and a task.
     """
-    told = {
+    job = {
         "train": train,
         "spec": spec,
         "inputs": {name: str(output.path.resolve()) for name, output in task.inputs.items()},
@@ -37,30 +39,24 @@ def tell_nodes(scratch: Path, train: str, spec: dict[str, Any], task: Task) -> N
         "work": str(task.work.resolve()),
         "dataset": task.dataset,
     }
-    publish_json(scratch / NODES, told)
+    publish_json(scratch / NODES, job)
 
 
 def main(path: Path) -> None:
     """Train the job at ``path`` in this process, as one of several.
 
     Raises:
-        HearsightError: it is no job, or training failed.
+        HearsightError: the file is not a job, or training failed.
     """
-    from components.core.params import parse_settings
-    from components.core.result_cache import ResultCache
-    from components.core.stage_output import StageOutput
-    from components.execution.stage import Task
-    from components.training.settings import Hardware
-
     try:
         job = json.loads(path.read_text(encoding="utf-8"))
         module, _, function = job["train"].partition(":")
         train = getattr(importlib.import_module(module), function)
-        inputs = {name: StageOutput(Path(place)) for name, place in job["inputs"].items()}
+        inputs = {name: StageOutput(Path(location)) for name, location in job["inputs"].items()}
         spec, shared, work, dataset = job["spec"], job["shared"], Path(job["work"]), job["dataset"]
         hardware = parse_settings(Hardware, job["hardware"], str(path))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
-        raise HearsightError(f"is no job ({error})", where=path, hint="run the stage, which writes it") from error
+        raise HearsightError(f"is not a job ({error})", where=path, hint="run the stage that writes it") from error
     train(spec, Task(hardware, shared, ResultCache(work / "annotations"), inputs, work, dataset))
 
 

@@ -1,8 +1,7 @@
 """The base of every recipe, a Lightning module: optimiser, seeding, history, and the best epoch's weights.
 
-All randomness of a step (dropout, masks, crops) is seeded by (job's seed, epoch, step). So a run that resumes from a checkpoint
-repeats what followed exactly, needs no saved generator state, and does not care what else draws from torch's generator in between
-(a new loader's iterator does).
+All randomness of a step (dropout, masks, crops) is seeded by (job's seed, epoch, step). A resumed run therefore repeats the same
+steps exactly, needs no saved generator state, and is independent of other draws from torch's generator (such as a new loader's).
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from components.training.batches import EpochBatches
 from components.training.settings import REFERENCE, Hardware
 
 OPTIMISERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adagrad": torch.optim.Adagrad}
-LOOK_EVERY = 50
-"""Steps between looks at the losses on a GPU: each look waits for it. On the processor every step is looked at."""
+READ_EVERY = 50
+"""Steps between reads of the losses on a GPU, since each read synchronises. On the CPU every step is read."""
 NAMED = 8
-"""Records named in an error at most."""
+"""Maximum number of records named in an error."""
 
 
 def seed_of(*parts: str | int) -> int:
-    """A seed for torch from ``parts``."""
+    """Return a torch seed derived from ``parts``."""
     return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
@@ -40,14 +39,14 @@ def reseed(*parts: str | int) -> None:
 
 
 class TrainingModule(pl.LightningModule):
-    """What all recipes share.
+    """Base of all recipes.
 
     Args:
-        network: what is trained.
+        network: the network to train.
         settings: of :class:`components.training.settings.Optimisation`, as plain values, and the recipe's own.
-        seed: of everything drawn.
-        identity: what a checkpoint must agree in to be gone on from, name → digest.
-        name: how errors call it.
+        seed: of all draws.
+        identity: what a checkpoint must match to be resumed, name → digest.
+        name: of the run, for errors.
     """
 
     def __init__(
@@ -74,24 +73,24 @@ class TrainingModule(pl.LightningModule):
 
     @property
     def phase(self) -> str:
-        """What the history calls this part of the training; empty where there is but one."""
+        """Name of this part of the training in the history; empty if there is only one."""
         return ""
 
     def judge(self) -> float | None:
-        """The selection metric on the validation split, higher is better; None when that split is empty."""
+        """Return the selection metric on the validation split, higher is better; None if that split is empty."""
         raise NotImplementedError
 
-    def names(self, items: Tensor) -> list[str]:
-        """How a person finds the items of a batch: their records' keys."""
+    def record_keys(self, items: Tensor) -> list[str]:
+        """Return the keys of a batch's records, for errors."""
         return [str(item) for item in items.tolist()]
 
     def setup(self, stage: str) -> None:
-        """In each process that trains: those forked for a device each die with the one that waits for them."""
+        """Make processes that were forked for a device end with their parent."""
         if self.trainer.strategy.launcher is not None and self.trainer.strategy.launcher.is_interactive_compatible:
             die_with_parent()
 
     def train_dataloader(self) -> DataLoader[Any]:
-        """This rank's part of every batch, read ahead by ``hardware.workers`` processes."""
+        """Return the loader of this rank's part of every batch, with ``hardware.workers`` processes."""
         data: Any = self.data
         batches = EpochBatches(
             len(data),
@@ -105,7 +104,7 @@ class TrainingModule(pl.LightningModule):
         return loader(data, batches, self.hardware)
 
     def configure_optimizers(self) -> Any:
-        """Adam with L2 decay (CSC, section 4.1) or Adagrad (CC, section 5.2), decaying exponentially."""
+        """Return Adam with L2 decay (CSC §4.1) or Adagrad (CC §5.2), with an exponentially decaying learning rate."""
         settings = self.settings
         kind = OPTIMISERS[settings["optimiser"]]
         optimiser = kind(self.network.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"])
@@ -118,59 +117,59 @@ class TrainingModule(pl.LightningModule):
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def on_train_epoch_start(self) -> None:
-        """Begin the epoch's means."""
+        """Reset the epoch's means."""
         self._losses, self._noted = [], {}
 
     def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:
-        """Make the step's randomness a function of the seed, the epoch, the step and the rank."""
+        """Seed the step by seed, epoch, step and rank."""
         rank = [self.global_rank] if self.global_rank else []
         reseed(self.seed, self.first_epoch + self.current_epoch, batch_idx, "step", *rank)
 
     def note_loss(self, loss: Tensor, items: Tensor) -> Tensor:
-        """Keep a step's loss for the epoch's mean, and refuse to go on from one that is no number.
+        """Record a step's loss for the epoch's mean; stop at a loss that is not finite.
 
         Args:
-            loss: a scalar; over several ranks their mean is the batch's.
+            loss: a scalar; the mean over ranks is the batch's loss.
             items: the batch's items, for the error.
         """
         step = self.trainer.fit_loop.epoch_loop.batch_idx
         self._unread.append((step, loss.detach(), items))
-        if loss.device.type == "cpu" or len(self._unread) >= LOOK_EVERY:
+        if loss.device.type == "cpu" or len(self._unread) >= READ_EVERY:
             self.read_losses()
         return loss
 
     def note(self, name: str, value: float) -> None:
-        """Keep a step's figure for the history, which has its mean over the epoch's steps (and over ranks)."""
+        """Record a step's figure; the history has its mean over the epoch's steps (and over ranks)."""
         if self.trainer.world_size > 1:
             value = float(self.trainer.strategy.reduce(torch.tensor(value, device=self.device), reduce_op="mean"))
         self._noted.setdefault(name, []).append(value)
 
     def read_losses(self) -> None:
-        """Fetch the losses noted since the last look; raises HearsightError for the first that is not finite."""
+        """Read the losses recorded since the last read; raise HearsightError for the first that is not finite."""
         if not self._unread:
             return
-        noted, self._unread = self._unread, []
-        values = torch.stack([loss.float() for _, loss, _ in noted])
+        unread, self._unread = self._unread, []
+        values = torch.stack([loss.float() for _, loss, _ in unread])
         if self.trainer.world_size > 1:
             values = self.trainer.strategy.reduce(values, reduce_op="mean")
-        for (step, _, items), value in zip(noted, values.tolist(), strict=True):
+        for (step, _, items), value in zip(unread, values.tolist(), strict=True):
             if not math.isfinite(value):
-                raise self._runaway(value, step, items)
+                raise self._divergence(value, step, items)
             self._losses.append(value)
 
-    def _runaway(self, value: float, step: int, items: Tensor) -> HearsightError:
-        names = self.names(items)
+    def _divergence(self, value: float, step: int, items: Tensor) -> HearsightError:
+        names = self.record_keys(items)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         rate = self.trainer.optimizers[0].param_groups[0]["lr"]
         where = f"the loss is {value} in epoch {self.current_epoch}, step {step}, at learning rate {rate:.3g}"
         return HearsightError(
             f"{where}; records {', '.join(names[:NAMED])}{more}",
             where=self.name,
-            hint="lower learning_rate or clip_gradient, or look at these records; the last checkpoint is kept",
+            hint="lower learning_rate or clip_gradient, or check these records; the last checkpoint is kept",
         )
 
     def on_train_epoch_end(self) -> None:
-        """Judge the epoch and keep its weights when it is the best so far (the earliest of equals)."""
+        """Validate the epoch and keep its weights if it is the best so far (the earliest of equals)."""
         self.read_losses()
         self.eval()
         with torch.no_grad(), self.trainer.precision_plugin.forward_context():
@@ -178,17 +177,17 @@ class TrainingModule(pl.LightningModule):
         self.train()
         self.steps = self.first_step + self.global_step
         epoch = self.first_epoch + self.current_epoch
-        named: dict[str, Any] = {"epoch": epoch, "validation": score or 0.0, **({"phase": self.phase} if self.phase else {})}
+        record: dict[str, Any] = {"epoch": epoch, "validation": score or 0.0, **({"phase": self.phase} if self.phase else {})}
         means = {name: math.fsum(values) / len(values) for name, values in {"loss": self._losses, **self._noted}.items()}
-        self.history.append(named | means)
+        self.history.append(record | means)
         self._losses, self._noted = [], {}
-        # With nothing to judge by, the last epoch is the one to keep.
+        # Without a validation score the last epoch is kept.
         if score is None or not self.best or score > self.best["validation"]:
             weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.state_dict().items()}
-            self.best = named | {"weights": weights}
+            self.best = record | {"weights": weights}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Add history, best weights and the place inside the epoch; nothing is saved after a loss that is no number."""
+        """Add history, best weights and the position inside the epoch; fail after a loss that is not finite."""
         self.read_losses()
         loop: Any = self.trainer.fit_loop
         epochs = loop.epoch_progress.current
@@ -199,11 +198,11 @@ class TrainingModule(pl.LightningModule):
         checkpoint["recipe"] |= {"identity": self.identity, "place": [epochs.processed, done]}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take all of it back."""
-        self.take(checkpoint["recipe"])
+        """Restore all of it."""
+        self.restore(checkpoint["recipe"])
 
-    def take(self, state: dict[str, Any]) -> None:
-        """Go on from what :meth:`on_save_checkpoint` put down."""
+    def restore(self, state: dict[str, Any]) -> None:
+        """Resume from the state that :meth:`on_save_checkpoint` saved."""
         self.history, self.best, self.steps = state["history"], state["best"], state["steps"]
         self._losses = list(state["losses"])
         self._noted = {name: list(values) for name, values in state["noted"].items()}
@@ -211,26 +210,26 @@ class TrainingModule(pl.LightningModule):
         self._resumed = (epoch, done)
 
     @property
-    def over(self) -> bool:
+    def finished(self) -> bool:
         """Whether all epochs are trained."""
         return len(self.history) - self.first_epoch >= self.settings["epochs"]
 
 
 def loader(data: Any, batches: Any, hardware: Hardware) -> DataLoader[Any]:
-    """A loader of whole batches (``data.__getitems__`` makes one); pinned memory on a GPU's way."""
+    """Return a loader of whole batches (made by ``data.__getitems__``), with pinned memory for a GPU."""
     ahead: dict[str, Any] = {"persistent_workers": True, "prefetch_factor": 4} if hardware.workers else {}
     return DataLoader(
         data,
         batch_sampler=batches,
         num_workers=hardware.workers,
-        collate_fn=_as_it_is,
+        collate_fn=_identity,
         pin_memory=hardware.device() == "gpu",
         worker_init_fn=_begin_worker,
         **ahead,
     )
 
 
-def _as_it_is(batch: Any) -> Any:
+def _identity(batch: Any) -> Any:
     return batch
 
 

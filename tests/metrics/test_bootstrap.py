@@ -28,5 +28,5 @@ def test_the_interval_is_of_values_that_resamples_have(values: list[float], seed
     assert wide[0] <= low and high <= wide[1]
 
 
-def test_nothing_has_the_interval_of_nothing() -> None:
+def test_without_items_the_interval_is_zero() -> None:
     assert bootstrap_interval([], max, seed=1, resamples=9) == (0.0, 0.0) == bootstrap_interval([1.0], max, seed=1, resamples=0)

@@ -16,14 +16,14 @@ from tests.knowledge.dictionary import extract
 from tests.metrics.parsed import lexicon
 
 
-def test_unknown_words_keep_their_places_and_are_no_words():
+def test_unknown_words_keep_their_positions():
     caption = "a <UNK> rides a [unk] thing"
     words = parse_captions([caption], "en")[caption].words
     assert [word.lemma for word in words] == ["a", UNKNOWN, "ride", "a", UNKNOWN, "thing"]
     assert [caption[word.start : word.end] for word in words] == [word.text for word in words]
 
 
-def test_kept_parses_are_the_same(tmp_path: Path):
+def test_cached_parses_are_equal(tmp_path: Path):
     captions = ["a dog on a bed", "<UNK> in a red car", "a dog on a bed"]
     store = ResultCache(tmp_path)
     cold, warm = parse_captions(captions, "en", store), parse_captions(captions, "en", store)
@@ -55,7 +55,7 @@ def test_the_numbers_that_the_rules_name_are_persons():
     assert FEMALE in words.above(words.nouns("woman")[0])
 
 
-def test_names_of_single_things_mean_nothing_in_a_caption():
+def test_proper_names_have_no_meanings():
     assert lexicon().nouns("paris") == () or all(not extract().synset(n).instance_of for n in lexicon().nouns("paris"))  # type: ignore[union-attr]
     assert lexicon().nouns("golden gate bridge") == ()
 
@@ -64,7 +64,7 @@ def test_verbs_of_an_extract_without_numbers_are_no_synonyms():
     assert not same_meaning("adorn", "attend", lexicon())
 
 
-def test_no_dictionary_is_none_and_a_broken_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_dictionary_is_none_and_a_damaged_one_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(tmp_path))
     assert load_lexicon() is None
     with pytest.raises(HearsightError, match="cannot be read"):

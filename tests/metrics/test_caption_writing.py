@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.caption_faults import caption_faults
-from components.metrics.caption_lengths import compare_lengths, lengths
-from components.metrics.caption_repetition import caption_repetition, normal, repetition
+from components.metrics.caption_lengths import compare_lengths, word_counts
+from components.metrics.caption_repetition import measure_caption, measure_repetition, normalise_caption
 from components.metrics.tokens import tokenize
 
 CAPTIONS = st.lists(st.lists(st.sampled_from(["a", "dog", "gato", "no", "parque", "red"]), max_size=12).map(" ".join), max_size=8)
 
 
 def test_lengths_are_those_of_words_without_punctuation():
-    found = lengths(["A dog , on a bed .", "um gato", ""])
+    found = word_counts(["A dog , on a bed .", "um gato", ""])
     assert list(found.words) == [5, 2, 0] and found.mean == pytest.approx(7 / 3)
 
 
 @given(CAPTIONS.filter(bool))
 def test_mean_and_deviation_are_the_populations(captions):
-    found = lengths(captions)
+    found = word_counts(captions)
     assert found.mean == pytest.approx(statistics.fmean(found.words))
     assert found.deviation == pytest.approx(statistics.pstdev(found.words))
 
@@ -49,12 +49,12 @@ def test_a_histogram_holds_every_caption_once_on_common_bins(captions, width, lo
 def test_a_histogram_counts_what_is_too_long_in_its_last_bin():
     found = compare_lengths(["a " * 9, "a"], [["a"], ["a"]]).histogram(longest=3)
     assert list(found.candidates) == [0, 0.5, 0, 0.5] and list(found.edges) == [0, 1, 2, 3, 4]
-    with pytest.raises(ValueError, match="one word wide"):
+    with pytest.raises(ValueError, match="must be at least 1"):
         compare_lengths(["a"], [["a"]]).histogram(0)
 
 
-def test_repeated_ngrams_are_those_that_stood_there_before():
-    found = caption_repetition(["a", "dog", "and", "a", "dog", "and", "a", "cat"])
+def test_repeated_ngrams_occur_earlier_in_the_caption():
+    found = measure_caption(["a", "dog", "and", "a", "dog", "and", "a", "cat"])
     assert found.ngrams == (8, 7, 6, 5) and found.repeated == (4, 3, 2, 1)
     assert found.share[0] == 0.5
 
@@ -69,26 +69,28 @@ def test_repeated_ngrams_are_those_that_stood_there_before():
         ("de de de", [(1, 2), (2, 3)]),
     ],
 )
-def test_a_doubled_stretch_follows_itself_at_once(caption, places):
-    assert list(caption_repetition(caption.split()).doubled) == places
+def test_a_doubled_sequence_is_repeated_immediately(caption, places):
+    assert list(measure_caption(caption.split()).doubled) == places
 
 
-def test_repetition_over_a_set_is_told_by_shares():
-    found = repetition(["a dog", "A dog .", "a cat"], vocabulary=["a", "dog", "cat", "bird"], training={normal("A cat!")})
+def test_repetition_over_a_set_is_measured_by_shares():
+    found = measure_repetition(
+        ["a dog", "A dog .", "a cat"], vocabulary=["a", "dog", "cat", "bird"], training={normalise_caption("A cat!")}
+    )
     assert found.distinct[0] == 3 / 6 and found.distinct[1] == 2 / 3
     assert (found.vocabulary, found.vocabulary_share) == (3, 0.75)
     assert found.unique == 2 / 3 and found.novel == 2 / 3
     assert found.common == [("a dog", 2), ("a cat", 1)]
 
 
-def test_what_was_not_given_is_not_told():
-    found = repetition([])
+def test_figures_without_their_input_are_none():
+    found = measure_repetition([])
     assert found.vocabulary_share is None and found.novel is None and found.unique == 0.0 and found.distinct == (0.0,) * 4
 
 
 @given(CAPTIONS)
 def test_shares_are_shares_and_do_not_depend_on_order(captions):
-    found, turned = repetition(captions), repetition(captions[::-1])
+    found, turned = measure_repetition(captions), measure_repetition(captions[::-1])
     assert all(0 <= share <= 1 for share in (*found.repeated, *found.distinct, found.doubled, found.unique))
     assert (found.repeated, found.distinct, found.common) == (turned.repeated, turned.distinct, turned.common)
     assert found.vocabulary == len({word for caption in captions for word in tokenize(caption)})
@@ -107,13 +109,13 @@ def test_shares_are_shares_and_do_not_depend_on_order(captions):
         ("un homme avec un", "fr", None),
     ],
 )
-def test_a_caption_that_ends_on_a_word_that_ends_nothing_is_open(caption, language, is_open):
+def test_a_caption_that_ends_with_a_listed_word_is_open(caption, language, is_open):
     found = caption_faults([caption], language)
     assert found.items[0].open is is_open
     assert (found.open is None) == bool(found.reason) == (is_open is None)
 
 
-def test_marks_without_words_are_found_where_they_stand():
+def test_runs_of_punctuation_are_located():
     found = caption_faults(["promo . . . ! de natal", "a dog...", "!?", "a dog, red.", "<UNK> <UNK>"], "pt")
     assert [item.marks for item in found.items] == [((6, 13),), ((5, 8),), (), (), ()]
     assert [item.wordless for item in found.items] == [False, False, True, False, False]
@@ -122,5 +124,5 @@ def test_marks_without_words_are_found_where_they_stand():
 
 @given(st.lists(st.text(max_size=40), max_size=5))
 def test_no_text_crashes_an_analysis(captions):
-    told = (caption_faults(captions, "en").items, repetition(captions).items, lengths(captions).words)
+    told = (caption_faults(captions, "en").items, measure_repetition(captions).items, word_counts(captions).words)
     assert {len(items) for items in told} == {len(captions)}

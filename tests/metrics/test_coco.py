@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.metrics.coco import matched, read_candidates, read_references
+from components.metrics.coco import match_captions, read_candidates, read_references
 
 IDS = st.one_of(st.integers(), st.text(max_size=8))
 WORDS = st.text(alphabet="abc .'é😀", max_size=12)
@@ -39,7 +39,7 @@ def test_candidates_come_back_and_match_in_the_references_order(captions: dict) 
     data = json.dumps([{"image_id": image, "caption": text} for image, text in reversed(captions.items())])
     found = read_candidates(data.encode())
     assert found == captions
-    items = matched({image: ["a dog"] for image in captions}, found)
+    items = match_captions({image: ["a dog"] for image in captions}, found)
     assert items.image_ids == list(captions) and items.candidates == list(captions.values())
 
 
@@ -65,11 +65,11 @@ def test_bytes_that_are_no_whole_file_are_refused_in_one_line(data: bytes) -> No
         (b"", "is empty"),
         (b" \n", "is empty"),
         (b"\xff\xfe[", r"is not UTF-8 \(byte 0\)"),
-        (b"[{", r"is not JSON: .*\(cut off\?\)"),
-        (b'[{"image_id": 1, "caption": "a d', r"is not JSON: Unterminated string .*\(cut off\?\)"),
+        (b"[{", r"is not JSON: .*\(truncated\?\)"),
+        (b'[{"image_id": 1, "caption": "a d', r"is not JSON: Unterminated string .*\(truncated\?\)"),
         (b"[" * 100_000, "nested too deep"),
         (b'[{"image_id": NaN, "caption": "a"}]', "has NaN where a number is needed"),
-        (b"{}", "is not of COCO's results"),
+        (b"{}", "is not in COCO's result format"),
         (b"[]", "has no captions"),
         (b"[1]", 'has no "image_id" in entry 0'),
         (b'[{"caption": "a"}]', 'has no "image_id" in entry 0'),
@@ -79,7 +79,7 @@ def test_bytes_that_are_no_whole_file_are_refused_in_one_line(data: bytes) -> No
         (b'[{"image_id": 1}]', "has null as caption of image 1"),
         (b'[{"image_id": 1, "caption": 3}]', "has 3 as caption of image 1"),
         (b'[{"image_id": 1, "caption": ["a"]}]', "as caption of image 1, where text is needed"),
-        (b'[{"image_id": 1, "caption": "\\ud83d"}]', "half a character"),
+        (b'[{"image_id": 1, "caption": "\\ud83d"}]', "a lone surrogate"),
         (b'[{"image_id": 7, "caption": "a"}, {"image_id": 7, "caption": "b"}]', r"several captions for 1 image \(7\)"),
     ],
 )
@@ -91,8 +91,8 @@ def test_each_bad_candidates_file_says_what_is_wrong(data: bytes, said: str) -> 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"[]", "is not of COCO's annotations"),
-        (b'{"images": []}', "is not of COCO's annotations"),
+        (b"[]", "is not in COCO's annotation format"),
+        (b'{"images": []}', "is not in COCO's annotation format"),
         (b'{"images": {}, "annotations": []}', 'no list under "images"'),
         (b'{"images": [], "annotations": []}', "has no captions"),
         (b'{"images": [{"id": NaN}], "annotations": []}', "has NaN"),
@@ -112,12 +112,12 @@ def test_files_with_a_byte_order_mark_are_read() -> None:
 def test_what_does_not_match_is_counted_and_the_first_are_named() -> None:
     references = {number: ["a dog"] for number in range(9)}
     with pytest.raises(ValueError, match=r"no candidate for 8 images \(1, 2, 3, 4, 5, \.\.\.\) of 9"):
-        matched(references, {0: "a"})
+        match_captions(references, {0: "a"})
     with pytest.raises(ValueError, match=r"candidates for 1 image \(99\), not among the references$"):
-        matched(references, {99: "a"})
+        match_captions(references, {99: "a"})
     with pytest.raises(ValueError, match="numbers in one file, text in the other"):
-        matched(references, {"3": "a"})
+        match_captions(references, {"3": "a"})
     for empty in ([], ["", "  "]):
         with pytest.raises(ValueError, match=r"no reference for 1 image \(3\)"):
-            matched(references | {3: empty}, dict.fromkeys(references, "a"))
-    assert matched(references | {3: []}, {0: "a"}, subset=True).image_ids == [0]
+            match_captions(references | {3: empty}, dict.fromkeys(references, "a"))
+    assert match_captions(references | {3: []}, {0: "a"}, subset=True).image_ids == [0]

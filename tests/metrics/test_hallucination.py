@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from components.metrics.caption_parses import parse_captions
 from components.metrics.caption_words import ALIKE
-from components.metrics.hallucination import Hallucinations, hallucinations
+from components.metrics.hallucination import Hallucinations, find_hallucinations
 from tests.metrics.parsed import lexicon, parses
 
 
 def judged(caption: str, *references: str, labels: tuple[str, ...] = (), words=True) -> Hallucinations:
-    return hallucinations([caption], [references], [labels], parses(caption, *references), lexicon() if words else None)
+    return find_hallucinations([caption], [references], [labels], parses(caption, *references), lexicon() if words else None)
 
 
 def how(caption: str, *references: str, labels: tuple[str, ...] = (), words=True) -> dict[str, str]:
@@ -21,12 +21,12 @@ def how(caption: str, *references: str, labels: tuple[str, ...] = (), words=True
     return {one.mention.lemma: one.counterpart.how if one.counterpart else "" for one in item.mentions}
 
 
-def test_what_the_references_name_is_there_in_any_number_and_part_of_speech():
+def test_objects_in_the_references_match_in_any_number_and_part_of_speech():
     assert how("two dogs on the grass", "a dog on grass") == {"dog": "lemma", "grass": "lemma"}
     assert how("a bear eats fish", "a bear is fishing")["fish"] == "lemma"
 
 
-def test_what_nothing_names_is_hallucinated_and_its_place_is_told():
+def test_unnamed_objects_are_hallucinated_and_located():
     caption = "a dog next to a birthday cake"
     found = judged(caption, "a dog sleeps on a rug")
     (mention,) = found.items[0].hallucinated
@@ -39,30 +39,30 @@ def test_a_label_is_as_good_as_a_reference():
     assert how("a hen", labels=("hen of the woods",)) == {"hen": "lemma"}
 
 
-def test_a_synonym_stands_for_it():
+def test_a_synonym_is_a_counterpart():
     assert how("an airplane above a house", "an aeroplane and a house")["airplane"] == "synonym"
 
 
-def test_a_broader_word_is_true_of_what_is_there():
+def test_a_broader_word_is_a_counterpart():
     assert how("an animal in a boat", "a zebra near a boat")["animal"] == "broader"
 
 
-def test_a_narrower_word_stands_only_for_what_is_narrow_already():
+def test_a_narrower_word_matches_only_specific_nouns():
     assert how("a seagull above the water", "a bird over water")["seagull"] == "narrower"
     assert how("a zebra near water", "an animal near water")["zebra"] == ""
 
 
-def test_what_captions_interchange_is_no_hallucination():
+def test_interchangeable_nouns_match():
     assert how("a pot on a table", "a pan on a table", words=False)["pot"] == "alike"
     assert all(len(names) > 1 for names in ALIKE)
 
 
-def test_a_person_stands_for_a_person_but_not_of_the_other_sex_alone():
+def test_persons_match_unless_all_are_of_the_other_sex():
     assert how("a man in a tent", "a hiker in a tent")["man"] == "person"
     assert how("a man in a tent", "a woman in a tent")["man"] == ""
 
 
-def test_one_person_stands_for_one_and_several_for_any_number():
+def test_one_person_matches_one_and_several_match_any_number():
     assert how("an actor and a worker", "the actor stands there") == {"actor": "lemma", "worker": ""}
     assert how("an actor and a worker", "people stand there") == {"actor": "person", "worker": "person"}
 
@@ -76,7 +76,7 @@ def test_places_pictures_groups_and_times_are_no_objects():
     assert how(caption, "dogs on a hill") == {"dog": "lemma", "hill": "lemma"}
 
 
-def test_what_a_caption_denies_is_not_named():
+def test_negated_objects_are_not_named():
     assert how("a tree without leaves and no birds", "a tree") == {"tree": "lemma"}
 
 
@@ -86,7 +86,7 @@ def test_an_unknown_word_is_no_object():
 
 def test_rates_are_shares_of_objects_and_of_captions():
     captions, references = ["a dog and a piano", "a dog"], [["a dog"], ["a dog"]]
-    found = hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
+    found = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
     assert (found.object_rate, found.caption_rate, found.synonyms) == (1 / 3, 1 / 2, True)
 
 
@@ -95,16 +95,16 @@ def test_captions_without_objects_have_no_object_rate():
     assert found.object_rate is None and found.caption_rate == 0.0
 
 
-def test_another_language_is_not_judged_and_says_why():
-    found = hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
+def test_other_languages_are_not_judged_with_a_reason():
+    found = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
     assert found.object_rate is None and found.caption_rate is None and not found.items and "'pt'" in found.reason
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="nothing to be held to"):
-        hallucinations(["a dog"], [[]], [[]], parses("a dog"))
-    with pytest.raises(ValueError, match="numbers differ"):
-        hallucinations(["a dog"], [["a dog"]], [], parses("a dog"))
+    with pytest.raises(ValueError, match="neither references nor labels"):
+        find_hallucinations(["a dog"], [[]], [[]], parses("a dog"))
+    with pytest.raises(ValueError, match="must have the same length"):
+        find_hallucinations(["a dog"], [["a dog"]], [], parses("a dog"))
 
 
 THINGS = st.lists(

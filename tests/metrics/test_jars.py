@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from components.metrics.jars import JarProcess, JarUnavailable, java_program, packaged
+from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
 from components.metrics.meteor import meteor, meteor_jar
 from components.metrics.spice import read_spice, spice, spice_input, spice_jar
 
 JAVA = pytest.mark.skipif(
-    shutil.which("java") is None or packaged("meteor", "meteor-1.5.jar") is None, reason="needs Java and pycocoevalcap's jar"
+    shutil.which("java") is None or find_packaged_file("meteor", "meteor-1.5.jar") is None,
+    reason="needs Java and pycocoevalcap's jar",
 )
 CANDIDATES = [["a", "dog", "runs", "on", "the", "grass"], ["two", "cats", "sleeping"], []]
 REFERENCES = [
@@ -62,7 +63,7 @@ def jar(tmp_path: Path) -> Path:
     ("code", "said"),
     [
         ("import sys; print('Error: no table', file=sys.stderr); sys.exit(3)", "ended with code 3: Error: no table"),
-        (WORDS, "answered what is no number"),
+        (WORDS, "did not answer with a number"),
         ("import sys; sys.stdin.readline(); print('1', flush=True); sys.stdin.readline()", "ended with code 0"),
         ("import time; time.sleep(60)", "no answer within 0.5 s"),
     ],
@@ -82,15 +83,15 @@ def test_the_process_is_gone_after_an_error_in_the_block(tmp_path: Path) -> None
         os.kill(number, 0)
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(JarUnavailable, match="no Java found as 'no-such-java': install"):
-        java_program("no-such-java")
-    with pytest.raises(JarUnavailable, match=r"there is no .*nowhere"):
+def test_missing_java_and_jars_are_named(tmp_path: Path) -> None:
+    with pytest.raises(JarUnavailable, match="Java was not found as 'no-such-java': install"):
+        find_java("no-such-java")
+    with pytest.raises(JarUnavailable, match=r"nowhere does not exist"):
         meteor_jar(tmp_path / "nowhere")
     (tmp_path / "meteor-1.5.jar").write_bytes(b"")
     with pytest.raises(JarUnavailable, match=r"paraphrase-en\.gz is not beside"):
         meteor_jar(tmp_path)
-    with pytest.raises(JarUnavailable, match=r"there is no .*spice-1\.0\.jar"):
+    with pytest.raises(JarUnavailable, match=r"spice-1\.0\.jar does not exist"):
         spice_jar(tmp_path)
     (tmp_path / "spice-1.0.jar").write_bytes(b"")
     with pytest.raises(JarUnavailable, match=r"stanford-corenlp-3\.6\.0\.jar and stanford-corenlp-3\.6\.0-models\.jar not in"):
@@ -114,7 +115,7 @@ ROW = {
 """As the jar's published output is."""
 
 
-def test_spice_is_asked_in_the_jars_format() -> None:
+def test_spice_input_has_the_jars_format() -> None:
     assert spice_input(CANDIDATES[:2], REFERENCES[:2]) == [
         {"image_id": 0, "test": "a dog runs on the grass", "refs": ["the dog is running in the grass", "a brown dog runs"]},
         {"image_id": 1, "test": "two cats sleeping", "refs": ["a pair of kittens asleep"]},
@@ -141,7 +142,7 @@ def test_spice_is_read_by_item_whatever_their_order() -> None:
         (json.dumps([{**ROW, "scores": {"All": 3}}]), "not a list"),
     ],
 )
-def test_what_is_no_output_of_spice_is_refused(output: str, said: str) -> None:
+def test_invalid_spice_output_is_refused(output: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         read_spice(output, 1)
 

@@ -17,7 +17,7 @@ from components.metrics.captions import NAMES, score_captions
 from components.metrics.cider import CiderD, CiderR, Consensus, cider
 from components.metrics.document_frequency import DocumentFrequency
 from components.metrics.ngram_table import NgramTable
-from components.metrics.ngrams import numbered
+from components.metrics.ngrams import number_ngrams
 from components.metrics.rouge import longest_common
 from tests.metrics import caption_oracle as oracle
 
@@ -38,7 +38,7 @@ def split(items):
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=range(len(FACTS)))
-def test_every_value_is_the_reference_tools(fact) -> None:
+def test_every_value_equals_the_reference_tools(fact) -> None:
     # Recorded by: python -m benchmarks.caption_metrics_equal --facts tests/metrics/caption_facts.jsonl
     known = [[text.split() for text in texts] for texts in fact["references"]]
     scores = score_captions([text.split() for text in fact["candidates"]], known)
@@ -51,7 +51,7 @@ def test_every_value_is_the_reference_tools(fact) -> None:
 
 @given(ITEMS)
 @settings(deadline=None)
-def test_every_metric_is_its_formula_read_literally(items) -> None:
+def test_every_metric_equals_its_literal_formula(items) -> None:
     said, known = split(items)
     scores = score_captions(said, known)
     assert [scores.corpus[name] for name in NAMES[:4]] == pytest.approx(oracle.bleu(said, known), abs=1e-9)
@@ -193,7 +193,7 @@ def test_given_document_frequencies_put_a_part_on_the_scale_of_the_whole(items, 
             assert part.items[name] == pytest.approx(whole.items[name][chosen], abs=1e-9), name
 
 
-def test_cider_of_one_item_is_nothing_and_with_given_frequencies_something() -> None:
+def test_cider_of_one_item_is_zero_unless_frequencies_are_given() -> None:
     said, known = [words("a red dog")], [[words("a red dog")]]
     assert score_captions(said, known).cider == 0
     frequency = DocumentFrequency.from_counts(100, {("a",): 90, ("red",): 5})
@@ -205,7 +205,7 @@ def test_cider_of_one_item_is_nothing_and_with_given_frequencies_something() -> 
 @given(st.lists(CAPTION, max_size=6))
 @settings(deadline=None)
 def test_ngrams_share_a_number_exactly_when_they_are_equal(captions) -> None:
-    found = numbered(captions)
+    found = number_ngrams(captions)
     flat = [word for caption in captions for word in caption]
     seen = [
         (tuple(flat[place : place + size]), number)
@@ -236,7 +236,7 @@ def test_references_counted_once_serve_several_captioners() -> None:
         ([["a"]], ["a dog"], "item 0 has no references"),
     ],
 )
-def test_what_cannot_be_scored_is_one_clear_error(said, known, message) -> None:
+def test_invalid_input_is_one_clear_error(said, known, message) -> None:
     with pytest.raises(ValueError, match=message) as error:
         score_captions(said, known)
     assert "\n" not in str(error.value)
@@ -246,7 +246,7 @@ def test_what_cannot_be_scored_is_one_clear_error(said, known, message) -> None:
     ("items", "counts", "message"),
     [(0, {}, "at least one"), (3, {("a",): 4}, "4 of 3 items"), (3, {("a",): 0}, "0 of 3"), (3, {("a",) * 5: 1}, "5 tokens")],
 )
-def test_document_frequencies_that_cannot_be_are_refused(items, counts, message) -> None:
+def test_invalid_document_frequencies_are_refused(items, counts, message) -> None:
     with pytest.raises(ValueError, match=message):
         DocumentFrequency.from_counts(items, counts)
 
@@ -262,7 +262,7 @@ def test_cider_alone_gives_what_all_metrics_at_once_give() -> None:
     assert cider(said, known, plain=True) == scores.cider_plain_items.tolist()
 
 
-def test_a_reward_of_no_such_item_is_an_error() -> None:
+def test_a_reward_of_an_unknown_item_is_an_error() -> None:
     scorer = Consensus([[["a"]], [["b"]]])
     for item in (-1, 2):
         with pytest.raises(ValueError, match=f"item {item}, of 2"):

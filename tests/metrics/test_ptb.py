@@ -41,7 +41,7 @@ def test_every_caption_of_the_table_has_the_jars_tokens() -> None:
 
 
 @given(CAPTIONS)
-def test_what_stands_between_spaces_may_be_read_alone(caption: str) -> None:
+def test_text_between_split_positions_is_independent(caption: str) -> None:
     assert ptb_tokenize(caption) == ptb._kept(ptb._LINES.sub(" ", caption))
 
 

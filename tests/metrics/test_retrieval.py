@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from components.metrics.retrieval import best_ranks, chance_of_hit, chance_of_share, recall_at, right_places, shares_at
-from components.metrics.similarity import cut, paired_scores, scores
+from components.metrics.retrieval import best_ranks, chance_of_hit, chance_of_share, recall_at, relevant_ranks, shares_at
+from components.metrics.similarity import exact_scores, paired_scores, split_vectors
 
 
 def exact(query: NDArray[np.float32], item: NDArray[np.float32]) -> Fraction | float:
@@ -51,19 +51,19 @@ def tasks(draw: st.DrawFn) -> Any:
 
 
 @given(tasks(), st.integers(1, 13))
-def test_places_are_those_of_sorting_exact_scores_whatever_the_block(task: Any, chunk: int) -> None:
+def test_ranks_equal_those_of_sorted_exact_scores_for_any_block(task: Any, chunk: int) -> None:
     expected = naive_places(task)
-    assert [places.tolist() for places in right_places(*task, chunk).places] == expected
+    assert [places.tolist() for places in relevant_ranks(*task, chunk).ranks] == expected
     assert best_ranks(*task, chunk).tolist() == [places[0] for places in expected]
 
 
 @given(tasks(), st.integers(1, 12))
 def test_both_recalls_are_those_of_counting_in_the_sorted_list(task: Any, depth: int) -> None:
-    found, expected = right_places(*task), naive_places(task)
+    found, expected = relevant_ranks(*task), naive_places(task)
     inside = [[place for place in places if place <= depth] for places in expected]
     assert recall_at(found.best, depth) == sum(map(bool, inside)) / len(inside)
     shares = [len(some) / len(places) for some, places in zip(inside, expected, strict=True)]
-    assert shares_at(found.places, found.right, depth).tolist() == shares
+    assert shares_at(found.ranks, found.right, depth).tolist() == shares
     assert shares_at(inside, found.right, depth).tolist() == shares
 
 
@@ -72,14 +72,15 @@ def test_scores_are_bit_equal_in_any_block_and_duplicates_tie(width: int) -> Non
     source = np.random.Generator(np.random.PCG64(width))
     queries, items = (source.standard_normal((n, width)).astype(np.float32) for n in (70, 90))
     items[1::2] = items[0::2]
-    whole = scores(cut(queries), cut(items))
+    whole = exact_scores(split_vectors(queries), split_vectors(items))
     np.testing.assert_array_equal(whole[:, 1::2], whole[:, 0::2])
     for step in (1, 7, 33):
         parts = [
-            [scores(cut(queries[a : a + step]), cut(items[b : b + step])) for b in range(0, 90, step)] for a in range(0, 70, step)
+            [exact_scores(split_vectors(queries[a : a + step]), split_vectors(items[b : b + step])) for b in range(0, 90, step)]
+            for a in range(0, 70, step)
         ]
         np.testing.assert_array_equal(np.block(parts), whole)
-    np.testing.assert_array_equal(paired_scores(cut(queries), cut(items[:70])), np.diag(whole[:, :70]))
+    np.testing.assert_array_equal(paired_scores(split_vectors(queries), split_vectors(items[:70])), np.diag(whole[:, :70]))
 
 
 @pytest.mark.parametrize("width", [1, 64, 1536])
@@ -94,15 +95,17 @@ def test_scores_are_nearer_the_true_dot_products_than_plain_float64(width: int) 
             for score, right in zip(row, rights, strict=True)
         )  # fmt: skip
 
-    assert error(scores(cut(queries), cut(items))) <= error(queries.astype(float) @ items.astype(float).T)
+    assert error(exact_scores(split_vectors(queries), split_vectors(items))) <= error(
+        queries.astype(float) @ items.astype(float).T
+    )
 
 
-def test_one_embedding_for_all_puts_the_right_items_last() -> None:
+def test_equal_embeddings_rank_relevant_items_last() -> None:
     same, identity = np.full((7, 300), 0.1, dtype=np.float32), np.array([0, 1, 2, 3, 4, 5, 5])
     assert best_ranks(same, same, identity, identity, chunk=2).tolist() == [7, 7, 7, 7, 7, 6, 6]
 
 
-def test_an_embedding_that_is_no_number_is_found_last_and_finds_last() -> None:
+def test_nan_embeddings_rank_last() -> None:
     vectors = np.array([[1.0, 0.0], [math.nan, 0.0], [0.0, 1.0]])
     assert best_ranks(np.eye(2)[[0, 0, 1]], vectors, [0, 1, 2], [0, 1, 2]).tolist() == [1, 3, 1]
     assert best_ranks(vectors, np.eye(2)[[0, 0, 1]], [0, 1, 2], [0, 1, 2]).tolist() == [2, 3, 1]
@@ -120,21 +123,21 @@ def test_chance_is_the_mean_over_all_orders(items: int, right: list[int], depth:
     assert chance_of_share(items, depth) == pytest.approx(float(sum(shares)))
 
 
-def test_what_does_not_fit_is_an_error_in_one_line() -> None:
+def test_mismatched_input_is_an_error_in_one_line() -> None:
     two, ids = np.eye(2), [0, 1]
-    with pytest.raises(ValueError, match="query 1 has no right item"):
+    with pytest.raises(ValueError, match="query 1 has no relevant item"):
         best_ranks(two, two, [0, 2], ids)
     with pytest.raises(ValueError, match="queries have 2 dimensions, items 3"):
         best_ranks(two, np.eye(3)[:2], ids, ids)
-    with pytest.raises(ValueError, match="there are 2 items and identities of shape"):
-        right_places(two, two, ids, [0, 1, 2])
-    with pytest.raises(ValueError, match="rows of a matrix"):
+    with pytest.raises(ValueError, match="there are 2 items but identities of shape"):
+        relevant_ranks(two, two, ids, [0, 1, 2])
+    with pytest.raises(ValueError, match="must be a matrix"):
         best_ranks(two[0], two, ids, ids)
-    with pytest.raises(ValueError, match="side of 1 or more"):
+    with pytest.raises(ValueError, match="must be at least 1"):
         best_ranks(two, two, ids, ids, chunk=0)
 
 
 def test_no_queries_have_no_recall() -> None:
     nothing = np.zeros((0, 2))
     assert best_ranks(nothing, np.eye(2), [], [0, 1]).tolist() == [] and recall_at([], 1) == 0.0
-    assert right_places(nothing, np.eye(2), [], [0, 1]).places == [] and chance_of_hit([], 2, 1) == 0.0
+    assert relevant_ranks(nothing, np.eye(2), [], [0, 1]).ranks == [] and chance_of_hit([], 2, 1) == 0.0

@@ -66,7 +66,7 @@ def test_active_and_passive_say_the_same():
     assert tuples("a cat chases a dog") == tuples("a dog is chased by a cat")
 
 
-def test_one_bus_told_thrice_is_one_bus():
+def test_an_object_named_three_times_is_one_object():
     # As in SPICE's own unit test: object, two attributes, another object, one relation, however often they are said.
     said = tuples("a red bus and a large bus on the street, a red bus on the street")
     assert said == {"bus", "street", "bus-red", "bus-large", "bus-on-street"}
@@ -76,7 +76,7 @@ def test_common_ngrams_about_other_things_score_nothing():
     assert f(GIRL, GIRAFFE) == 0.0
 
 
-def test_other_words_for_the_same_score_above_common_ngrams():
+def test_synonymous_captions_score_above_common_ngrams():
     # In WordNet "veggie" and "vegetable" share a synset.
     assert f(POT, PAN, lexicon=Table({"veggie": (1,), "vegetable": (1,)})) > f(GIRL, GIRAFFE)
 
@@ -193,7 +193,7 @@ ROWS = st.tuples(st.sampled_from(LEMMAS), st.sampled_from(KINDS), st.sampled_fro
 
 
 @given(st.lists(ROWS, max_size=7))
-def test_no_parse_makes_the_reading_run_on(rows):
+def test_no_parse_makes_the_reading_loop(rows):
     parse = {
         "text": [row[0] for row in rows],
         "lemma": [row[0] for row in rows],
@@ -207,6 +207,6 @@ def test_no_parse_makes_the_reading_run_on(rows):
     try:
         found = Sentence.of(parse, " ".join(row[0] for row in rows))
     except ValueError as error:
-        assert "no tree" in str(error)
+        assert "not a tree" in str(error)
     else:
         assert all(0 < len(item) <= 3 for item in scene_graph(found).tuples)

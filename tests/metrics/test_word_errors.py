@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import jiwer
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.spoken_words import spoken_words
-from components.metrics.word_errors import DELETED, EQUAL, INSERTED, SUBSTITUTED, Step, align, error_rate, errors
+from components.metrics.word_errors import DELETED, EQUAL, INSERTED, SUBSTITUTED, Step, align, count_errors, error_rate
 
 WORDS = st.lists(st.sampled_from(["a", "dog", "cat", "ran", "on", "grass"]), max_size=8)
 
@@ -24,8 +26,8 @@ def test_a_worked_example() -> None:
         Step(SUBSTITUTED, "on", "the"),
         Step(EQUAL, "grass", "grass"),
     ]
-    assert errors(said, heard) == 3
-    assert errors("kitten", "sitting") == 3
+    assert count_errors(said, heard) == 3
+    assert count_errors("kitten", "sitting") == 3
 
 
 @given(WORDS, WORDS)
@@ -33,14 +35,14 @@ def test_an_alignment_spells_both_sides_with_the_fewest_errors(said: list[str], 
     steps = align(said, heard)
     assert [step.said for step in steps if step.said] == said
     assert [step.heard for step in steps if step.heard] == heard
-    assert sum(step.kind != EQUAL for step in steps) == errors(said, heard) == errors(heard, said)
+    assert sum(step.kind != EQUAL for step in steps) == count_errors(said, heard) == count_errors(heard, said)
 
 
 @given(st.lists(st.tuples(WORDS.filter(bool), WORDS), min_size=1, max_size=6))
 def test_the_rates_equal_the_published_tools(pairs: list[tuple[list[str], list[str]]]) -> None:
     said, heard = [" ".join(a) for a, _ in pairs], [" ".join(b) for _, b in pairs]
-    words = error_rate([(errors(a, b), len(a)) for a, b in pairs], seed=1, resamples=1)
-    letters = error_rate([(errors(a, b), len(a)) for a, b in zip(said, heard, strict=True)], seed=1, resamples=1)
+    words = error_rate([(count_errors(a, b), len(a)) for a, b in pairs], seed=1, resamples=1)
+    letters = error_rate([(count_errors(a, b), len(a)) for a, b in zip(said, heard, strict=True)], seed=1, resamples=1)
     assert words is not None and words.value == pytest.approx(jiwer.wer(said, heard))
     assert letters is not None and letters.value == pytest.approx(jiwer.cer(said, heard))
 
@@ -51,8 +53,6 @@ def test_long_recordings_weigh_more_than_short_ones() -> None:
 
 
 def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
-    import random
-
     source, held = random.Random(3), 0
     for _ in range(200):
         counts = [(sum(source.random() < 0.3 for _ in range(10)), 10) for _ in range(40)]
@@ -62,7 +62,7 @@ def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
     assert 0.88 <= held / 200 <= 0.99
 
 
-def test_nothing_said_has_no_rate() -> None:
+def test_without_words_there_is_no_rate() -> None:
     assert error_rate([], seed=1, resamples=10) is None
     assert error_rate([(2, 0)], seed=1, resamples=10) is None
 
@@ -88,7 +88,7 @@ def test_two_spellings_of_the_same_speech_are_the_same_words(one: str, other: st
     assert spoken_words(one, language) == spoken_words(other, language)
 
 
-def test_what_sounds_otherwise_stays_apart() -> None:
+def test_different_words_stay_different() -> None:
     assert spoken_words("pinguino", "es") != spoken_words("pingüino", "es")
     assert spoken_words("3", "fr") == ["3"]
     assert spoken_words("...", "en") == []

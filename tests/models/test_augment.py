@@ -20,7 +20,7 @@ def test_masks_stay_within_f_and_t_and_within_the_speech() -> None:
     assert not columns[lengths == 30][:, 30:].any() and not columns[lengths == 1][:, 1:].any()
 
 
-def test_widths_are_uniform_and_every_place_is_reached() -> None:
+def test_mask_widths_are_uniform_and_every_position_is_reached() -> None:
     count, generator = 21_000, torch.Generator().manual_seed(4)
     masked = spec_augment(torch.ones(count, 24, 48), torch.full((count,), 48), frequency=20, time=6, generator=generator)
     rows, columns = hidden(masked)
@@ -36,7 +36,7 @@ def test_widths_are_uniform_and_every_place_is_reached() -> None:
     assert float(((places - expected) ** 2 / expected).sum()) < 91.3
 
 
-def test_each_mask_is_one_stretch_and_takes_the_fill() -> None:
+def test_each_mask_is_contiguous_and_filled() -> None:
     features = torch.rand(50, 128, 100) + 1.0
     masked = spec_augment(features, torch.full((50,), 100), fill=-3.0, generator=torch.Generator().manual_seed(1))
     assert ((masked == features) | (masked == -3.0)).all() and (features >= 1.0).all()

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.models.beam import Written, generate, top
+from components.models.beam import Written, generate, stable_topk
 from components.models.captioners.interface import CaptionNetwork
 from components.models.vocabulary import END, PAD, START, UNKNOWN
 from tests.models.captioning import TableNetwork, plain_beam_search, plain_greedy, tiny_transformer
@@ -35,7 +35,7 @@ def pictures_of(network: CaptionNetwork, count: int, seed: int) -> torch.Tensor:
     eager=st.sampled_from([-3.0, -1.0, 0.0, 1.0, 4.0]),
     pre_norm=st.booleans(),
 )
-def test_a_transformers_captions_are_those_of_a_plain_search(
+def test_transformer_captions_equal_a_naive_search(
     seed: int, beam: int, count: int, power: float, eager: float, pre_norm: bool
 ) -> None:
     network = tiny_transformer(seed, eager=eager, pre_norm=pre_norm)
@@ -67,7 +67,7 @@ def test_ties_go_to_the_hypothesis_found_first(
         same(mine, plain_beam_search(network, picture, beam, power)[:best])
 
 
-def test_of_equal_finished_captions_the_one_found_first_wins() -> None:
+def test_among_equal_finished_captions_the_first_wins() -> None:
     # Every sign has the same probability, and scores are means of one sign.
     network = TableNetwork(0, vocabulary=6, longest=4, values=1).eval()
     found = generate(network, pictures_of(network, 1, 0), length_power=1.0, best=4)[0]
@@ -84,7 +84,7 @@ def test_a_beam_of_one_is_greedy_search(seed: int, count: int, eager: float, tie
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_batch_changes_nothing(beam: int) -> None:
+def test_results_do_not_depend_on_the_batch(beam: int) -> None:
     network = tiny_transformer(3, eager=2.0)
     pictures = pictures_of(network, 11, 1)
     whole = generate(network, pictures, beam=beam)
@@ -93,7 +93,7 @@ def test_the_batch_changes_nothing(beam: int) -> None:
             same(one, other)
 
 
-def test_a_full_beam_finds_the_most_likely_caption_of_all() -> None:
+def test_an_exhaustive_beam_finds_the_most_likely_caption() -> None:
     network = tiny_transformer(5, vocabulary=6, longest=3)
     picture = pictures_of(network, 1, 5)
     every = plain_beam_search(network, picture[0], 10**6, 0.0)
@@ -102,7 +102,7 @@ def test_a_full_beam_finds_the_most_likely_caption_of_all() -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_signs_are_never_written_and_captions_end(beam: int) -> None:
+def test_special_words_are_never_written_and_captions_end(beam: int) -> None:
     for seed in range(10):
         network = tiny_transformer(seed)
         with torch.no_grad():
@@ -112,7 +112,7 @@ def test_signs_are_never_written_and_captions_end(beam: int) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_words_that_may_not_be_written_are_not_and_the_rest_is_renormalised(beam: int) -> None:
+def test_forbidden_words_are_not_written_and_the_rest_is_renormalised(beam: int) -> None:
     network = tiny_transformer(0, vocabulary=6)
     never = (PAD, START, UNKNOWN, END, 4)
     for found in generate(network, pictures_of(network, 2, 0), beam=beam, never=never):
@@ -120,15 +120,15 @@ def test_words_that_may_not_be_written_are_not_and_the_rest_is_renormalised(beam
         assert found[0].score == pytest.approx(0.0, abs=1e-12)
 
 
-def test_no_pictures_are_no_captions() -> None:
+def test_no_pictures_give_no_captions() -> None:
     network = tiny_transformer(0)
     assert generate(network, torch.zeros(0, 5, 6, dtype=torch.float64)) == []
 
 
-def test_what_cannot_be_searched_is_refused_in_one_line() -> None:
+def test_invalid_arguments_and_scores_are_refused() -> None:
     network, pictures = tiny_transformer(0), torch.zeros(2, 5, 6, dtype=torch.float64)
     for wrong in ({"beam": 0}, {"best": 5}, {"best": 0}, {"length_power": -1.0}, {"batch": 0}):
-        with pytest.raises(ValueError, match=r"beam and batch are 1 or more.*given are"):
+        with pytest.raises(ValueError, match=r"beam and batch must be at least 1.*got"):
             generate(network, pictures, **wrong)
     for beam in (1, 4):
         with pytest.raises(ValueError, match="NaN"):
@@ -143,9 +143,9 @@ def test_what_cannot_be_searched_is_refused_in_one_line() -> None:
     count=st.integers(1, 12),
     kind=st.sampled_from([torch.float32, torch.float64]),
 )
-def test_the_greatest_are_those_of_a_stable_sort(rows: list[list[float]], count: int, kind: torch.dtype) -> None:
+def test_stable_topk_equals_a_stable_sort(rows: list[list[float]], count: int, kind: torch.dtype) -> None:
     scores = torch.tensor(rows, dtype=kind)
-    values, places = top(scores, count)
+    values, places = stable_topk(scores, count)
     for row, value, place in zip(scores.tolist(), values.tolist(), places.tolist(), strict=True):
         wanted = sorted(range(9), key=lambda at: -row[at])[:count]
         finite = [at for at in wanted if row[at] > float("-inf")]

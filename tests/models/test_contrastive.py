@@ -172,22 +172,22 @@ def test_the_defaults_are_the_paper_s_or_its_likeliest() -> None:
 @pytest.mark.parametrize(
     ("chosen", "told"),
     [
-        ({"loss": "infonce"}, "'infonce' is no loss; there are masked_margin_softmax, triplet"),
-        ({"margin_schedule": "linear"}, "'linear' is no margin_schedule"),
-        ({"triplet_reduction": "max"}, "'max' is no triplet_reduction"),
-        ({"scope": "node"}, "'node' is no scope; there are global, device"),
-        ({"margin": -0.1}, "margin is -0.1; needs 0 or more"),
+        ({"loss": "infonce"}, "'infonce' is not a loss; choose one of masked_margin_softmax, triplet"),
+        ({"margin_schedule": "linear"}, "'linear' is not a margin_schedule"),
+        ({"triplet_reduction": "max"}, "'max' is not a triplet_reduction"),
+        ({"scope": "node"}, "'node' is not a scope; choose one of global, device"),
+        ({"margin": -0.1}, "margin is -0.1; it must be at least 0"),
         ({"margin": float("nan")}, "margin is nan"),
-        ({"margin_every": 0}, "margin_every is 0; needs 1 or more"),
+        ({"margin_every": 0}, "margin_every is 0; it must be at least 1"),
         ({"chunk": -1}, "chunk is -1"),
-        ({"margin_factor": 0.0}, "margin_factor is 0.0; needs more than 0"),
+        ({"margin_factor": 0.0}, "margin_factor is 0.0; it must be greater than 0"),
     ],
 )
-def test_settings_that_no_loss_has_are_refused(chosen: dict[str, Any], told: str) -> None:
+def test_invalid_loss_settings_are_refused(chosen: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         LossSettings(**chosen)
 
 
-def test_shapes_that_do_not_belong_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"shapes \(2, 3\), \(2, 4\), \(2,\); needed are n × D twice, and n"):
+def test_mismatched_tensor_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"shapes \(2, 3\), \(2, 4\), \(2,\); they must be n × D, n × D and n"):
         contrastive_loss(torch.zeros(2, 3), torch.zeros(2, 4), torch.zeros(2), LossSettings(), 0)

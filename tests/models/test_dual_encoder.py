@@ -29,7 +29,7 @@ class Flat(torch.nn.Module):
 
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 4))
 @settings(max_examples=40, deadline=None)
-def test_what_stands_behind_a_clip_has_no_influence_on_its_embedding(frames: int, behind: int, layers: int) -> None:
+def test_values_after_a_clips_end_do_not_affect_its_embedding(frames: int, behind: int, layers: int) -> None:
     model = tiny(layers=layers)
     clip = torch.randn(1, 6, frames, generator=torch.Generator().manual_seed(frames))
     alone = model.embed_speech(clip, torch.tensor([frames]))
@@ -58,7 +58,7 @@ def test_similarity_is_the_dot_product_raw_or_bounded_by_the_scale() -> None:
     torch.testing.assert_close((stretched * stretched.flip(0)).sum(1), 16.0 * cosine)
 
 
-def test_coefficients_are_brought_to_mean_0_and_deviation_1_and_padding_to_0() -> None:
+def test_coefficients_are_normalised_and_padding_is_zero() -> None:
     model, lengths = tiny(), torch.tensor([5, 2])
     clips = torch.randn(2, 6, 5) * 3 + 7
     model.speech.mean.fill_(7.0)
@@ -98,18 +98,18 @@ def test_a_gradient_reaches_every_parameter_and_the_towers_share_none(image: str
     assert not kept[0] & kept[1]
 
 
-def test_the_network_of_efficientnet_lite0_is_handed_in_and_must_be_of_its_name_and_side() -> None:
+def test_efficientnet_lite0_needs_an_encoder_of_its_name_and_side() -> None:
     config = DualEncoderConfig(**TINY, image="efficientnet_lite0", side=64)
     assert DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 64)).image.project.in_features == 1280
-    with pytest.raises(ValueError, match="is not built here: hand in its network"):
+    with pytest.raises(ValueError, match="has no built-in network: pass one"):
         DualEncoder(config)
-    with pytest.raises(ValueError, match="efficientnet_lite0 of 32 px is handed in for efficientnet_lite0 of 64 px"):
+    with pytest.raises(ValueError, match="efficientnet_lite0 of 32 px is given for efficientnet_lite0 of 64 px"):
         DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 32))
     with pytest.raises(ValueError, match="takes no encoder"):
         DualEncoder(DualEncoderConfig(**TINY), ImageEncoder("efficientnet_lite0", Flat(), 32))
 
 
-def test_what_a_tower_cannot_read_is_refused_in_one_line() -> None:
+def test_unsuitable_tower_inputs_are_refused_in_one_line() -> None:
     model, seen = tiny(), tiny(image="convolutions", side=16)
     for clips, lengths, said in (
         (torch.zeros(2, 5, 9), torch.ones(2), r"speech of shape \(2, 5, 9\); this tower reads clips × 6 coefficients"),
@@ -133,30 +133,30 @@ def test_what_a_tower_cannot_read_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"speech": "features"}, "'features' is no speech network"),
-        ({"image": "vgg"}, "'vgg' is no image network"),
+        ({"speech": "features"}, "'features' is not a speech network"),
+        ({"image": "vgg"}, "'vgg' is not an image network"),
         ({"embedding": 0}, "embedding must be 1 or more"),
-        ({"embedding": 4.0}, "embedding is 4.0, and must be of the type int"),
+        ({"embedding": 4.0}, "embedding is 4.0; it must be of type int"),
         ({"layers": True}, "layers is True"),
-        ({"pool_padding": 1}, "pool_padding is 1, and must be of the type bool"),
+        ({"pool_padding": 1}, "pool_padding is 1; it must be of type bool"),
         ({"scale": -1.0}, "scale must be 0 or more"),
         ({"scale": float("nan")}, "scale must be 0 or more"),
-        ({"dropout": 1.0}, "dropout lies within"),
-        ({"norm_momentum": 0.0}, "norm_momentum lies within"),
-        ({"speech": "inception_resnet_v2", "coefficients": 40}, "needs 75 coefficients or more, and here are 40"),
+        ({"dropout": 1.0}, "dropout must be"),
+        ({"norm_momentum": 0.0}, "norm_momentum must be"),
+        ({"speech": "inception_resnet_v2", "coefficients": 40}, "needs at least 75 coefficients, not 40"),
         ({"image": "inception_resnet_v2", "side": 60}, "needs at least 75 px"),
         ({"image": "efficientnet_lite0", "side": 100}, "multiples of 32 px"),
         ({"side": 64}, "reads no pictures"),
         ({"channels": 0, "image_features": 0}, "channels and layers must be 1 or more; image_features must be 1 or more"),
     ],
 )
-def test_a_configuration_that_cannot_be_is_one_line(changed: dict[str, Any], said: str) -> None:
+def test_invalid_configurations_are_refused_in_one_line(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said) as found:
         DualEncoderConfig(**changed)
     assert "\n" not in str(found.value)
 
 
-def test_a_configuration_comes_back_from_plain_values_and_tells_its_pictures_side() -> None:
+def test_a_configuration_round_trips_and_has_its_picture_side() -> None:
     config = DualEncoderConfig(image="efficientnet_lite0", pool_padding=False, scale=16)
     assert DualEncoderConfig.of(config.plain()) == config
     sides = {DualEncoderConfig(image=name).picture_side for name in ("features", "convolutions", "inception_resnet_v2")}
@@ -179,7 +179,7 @@ def test_both_towers_compile_whole_and_run_under_bf16_with_channels_last() -> No
     assert torch.allclose(images, model.embed_images(pictures), atol=0.1)
 
 
-def test_nothing_is_made_on_another_device_than_the_batchs() -> None:
+def test_all_tensors_are_on_the_batchs_device() -> None:
     # The meta device computes shapes alone; whatever is made on the processor would be refused beside it.
     for speech, coefficients, padding in (
         ("convolutions", 6, True),

@@ -96,7 +96,7 @@ def test_input_of_another_shape_is_refused_by_a_line_that_names_both(small: Ince
         small(torch.zeros(shape))
 
 
-def test_mixed_5b_averages_over_what_there_is_at_an_edge() -> None:
+def test_mixed_5b_excludes_padding_from_the_average() -> None:
     torch.manual_seed(0)
     x = torch.randn(1, 192, 5, 4)
     pooled = Mixed5b().branch3[0](x)

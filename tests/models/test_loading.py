@@ -30,7 +30,7 @@ def same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
     return all(a == b and torch.equal(x, y) for (a, x), (b, y) in pairs)
 
 
-def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_saved_dual_encoder_loads_unchanged(tmp_path: Path) -> None:
     for name, model in {"features": tiny(), "seen": tiny(image="convolutions", side=16, scale=16.0)}.items():
         model.speech.mean.fill_(2.0)
         loaded = load_dual_encoder(tmp_path / name) if saved(tmp_path / name, model) else None
@@ -38,10 +38,10 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
         assert loaded.model.config == model.config and loaded.config["seed"] == 3
 
 
-def test_an_encoder_that_is_not_built_here_is_handed_in_or_made_from_the_configuration(tmp_path: Path) -> None:
+def test_an_external_encoder_is_passed_or_built_from_the_configuration(tmp_path: Path) -> None:
     config = DualEncoderConfig(**TINY, image="efficientnet_lite0", side=64)
     model = saved(tmp_path, DualEncoder(config, ImageEncoder("efficientnet_lite0", Flat(), 64)))
-    with pytest.raises(ValueError, match="efficientnet_lite0, is not built here: hand one in"):
+    with pytest.raises(ValueError, match="efficientnet_lite0, is not built in: pass an image encoder"):
         load_dual_encoder(tmp_path)
     given = load_dual_encoder(tmp_path, ImageEncoder("efficientnet_lite0", Flat(), 64))
     made = load_dual_encoder(tmp_path, lambda told: ImageEncoder(told.image, Flat(), told.picture_side))
@@ -59,7 +59,7 @@ def refused(folder: Path, said: str) -> None:
     assert "\n" not in str(found.value) and str(found.value).startswith(str(folder))
 
 
-def test_a_folder_of_something_else_or_of_another_version_is_refused(tmp_path: Path) -> None:
+def test_folders_of_other_kinds_or_versions_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, r"config\.json: is missing: this folder holds no trained dual encoder")
     network = saved(tmp_path, tiny()).config.plain()
     for changed, said in (
@@ -67,8 +67,8 @@ def test_a_folder_of_something_else_or_of_another_version_is_refused(tmp_path: P
         ({"network": network | {"layers": 3}}, r"another network than its config\.json says: 4 weights are missing"),
         ({"network": network | {"heads": 3}}, "network settings of another version: heads"),
         ({"network": {name: value for name, value in network.items() if name != "speech"}}, "of another version: speech"),
-        ({"network": network | {"embedding": "4"}}, "embedding is '4', and must be of the type int"),
-        ({"network": network | {"image": "vgg"}}, "'vgg' is no image network"),
+        ({"network": network | {"embedding": "4"}}, "embedding is '4'; it must be of type int"),
+        ({"network": network | {"image": "vgg"}}, "'vgg' is not an image network"),
         ({"network": [1]}, "lacks the settings of its network"),
         ({"kind": "captioner"}, "does not describe a dual encoder"),
     ):
@@ -97,7 +97,7 @@ def test_missing_and_foreign_weights_are_named(tmp_path: Path) -> None:
 
 @given(st.integers(0, 2000))
 @settings(max_examples=20, deadline=None)
-def test_weights_cut_anywhere_are_refused(tmp_path_factory: pytest.TempPathFactory, length: int) -> None:
+def test_truncated_weights_are_refused(tmp_path_factory: pytest.TempPathFactory, length: int) -> None:
     folder = tmp_path_factory.mktemp("cut")
     saved(folder, tiny())
     data = (folder / WEIGHTS).read_bytes()
@@ -134,7 +134,7 @@ def test_whole_towers_are_copied_and_the_others_left_alone(towers: set[str]) -> 
 @pytest.mark.parametrize(
     ("changed", "towers", "said"),
     [
-        ({}, {"text"}, "there is no tower 'text' to start from: speech and image are the towers"),
+        ({}, {"text"}, "'text' is not a tower; choose of speech and image"),
         ({"image": "convolutions"}, {"image"}, "the image tower is features, and the one to start from is convolutions"),
         ({"layers": 3}, {"speech"}, "the speech tower and the one to start from differ"),
         ({"coefficients": 7}, {"speech"}, r"another size: speech.convolutions.0.weight is \(10, 6, 5\), .* \(10, 7, 5\)"),

@@ -16,7 +16,7 @@ def test_the_margin_follows_the_paper(step: int, margin: str, schedule: str) -> 
 
 
 @given(st.integers(0, 5_000_000))
-def test_steps_and_glide_meet_every_thousand_steps_and_stay_within_a_factor(step: int) -> None:
+def test_stepwise_and_continuous_margins_meet_every_thousand_steps(step: int) -> None:
     glide, stairs = margin_at(step), margin_at(step, schedule="stepwise")
     assert stairs == pytest.approx(margin_at(step - step % 1000)) and stairs <= glide * (1 + 1e-12) and glide < stairs * 1.002
     assert glide == 0.001 * 1.002 ** (step / 1000), "nothing but the step tells it"
@@ -32,10 +32,10 @@ def test_other_numbers_are_taken_as_they_are() -> None:
     [
         (-1, "no margin at step -1", {}),
         (1, "every 0 steps", {"every": 0}),
-        (1, "'linear' is no margin schedule", {"schedule": "linear"}),
+        (1, "'linear' is not a margin schedule", {"schedule": "linear"}),
         (10**12, "too large to be a number", {}),
     ],
 )
-def test_no_margin_is_made_up(step: int, told: str, settings: dict[str, object]) -> None:
+def test_invalid_margins_are_refused(step: int, told: str, settings: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=told):
         margin_at(step, **settings)  # type: ignore[arg-type]

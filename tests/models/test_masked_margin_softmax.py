@@ -125,7 +125,7 @@ def test_another_positive_of_the_batch_has_no_influence() -> None:
     assert torch.equal(masked_margin_softmax(scores, mask, 0.1), masked_margin_softmax(moved, mask, 0.1))
 
 
-def test_a_batch_of_nothing_but_positives_costs_nothing_and_moves_nothing() -> None:
+def test_a_batch_of_positives_only_has_zero_loss_and_gradient() -> None:
     same, sides = torch.zeros(4, dtype=torch.long), [torch.randn(4, 3, requires_grad=True) for _ in range(2)]
     for value in (
         masked_margin_softmax(sides[0] @ sides[1].T, positives_mask(same, same), 0.5),
@@ -140,10 +140,10 @@ def test_a_frozen_tower_gets_no_gradient_and_costs_none() -> None:
     assert speech.grad is None and images.grad is not None and bool(images.grad.any())
 
 
-def test_shapes_that_do_not_belong_together_are_refused() -> None:
+def test_mismatched_tensor_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="same square"):
         masked_margin_softmax(torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool), 0.1)
-    with pytest.raises(ValueError, match="needed are B × D twice"):
+    with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
         masked_margin_softmax_chunked(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1, 1)
     with pytest.raises(ValueError, match="a chunk of 0 rows"):
         masked_margin_softmax_chunked(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, 0)

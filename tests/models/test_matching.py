@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.models.matching import identities, positives_mask
+from components.models.matching import match_identities, positives_mask
 
 VALUES = st.one_of(st.none(), st.integers(0, 6), st.sampled_from(["a", "b", "ö", ""]))
 TABLES = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * width), max_size=14))
@@ -30,7 +30,7 @@ def closure(rows: list[tuple[object, ...]]) -> list[list[bool]]:
 @given(TABLES)
 def test_rows_match_exactly_when_a_chain_of_shared_values_joins_them(rows: list[tuple[object, ...]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)] or [[]]
-    found = identities(*columns)
+    found = match_identities(*columns)
     wanted = closure(rows)
     assert (~positives_mask(found, found)).tolist() == wanted
     assert found.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
@@ -41,16 +41,16 @@ def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> No
     # Link k joins place k to place k + 1, in one column for even and in the other for odd k.
     even, odd = [place // 2 for place in range(40)], [(place + 1) // 2 for place in range(40)]
     odd = [value if place < cut else value + 100 for place, value in enumerate(odd)]
-    found = identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
+    found = match_identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
     # A cut before an odd place parts nothing that the even column does not join again.
     assert len(found.unique()) == (1 if cut % 2 or cut == 40 else 2)
 
 
 def test_a_picture_with_two_texts_and_a_text_with_two_pictures_are_one() -> None:
     pictures, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
-    assert identities(pictures, texts).tolist() == [0, 0, 0, 3, 4]
-    assert identities(pictures, texts, groups).tolist() == [0, 0, 0, 3, 3]
-    assert identities(groups).tolist() == [0, 1, 2, 3, 3] and identities([]).tolist() == []
+    assert match_identities(pictures, texts).tolist() == [0, 0, 0, 3, 4]
+    assert match_identities(pictures, texts, groups).tolist() == [0, 0, 0, 3, 3]
+    assert match_identities(groups).tolist() == [0, 1, 2, 3, 3] and match_identities([]).tolist() == []
 
 
 def test_two_hundred_thousand_rows_of_pairs_meet_in_the_components_that_a_plain_union_finds() -> None:
@@ -69,7 +69,7 @@ def test_two_hundred_thousand_rows_of_pairs_meet_in_the_components_that_a_plain_
         parent[root(left)] = root(size + right)
     first: dict[int, int] = {}
     wanted = [first.setdefault(root(left), row) for row, left in enumerate(columns[0].tolist())]
-    assert identities(*columns).tolist() == wanted
+    assert match_identities(*columns).tolist() == wanted
 
 
 def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -> None:
@@ -84,10 +84,10 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
     [
         ((), "at least one column"),
         ((["a"], ["a", "b"]), "columns of 1, 2 rows"),
-        ((torch.zeros(2),), "one row of integers"),
-        ((torch.zeros(2, 2, dtype=torch.long),), "one row of integers"),
+        ((torch.zeros(2),), "one-dimensional and integer"),
+        ((torch.zeros(2, 2, dtype=torch.long),), "one-dimensional and integer"),
     ],
 )
-def test_columns_that_are_none_are_refused(columns: tuple[object, ...], told: str) -> None:
+def test_invalid_columns_are_refused(columns: tuple[object, ...], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        identities(*columns)  # type: ignore[arg-type]
+        match_identities(*columns)  # type: ignore[arg-type]

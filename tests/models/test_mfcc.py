@@ -101,7 +101,7 @@ def batch(clips: list[np.ndarray], garbage: float) -> tuple[torch.Tensor, torch.
 @pytest.mark.parametrize("chosen", [DEFAULT, CHOICES[9], CHOICES[11], CHOICES[12], CHOICES[13]])
 @settings(max_examples=10)
 @given(st.lists(st.integers(0, 6_000), min_size=1, max_size=6), st.sampled_from([0.0, 0.7, float("nan")]))
-def test_a_clip_is_in_a_batch_what_it_is_alone(chosen: MfccSettings, lengths: list[int], garbage: float) -> None:
+def test_a_clips_coefficients_do_not_depend_on_its_batch(chosen: MfccSettings, lengths: list[int], garbage: float) -> None:
     module = MFCC(chosen)
     clips = [clip(kind, length) for kind, length in zip(["speech", "noise", "silence"] * 2, lengths, strict=False)]
     features, frames = module(*batch(clips, garbage))
@@ -161,7 +161,7 @@ def test_a_gpu_gives_the_processors_coefficients() -> None:
         ({"pre_emphasis": 1.5}, "pre_emphasis"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], said: str) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         MFCC(MfccSettings(**wrong))
 
@@ -176,11 +176,11 @@ def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], said: str) -
         (torch.zeros(2, 5), torch.tensor([-1, 5])),
     ],
 )
-def test_batches_that_are_none_are_refused(samples: torch.Tensor, lengths: torch.Tensor | None) -> None:
+def test_invalid_batches_are_refused(samples: torch.Tensor, lengths: torch.Tensor | None) -> None:
     with pytest.raises(ValueError, match="must be"):
         MFCC()(samples, lengths)
 
 
-def test_a_batch_of_nothing_is_nothing() -> None:
+def test_an_empty_batch_gives_an_empty_result() -> None:
     features, frames = MFCC()(torch.zeros(0, 400), torch.zeros(0, dtype=torch.long))
     assert features.shape == (0, 128, 3) and frames.shape == (0,)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from components.models.beam import generate
-from components.models.packed import packed
+from components.models.packed import pack_linear_layers
 from tests.models.captioning import plain_beam_search, tiny_transformer
 
 
@@ -16,7 +16,7 @@ def test_a_packed_network_scores_as_the_network_does() -> None:
     features, words = torch.randn(3, 5, 6), torch.tensor([[1, 4, 5], [1, 6, 7], [1, 8, 9]])
     before = {name: weight.clone() for name, weight in network.state_dict().items()}
     with torch.inference_mode():
-        quick = packed(network)
+        quick = pack_linear_layers(network)
         found = quick.decode(quick.encode(features), words)
         torch.testing.assert_close(found, network.decode(network.encode(features), words), atol=1e-4, rtol=1e-4)
     assert quick is not network
@@ -28,24 +28,24 @@ def test_a_packed_network_scores_as_the_network_does() -> None:
 
 def test_a_packed_network_holds_the_weights_of_its_making() -> None:
     network = nn.Sequential(nn.Linear(3, 2))
-    old = packed(network)
+    old = pack_linear_layers(network)
     with torch.no_grad():
         network[0].weight += 1
     x = torch.ones(1, 3)
-    torch.testing.assert_close(packed(network)(x), network(x))
+    torch.testing.assert_close(pack_linear_layers(network)(x), network(x))
     torch.testing.assert_close(old(x) + 3, network(x))
 
 
-def test_what_cannot_be_packed_is_used_as_it_is() -> None:
+def test_networks_that_cannot_be_packed_are_returned_unchanged() -> None:
     for network in (tiny_transformer(0), tiny_transformer(0).bfloat16(), nn.Sequential()):
-        assert packed(network) is network
+        assert pack_linear_layers(network) is network
     with torch.autocast("cpu", torch.bfloat16):
         network = tiny_transformer(0).float()
-        assert packed(network) is network
+        assert pack_linear_layers(network) is network
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_captions_of_a_packed_network_are_those_of_a_plain_search(seed: int) -> None:
+def test_captions_of_a_packed_network_equal_a_naive_search(seed: int) -> None:
     network, pictures = tiny_transformer(seed).float(), torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(seed))
     for found, picture in zip(generate(network, pictures), pictures, strict=True):
         assert found[0].words == plain_beam_search(network, picture, 4, 0.0)[0].words

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,29 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from components.models.captioners import build
-from components.models.captioners.aoanet import AoA, AoANet, RefiningLayer
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.captioners.parts import open_forget_gates
 from components.models.vocabulary import END, PAD, START
-
-NAMES = ("rnn1x1", "rnn8x8", "aoanet")
-GRID = 6
-
-
-def tiny(name: str, **changed: Any) -> CaptionNetwork:
-    sizes = {"vocabulary": 14, "image_features": 10, "width": 16, "heads": 4, "layers": 2, "dropout": 0.1, "longest": 5}
-    torch.manual_seed(0)
-    return build(CaptionerConfig(name, **(sizes | changed))).eval()
-
-
-def pictures(name: str, count: int, width: int = 10) -> Tensor:
-    return torch.randn(count, 1 if name.endswith("1x1") else GRID, width)
-
-
-def begun(rows: int, length: int) -> Tensor:
-    words = torch.randint(END, 14, (rows, length))
-    words[:, 0] = START
-    return words
+from tests.models.recurrent import GRID, NAMES, pictures, tiny, word_rows
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,7 +26,7 @@ def test_steps_with_any_reorders_equal_decoding_all_words_at_once(
     network = tiny(name)
     torch.manual_seed(seed)
     memory = network.encode(pictures(name, count))
-    words = begun(count * rows, 1)
+    words = word_rows(count * rows, 1)
     state = network.start(memory, rows)
     with torch.no_grad():
         for place in range(length):
@@ -64,7 +43,7 @@ def test_steps_with_any_reorders_equal_decoding_all_words_at_once(
 @pytest.mark.parametrize("name", NAMES)
 def test_every_column_of_decode_is_a_step_and_sees_no_later_word(name: str) -> None:
     network = tiny(name)
-    memory, words = network.encode(pictures(name, 2)), begun(6, 5)
+    memory, words = network.encode(pictures(name, 2)), word_rows(6, 5)
     whole, state = network.decode(memory, words), network.start(memory, 3)
     for place in range(5):
         assert torch.allclose(network.step(state, words[:, place]), whole[:, place], atol=1e-5)
@@ -74,7 +53,7 @@ def test_every_column_of_decode_is_a_step_and_sees_no_later_word(name: str) -> N
 @pytest.mark.parametrize("name", NAMES)
 def test_captions_of_one_picture_equal_those_of_as_many_pictures(name: str) -> None:
     network = tiny(name)
-    features, words = pictures(name, 3), begun(12, 4)
+    features, words = pictures(name, 3), word_rows(12, 4)
     together = network.decode(network.encode(features), words)
     apart = network.decode(network.encode(features.repeat_interleave(4, dim=0)), words)
     assert torch.allclose(together, apart, atol=1e-5)
@@ -83,7 +62,7 @@ def test_captions_of_one_picture_equal_those_of_as_many_pictures(name: str) -> N
 @pytest.mark.parametrize("name", NAMES)
 def test_a_picture_does_not_see_the_others_of_its_batch(name: str) -> None:
     network = tiny(name)
-    features, words = pictures(name, 3), begun(6, 4)
+    features, words = pictures(name, 3), word_rows(6, 4)
     whole = network.decode(network.encode(features), words)
     for place in range(3):
         mine = slice(2 * place, 2 * place + 2)
@@ -93,7 +72,7 @@ def test_a_picture_does_not_see_the_others_of_its_batch(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_reach_every_parameter(name: str) -> None:
     network = tiny(name).train()
-    network.loss(pictures(name, 4), torch.cat([begun(4, 5), torch.full((4, 1), END)], dim=1)).backward()
+    network.loss(pictures(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)).backward()
     for parameter, value in network.named_parameters():
         # A single step from a state of zeros multiplies nothing by the matrix of past states.
         never = name == "rnn1x1" and parameter == "encoder.weight_hh_l0"
@@ -135,10 +114,10 @@ def test_the_papers_sizes_have_the_parameters_that_a_formula_counts(
     assert counted == sizes_by_hand(name, features, width, vocabulary) == known
 
 
-def test_the_two_recurrent_networks_are_one_but_for_what_they_read() -> None:
+def test_the_two_recurrent_networks_differ_only_in_their_input() -> None:
     one, grid = tiny("rnn1x1"), tiny("rnn8x8")
     grid.load_state_dict(one.state_dict())
-    features, words = pictures("rnn1x1", 3), begun(3, 4)
+    features, words = pictures("rnn1x1", 3), word_rows(3, 4)
     assert torch.equal(one.decode(one.encode(features), words), grid.decode(grid.encode(features), words))
 
 
@@ -157,7 +136,7 @@ def test_the_recurrent_encoder_hands_over_its_last_cell_after_all_cells_in_order
 
 
 @pytest.mark.parametrize("cell", [torch.nn.LSTM(3, 5), torch.nn.LSTMCell(3, 5)])
-def test_an_lstm_begins_by_remembering(cell: torch.nn.LSTM | torch.nn.LSTMCell) -> None:
+def test_an_lstm_starts_with_open_forget_gates(cell: torch.nn.LSTM | torch.nn.LSTMCell) -> None:
     open_forget_gates(cell)
     for name, value in cell.named_parameters():
         if name.startswith("weight"):
@@ -184,104 +163,6 @@ def test_keys_and_values_are_held_once_a_picture_and_never_copied(rows: int) -> 
     assert state.memory.keys.shape == state.memory.values.shape == (3, 4, GRID, 4)
 
 
-def test_the_order_of_the_grids_cells_means_nothing_to_aoanet() -> None:
-    network = tiny("aoanet")
-    features, words = pictures("aoanet", 2), begun(2, 4)
-    mixed = features[:, torch.randperm(GRID)]
-    assert torch.allclose(
-        network.decode(network.encode(features), words), network.decode(network.encode(mixed), words), atol=1e-5
-    )
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
-
-
-def numbers(module: torch.nn.Module) -> dict[str, np.ndarray]:
-    return {name: value.numpy() for name, value in module.double().state_dict().items()}
-
-
-def test_attention_on_attention_is_its_equations() -> None:
-    torch.manual_seed(1)
-    block, width = AoA(6).double(), 6
-    found, query = torch.randn(5, 6, dtype=torch.float64), torch.randn(5, 6, dtype=torch.float64)
-    matrix, bias = block.both.weight.detach().numpy(), block.both.bias.detach().numpy()
-    v, q = found.numpy(), query.numpy()
-    information = v @ matrix[:width, :width].T + q @ matrix[:width, width:].T + bias[:width]
-    gate = sigmoid(v @ matrix[width:, :width].T + q @ matrix[width:, width:].T + bias[width:])
-    assert np.abs(block(found, query).detach().numpy() - gate * information).max() < 1e-12
-
-
-def normed(x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * weight + bias
-
-
-def attended(query: np.ndarray, key: np.ndarray, value: np.ndarray, heads: int) -> np.ndarray:
-    """Of n × width, m × width, m × width: head by head, row by row."""
-    size = query.shape[1] // heads
-    out = np.zeros_like(query)
-    for head in range(heads):
-        part = slice(head * size, (head + 1) * size)
-        for row in range(len(query)):
-            weights = np.exp(key[:, part] @ query[row, part] / math.sqrt(size))
-            out[row, part] = weights / weights.sum() @ value[:, part]
-    return out
-
-
-def on_attention(found: np.ndarray, query: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    both = np.concatenate([found, query], axis=-1) @ weight.T + bias
-    width = query.shape[-1]
-    return both[..., :width] * sigmoid(both[..., width:])
-
-
-def test_a_refining_layer_is_its_formula() -> None:
-    layer = RefiningLayer(CaptionerConfig("aoanet", 14, width=8, heads=2)).eval()
-    torch.nn.init.normal_(layer.norm.weight)
-    w = numbers(layer)
-    x = torch.randn(1, 5, 8, dtype=torch.float64)
-    inner = normed(x[0].numpy(), w["norm.weight"], w["norm.bias"])
-    query, key, value = np.split(inner @ w["query_key_value.weight"].T + w["query_key_value.bias"], 3, axis=1)
-    expected = x[0].numpy() + on_attention(attended(query, key, value, 2), inner, w["aoa.both.weight"], w["aoa.both.bias"])
-    assert np.abs(layer(x)[0].detach().numpy() - expected).max() < 1e-12
-
-
-def test_aoanets_encoder_is_its_formula() -> None:
-    network = tiny("aoanet")
-    w = numbers(network)
-    features = pictures("aoanet", 2).double()
-    refined = torch.from_numpy(np.maximum(features.numpy() @ w["read.weight"].T + w["read.bias"], 0))
-    for layer in network.refiner:
-        refined = layer(refined)
-    expected = normed(refined.detach().numpy(), w["refiner_norm.weight"], w["refiner_norm.bias"])
-    both = expected @ w["key_value.weight"].T + w["key_value.bias"]
-    memory = network.encode(features)
-    assert np.abs(memory.mean.detach().numpy() - expected.mean(1)).max() < 1e-12
-    for found, wanted in ((memory.keys, both[..., :16]), (memory.values, both[..., 16:])):
-        assert np.abs(found.transpose(1, 2).flatten(2).detach().numpy() - wanted).max() < 1e-12
-
-
-def test_aoanets_decoder_is_its_formula_word_by_word() -> None:
-    network = tiny("aoanet")
-    assert isinstance(network, AoANet)
-    w = numbers(network)
-    memory = network.encode(pictures("aoanet", 1).double())
-    mean = memory.mean[0].detach().numpy()
-    key, value = (each[0].transpose(0, 1).flatten(1).detach().numpy() for each in (memory.keys, memory.values))
-    hidden = cell = context = np.zeros(16)
-    words = begun(1, 5)
-    scores = network.decode(memory, words)[0].detach().numpy()
-    for place, word in enumerate(words[0].tolist()):
-        entering = np.concatenate([w["words.weight"][word] * 4.0, mean + context])
-        gates = w["lstm.weight_ih"] @ entering + w["lstm.bias_ih"] + w["lstm.weight_hh"] @ hidden + w["lstm.bias_hh"]
-        into, forget, new, out = np.split(gates, 4)
-        cell = sigmoid(forget) * cell + sigmoid(into) * np.tanh(new)
-        hidden = sigmoid(out) * np.tanh(cell)
-        query = normed(hidden, w["query_norm.weight"], w["query_norm.bias"]) @ w["query.weight"].T + w["query.bias"]
-        found = attended(query[None], key, value, 4)[0]
-        context = on_attention(found, hidden, w["aoa.both.weight"], w["aoa.both.bias"])
-        assert np.abs(scores[place] - w["words.weight"] @ context).max() < 1e-12
-
-
 def greedy(network: CaptionNetwork, features: Tensor) -> Tensor:
     memory = network.encode(features)
     state, newest, written = network.start(memory, 1), torch.full((len(features),), START), []
@@ -292,11 +173,11 @@ def greedy(network: CaptionNetwork, features: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_eight_captions_of_eight_pictures_are_learnt_by_heart(name: str) -> None:
+def test_eight_captions_are_overfitted(name: str) -> None:
     network = tiny(name, width=32, dropout=0.0).train()
     torch.manual_seed(1)
     features = pictures(name, 8)
-    words = torch.cat([begun(8, 6), torch.full((8, 1), END)], dim=1)
+    words = torch.cat([word_rows(8, 6), torch.full((8, 1), END)], dim=1)
     words[:, 1:6].masked_fill_(words[:, 1:6] == END, 4)
     words[::2, 5:] = torch.tensor([END, PAD])
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
@@ -310,9 +191,9 @@ def test_eight_captions_of_eight_pictures_are_learnt_by_heart(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_half_precision_trains_and_stays_near(name: str) -> None:
+def test_half_precision_trains_and_stays_close(name: str) -> None:
     network = tiny(name, dropout=0.0)
-    features, words = pictures(name, 4), torch.cat([begun(4, 5), torch.full((4, 1), END)], dim=1)
+    features, words = pictures(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)
     exact = network.loss(features, words)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         near = network.loss(features, words)
@@ -323,24 +204,24 @@ def test_half_precision_trains_and_stays_near(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_features_of_another_width_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} reads features of pictures × vectors × 10, and was given 2 × 1 × 11"):
+    with pytest.raises(ValueError, match=f"{name} reads features of pictures × vectors × 10, not 2 × 1 × 11"):
         tiny(name).encode(torch.zeros(2, 1, 11))
     with pytest.raises(ValueError, match="reads features"):
         tiny(name).encode(torch.zeros(2, 0, 10))
 
 
 def test_a_grid_is_refused_where_one_vector_is_read() -> None:
-    with pytest.raises(ValueError, match="rnn1x1 reads one vector a picture, and was given 64"):
+    with pytest.raises(ValueError, match="rnn1x1 reads one vector a picture, not 64"):
         tiny("rnn1x1").encode(torch.zeros(2, 64, 10))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_that_cannot_be_shared_among_the_pictures_are_refused(name: str) -> None:
+def test_rows_that_are_not_a_multiple_of_the_pictures_are_refused(name: str) -> None:
     network = tiny(name)
-    with pytest.raises(ValueError, match="7 rows of words cannot be shared equally among 3 pictures"):
-        network.decode(network.encode(pictures(name, 3)), begun(7, 2))
+    with pytest.raises(ValueError, match="7 rows of words are not a multiple of 3 pictures"):
+        network.decode(network.encode(pictures(name, 3)), word_rows(7, 2))
 
 
-def test_a_width_that_the_heads_cannot_share_is_refused() -> None:
-    with pytest.raises(ValueError, match="a width of 10 cannot be shared equally among 4 heads"):
+def test_a_width_not_divisible_by_the_heads_is_refused() -> None:
+    with pytest.raises(ValueError, match="width 10 is not divisible by 4 heads"):
         tiny("aoanet", width=10)

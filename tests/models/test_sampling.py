@@ -32,7 +32,7 @@ def test_log_probabilities_are_those_of_all_words_read_at_once(seed: int) -> Non
         assert {END, PAD} & set(drawn.words.flatten().tolist()), "some caption ends before the longest length"
 
 
-def test_after_the_end_there_is_padding_of_no_probability() -> None:
+def test_after_the_end_there_is_padding_with_log_probability_zero() -> None:
     network = tiny_transformer(1, eager=4.0)
     memory = network.encode(torch.randn(3, 5, 6, dtype=torch.float64))
     drawn = sample(network, memory, 3, 20, torch.Generator().manual_seed(1))

@@ -15,7 +15,7 @@ from torch import Tensor
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.sampling import log_probabilities, sample
-from components.models.self_critical import counted, mean_of_others, self_critical_loss, without_dropout
+from components.models.self_critical import mean_of_others, scored_positions, self_critical_loss, without_dropout
 from components.models.vocabulary import END, NEVER_WRITTEN, PAD, START
 
 A, B = 4, 5
@@ -54,11 +54,11 @@ def test_the_loss_equals_a_loop_over_words(words: list[list[int]], seed: int) ->
 
 def test_words_count_up_to_and_including_the_first_end() -> None:
     words = torch.tensor([[A, END, PAD, PAD], [A, B, A, B], [END, A, END, B], [A, B, A, END]])
-    assert counted(words).tolist() == [[True, True, False, False], [True] * 4, [True, False, False, False], [True] * 4]
+    assert scored_positions(words).tolist() == [[True, True, False, False], [True] * 4, [True, False, False, False], [True] * 4]
 
 
 @pytest.mark.parametrize("after", [PAD, A, END])
-def test_what_stands_behind_the_end_has_no_influence_even_where_it_is_impossible(after: int) -> None:
+def test_words_after_the_end_have_no_influence_even_if_impossible(after: int) -> None:
     log_probabilities = torch.tensor([[-1.0, -2.0, float("-inf")]], requires_grad=True)
     loss = self_critical_loss(log_probabilities, torch.tensor([[A, END, after]]), torch.tensor([2.0]), torch.tensor([0.5]))
     loss.backward()
@@ -104,7 +104,7 @@ def test_no_gradient_runs_through_rewards() -> None:
     assert rewards.grad is None and baseline.grad is None and logs.grad is not None
 
 
-def test_captions_are_drawn_as_often_as_they_are_likely() -> None:
+def test_captions_are_sampled_by_their_probabilities() -> None:
     network, many = tiny().eval(), 20_000
     features = torch.randn(2, 1, 4)
     generator = torch.Generator().manual_seed(0)
@@ -120,11 +120,11 @@ def test_captions_are_drawn_as_often_as_they_are_likely() -> None:
             assert share == pytest.approx(chance, abs=4.5 * math.sqrt(chance * (1 - chance) / many))
 
 
-def test_what_is_drawn_is_cut_at_the_longest_padded_behind_end_and_free_of_signs() -> None:
+def test_samples_have_the_maximum_length_padding_and_no_special_words() -> None:
     network = tiny("aoanet", vocabulary=9, longest=5).eval()
     drawn = sample(network, network.encode(torch.randn(3, 4, 4)), 3, 40).words
     assert len(drawn) == 120 and drawn.shape[1] <= 5
-    mask = counted(drawn)
+    mask = scored_positions(drawn)
     assert bool((drawn[~mask] == PAD).all())
     assert not bool(torch.isin(drawn[mask], torch.tensor(NEVER_WRITTEN)).any())
 
@@ -142,7 +142,7 @@ def test_words_are_scored_as_they_were_drawn_step_by_step() -> None:
     words = sample(network, memory, 2, 3).words
     state, newest = network.start(memory, 3), torch.full((6,), START)
     logs = log_probabilities(network, memory, words)
-    for place, mine in enumerate(counted(words).T):
+    for place, mine in enumerate(scored_positions(words).T):
         scores = network.step(state, newest)
         scores[:, list(NEVER_WRITTEN)] = float("-inf")
         expected = scores.log_softmax(1)[torch.arange(6), words[:, place]]
@@ -175,7 +175,7 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
 
 
 @pytest.mark.parametrize("own", ["greedy", "others"])
-def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None:
+def test_training_by_reward_finds_the_rewarded_caption(own: str) -> None:
     network, pictures, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
     torch.manual_seed(0)
     features = torch.randn(pictures, 1, 4)
@@ -194,7 +194,7 @@ def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None
             newest = scores.argmax(1)
             written.append(newest)
         words = torch.stack(written, dim=1)
-        return words.masked_fill(~counted(words), PAD)
+        return words.masked_fill(~scored_positions(words), PAD)
 
     with torch.no_grad():
         assert float(reward(greedy(network.encode(features))).mean()) < 0.4
@@ -212,13 +212,13 @@ def test_training_by_reward_finds_the_caption_that_is_paid_for(own: str) -> None
         assert float(reward(greedy(network.encode(features))).mean()) >= 0.75
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
+def test_mismatched_shapes_are_refused() -> None:
     words, logs, one = torch.full((2, 3), A), torch.zeros(2, 3), torch.ones(2)
-    with pytest.raises(ValueError, match=r"log-probabilities \(2, 2\) do not belong to words \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"log-probabilities \(2, 2\) do not match words \(2, 3\)"):
         self_critical_loss(logs[:, :2], words, one, one)
-    with pytest.raises(ValueError, match=r"there are 2 captions, but the rewards have the shape \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"the rewards of 2 captions have the shape \(2, 1\)"):
         self_critical_loss(logs, words, one[:, None], one)
-    with pytest.raises(ValueError, match="the rewards of caption 1 is no finite number"):
+    with pytest.raises(ValueError, match="the rewards of caption 1 are not finite"):
         self_critical_loss(logs, words, torch.tensor([1.0, float("nan")]), one)
     with pytest.raises(ValueError, match="5 rewards, 2 a picture"):
         mean_of_others(torch.zeros(5), 2)

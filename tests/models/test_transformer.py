@@ -24,7 +24,7 @@ def test_steps_with_a_cache_score_as_all_words_at_once_do(pre_norm: bool) -> Non
             torch.testing.assert_close(network.step(state, WORDS[:, place]), wanted[:, place])
 
 
-def test_rows_that_change_places_are_scored_by_the_words_they_bring() -> None:
+def test_reordered_rows_are_scored_by_their_own_words() -> None:
     network = tiny_transformer(1)
     memory = network.encode(torch.randn(2, 5, 6, dtype=torch.float64))
     state, moves = network.start(memory, 2), (torch.tensor([1, 1, 2, 2]), torch.tensor([1, 0, 3, 2]), torch.tensor([0, 0, 3, 2]))
@@ -47,20 +47,20 @@ def test_the_pictures_keys_and_values_are_held_once_whatever_the_beam() -> None:
         assert [tuple(tensor.shape) for pair in across for tensor in pair] == [(3, 2, 5, 8)] * 4
 
 
-def test_the_decoder_does_not_look_ahead() -> None:
+def test_the_decoder_is_causal() -> None:
     network = tiny_transformer(3)
     memory = network.encode(torch.randn(1, 5, 6, dtype=torch.float64))
     one, other = torch.tensor([[1, 4, 5, 6]]), torch.tensor([[1, 4, 9, 7]])
     torch.testing.assert_close(network.decode(memory, one)[:, :2], network.decode(memory, other)[:, :2])
 
 
-def test_the_place_of_a_cell_counts() -> None:
+def test_cell_positions_matter() -> None:
     network, features = tiny_transformer(4), torch.randn(1, 5, 6, dtype=torch.float64)
     turned = network.decode(network.encode(features.flip(1)), WORDS[:1])
     assert not torch.allclose(turned, network.decode(network.encode(features), WORDS[:1]))
 
 
-def test_the_order_of_the_words_before_counts() -> None:
+def test_word_order_matters() -> None:
     # In one layer attention would not tell it without their positions.
     network = tiny_transformer(4, layers=1)
     memory = network.encode(torch.randn(1, 5, 6, dtype=torch.float64))
@@ -74,7 +74,7 @@ def test_padding_adds_nothing_to_the_loss() -> None:
     torch.testing.assert_close(network.loss(features, words), network.loss(features, torch.nn.functional.pad(words, (0, 3))))
 
 
-def test_every_weight_learns() -> None:
+def test_every_weight_gets_a_gradient() -> None:
     network, features = tiny_transformer(6).train(), torch.randn(2, 5, 6, dtype=torch.float64)
     network.loss(features, torch.tensor([[START, 4, 6, END], [START, 5, END, PAD]])).backward()
     assert [name for name, weight in network.named_parameters() if weight.grad is None or not weight.grad.abs().max() > 0] == []
@@ -104,13 +104,13 @@ def test_a_grid_larger_than_any_known_is_read() -> None:
     assert network.encode(torch.randn(1, 100, 6, dtype=torch.float64)).shape == (1, 100, 16)
 
 
-def test_what_the_network_cannot_read_is_refused_in_one_line() -> None:
+def test_unsuitable_inputs_are_refused_in_one_line() -> None:
     with pytest.raises(ValueError, match="t2t8x8 reads pictures × cells × 6 features, not 1 × 5 × 7"):
         tiny_transformer(0).encode(torch.zeros(1, 5, 7, dtype=torch.float64))
     single = build(CaptionerConfig("t2t1x1", 9, image_features=6, width=8, heads=2, layers=1, feedforward=8))
     with pytest.raises(ValueError, match="t2t1x1 reads pictures × 1 × 6 features, not 1 × 64 × 6"):
         single.encode(torch.zeros(1, 64, 6))
-    with pytest.raises(ValueError, match="8 signs to read, and the longest caption has 6 after START"):
+    with pytest.raises(ValueError, match="8 words to read, more than START and the maximum of 6"):
         tiny_transformer(0).decode(torch.zeros(1, 5, 16, dtype=torch.float64), torch.ones(1, 8, dtype=torch.long))
-    with pytest.raises(ValueError, match="a width of 10 cannot be shared by 4 heads"):
+    with pytest.raises(ValueError, match="width 10 is not divisible by 4 heads"):
         build(CaptionerConfig("t2t8x8", 9, width=10, heads=4))

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.models.triplet import draw_negatives, triplet, uniforms
+from components.models.triplet import draw_negatives, draw_uniforms, triplet
 
 
 @settings(deadline=None)
@@ -17,8 +17,8 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
     speech, images = (torch.randn(size, 4, dtype=torch.float64, generator=generator) for _ in range(2))
     group = torch.randint(0, kinds, (size,), generator=generator)
     scores = (speech @ images.T).tolist()
-    drawn = uniforms(size, torch.Generator().manual_seed(seed + 1), speech.device)
-    m, n = (draw_negatives(group, group, numbers).place.tolist() for numbers in drawn)
+    drawn = draw_uniforms(size, torch.Generator().manual_seed(seed + 1), speech.device)
+    m, n = (draw_negatives(group, group, numbers).candidate.tolist() for numbers in drawn)
     wanted = 0.0
     for k in range(size):
         if any(other != group[k] for other in group.tolist()):
@@ -29,14 +29,14 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-3, 4), min_size=1, max_size=20), st.lists(st.integers(-3, 4), max_size=20), st.data())
-def test_only_negatives_are_drawn_and_a_row_without_any_is_told(
+def test_only_negatives_are_drawn_and_rows_without_any_are_marked(
     candidates: list[int], rows: list[int], data: st.DataObject
 ) -> None:
     numbers = data.draw(st.lists(st.floats(0, 1, exclude_max=True), min_size=len(rows), max_size=len(rows)))
     drawn = draw_negatives(
         torch.tensor(rows, dtype=torch.long), torch.tensor(candidates), torch.tensor(numbers, dtype=torch.float64)
     )
-    for row, index, some in zip(rows, drawn.place.tolist(), drawn.some.tolist(), strict=True):
+    for row, index, some in zip(rows, drawn.candidate.tolist(), drawn.exists.tolist(), strict=True):
         assert some == any(candidate != row for candidate in candidates)
         assert not some or candidates[index] != row
 
@@ -47,7 +47,7 @@ def test_each_negative_is_drawn_equally_often(seed: int) -> None:
     numbers = torch.rand(rounds, len(group), dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
     for row in range(len(group)):
         drawn = draw_negatives(group[row].expand(rounds), group, numbers[:, row])
-        share = torch.bincount(drawn.place, minlength=len(group)) / rounds
+        share = torch.bincount(drawn.candidate, minlength=len(group)) / rounds
         wanted = (group != group[row]).double() / (group != group[row]).sum()
         # Five standard deviations of a share; what may not be drawn never is.
         assert bool(((share - wanted).abs() <= 5 * (wanted * (1 - wanted) / rounds).sqrt()).all())
@@ -55,10 +55,10 @@ def test_each_negative_is_drawn_equally_often(seed: int) -> None:
 
 def test_rows_and_columns_draw_apart_and_equal_generators_draw_the_same() -> None:
     device = torch.device("cpu")
-    one, other = (uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
+    one, other = (draw_uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
     assert torch.equal(one, other) and not torch.equal(one[0], one[1])
     torch.manual_seed(5)
-    assert not torch.equal(uniforms(50, None, device), uniforms(50, None, device))
+    assert not torch.equal(draw_uniforms(50, None, device), draw_uniforms(50, None, device))
 
 
 def test_gradients_are_those_of_finite_differences() -> None:
@@ -78,14 +78,14 @@ def test_scores_of_ten_thousand_in_bfloat16_leave_value_and_gradient_finite() ->
     assert all(side.grad is not None and bool(side.grad.isfinite().all()) and bool(side.grad.any()) for side in sides)
 
 
-def test_a_batch_of_nothing_but_positives_costs_nothing_and_moves_nothing() -> None:
+def test_a_batch_of_positives_only_has_zero_loss_and_gradient() -> None:
     sides = [torch.randn(4, 3, requires_grad=True) for _ in range(2)]
     value = triplet(*sides, torch.zeros(4, dtype=torch.long), 0.5)
     assert float(value) == 0.0 and not any(bool(gradient.any()) for gradient in torch.autograd.grad(value, sides))
 
 
-def test_what_is_no_batch_and_no_reduction_is_refused() -> None:
-    with pytest.raises(ValueError, match="needed are B × D twice"):
+def test_mismatched_shapes_and_unknown_reductions_are_refused() -> None:
+    with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
         triplet(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1)
-    with pytest.raises(ValueError, match="'max' is no reduction"):
+    with pytest.raises(ValueError, match="'max' is not a reduction"):
         triplet(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, "max")  # type: ignore[arg-type]

@@ -107,7 +107,7 @@ def test_values_that_are_not_finite_are_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", [network(), {"0.weight": "a word"}, {}, [STATE["0.weight"]], 7, {"state_dict": {"a": 1}}, {"made": Path("/")}]
 )
-def test_a_file_of_other_things_than_tensors_is_no_checkpoint(tmp_path: Path, value: Any) -> None:
+def test_a_file_with_other_objects_than_tensors_is_refused(tmp_path: Path, value: Any) -> None:
     path = tmp_path / "w.pth"
     torch.save(value, path)
     assert "weights" in (line := refused(path)) or "not a checkpoint" in line
@@ -126,7 +126,7 @@ def test_reading_a_pickle_runs_no_code(tmp_path: Path) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), whole=st.sampled_from([SAFE, PICKLED]))
-def test_a_file_cut_anywhere_is_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, whole: bytes) -> None:
+def test_truncated_files_are_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, whole: bytes) -> None:
     path = tmp_path_factory.mktemp("cut") / "w"
     path.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
     refused(path)

@@ -15,6 +15,7 @@ from components.core.errors import HearsightError
 from components.models.mfcc import MFCC, MfccSettings
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import SpokenSet, read_pairs
+from components.speech.audio.files import from_flac
 from components.training.batches import EpochBatches
 from components.training.recipe import loader
 from components.training.settings import REFERENCE
@@ -31,7 +32,7 @@ def same(one: Batch, other: Batch) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_a_batch_is_the_same_whatever_else_was_read_and_another_in_another_epoch(tmp_path: Path) -> None:
+def test_a_batch_depends_on_its_epoch_and_items_only(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     items, again = items_of(one), items_of(one)
     again.__getitems__([(0, 5), (3, 1)])
@@ -51,7 +52,7 @@ def test_reading_ahead_in_processes_changes_no_batch(tmp_path: Path) -> None:
     assert all(same(a, b) for a, b in zip(batches(0), batches(2), strict=True))
 
 
-def test_evaluation_begins_at_the_clips_beginning_and_pads_with_nothing(tmp_path: Path) -> None:
+def test_evaluation_crops_start_at_frame_zero_without_padding(tmp_path: Path) -> None:
     items = items_of(spoken_set(tmp_path), "validation", frames=500)
     batch = items.__getitems__([(0, 0), (9, 1)])
     for row, (clip, length) in enumerate(zip(batch.speech, batch.lengths, strict=True)):
@@ -106,12 +107,10 @@ def test_a_set_without_centre_crops_is_refused_where_they_are_asked_for(tmp_path
         items.__getitems__([(0, 0)])
 
 
-def test_coefficients_are_those_of_the_clip_alone_and_kept_only_as_far_as_there_is_room(tmp_path: Path) -> None:
+def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     pairs = read_pairs([one], "train", ["picture"])
     rows = {row["key"]: row for row in one.speech.table().to_pylist()}
-    from components.speech.audio.files import from_flac
-
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
     for item, key in enumerate(pairs.keys):
         alone = MFCC()(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"])))[None])[0][0]
@@ -129,12 +128,12 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
     media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"])[:40] for row in rows}
     cut = output(tmp_path / "cut", "import_recordings", "stamps", rows, media)
     pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
-    with pytest.raises(HearsightError, match=r"stamps00\.0: is no whole FLAC"):
+    with pytest.raises(HearsightError, match=r"stamps00\.0: is not a valid FLAC file"):
         Coefficients(pairs, 1)[0]
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_a_part_of_a_clip_is_the_whole_clip_s(tmp_path: Path, training: bool) -> None:
+def test_a_part_of_a_clip_equals_that_of_the_whole_clip(tmp_path: Path, training: bool) -> None:
     one = spoken_set(tmp_path)
     pairs = read_pairs([one], "train", ["picture"])
     asked = [(epoch, item) for epoch in range(3) for item in range(len(pairs))]

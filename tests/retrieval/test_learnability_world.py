@@ -46,7 +46,7 @@ def test_an_utterance_names_what_its_picture_shows_and_always_the_colour_and_the
     assert all(np.array_equal(one.picture, other.picture) for one, other in zip(pairs, again, strict=False))
 
 
-def test_what_is_drawn_depends_on_the_pair_s_number_and_not_on_what_it_shows() -> None:
+def test_draws_depend_on_the_pairs_number_only() -> None:
     shown = {"pattern": "plain", "colour": "red", "shape": "disc", "ground": "snow"}
     blue = render(shown | {"colour": "blue"}, SYNTHETIC, source_of(1, "x")).astype(int)
     red = render(shown, SYNTHETIC, source_of(1, "x")).astype(int)

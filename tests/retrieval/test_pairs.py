@@ -28,7 +28,7 @@ def test_a_split_has_its_utterances_in_key_order_each_with_its_own_picture(tmp_p
         assert pairs.centre is not None and pairs.centre.array(place).shape == (1, 1, FEATURES)
 
 
-def test_the_voices_of_one_picture_match_and_nothing_else_does(tmp_path: Path) -> None:
+def test_only_utterances_of_one_picture_match(tmp_path: Path) -> None:
     pairs = read_pairs([spoken_set(tmp_path, voices=3)], "train", ["picture"])
     assert np.array_equal(pairs.identity[:, None] == pairs.identity[None], pairs.picture[:, None] == pairs.picture[None])
     assert np.array_equal(pairs.picture_identity[pairs.picture], pairs.identity)
@@ -45,7 +45,7 @@ def test_matching_by_text_joins_the_pictures_of_one_caption(tmp_path: Path) -> N
     assert apart[0] != apart[1] and together[0] == together[1] and len(set(together)) == len(set(apart)) - 1
 
 
-def test_several_sets_are_one_and_a_set_named_twice_counts_once(tmp_path: Path) -> None:
+def test_sets_are_joined_and_duplicates_count_once(tmp_path: Path) -> None:
     first, second = spoken_set(tmp_path, "stamps"), spoken_set(tmp_path, "posts", stage="synthesize")
     inputs = {"input": first.speech, "pictures": first.pictures, "more": second.speech, "more_pictures": second.pictures}
     both = read_pairs(sets_of(inputs), "train", ["picture"])

@@ -41,7 +41,7 @@ def test_a_run_killed_inside_an_epoch_ends_with_the_same_bytes(tmp_path: Path, e
     assert [row["epoch"] for row in straight[1]] == [0, 1, 2, 3]
 
 
-def test_a_run_that_was_over_gives_its_weights_again(tmp_path: Path) -> None:
+def test_a_finished_run_returns_its_weights_again(tmp_path: Path) -> None:
     assert trained(tmp_path / "world", tmp_path) == trained(tmp_path / "world", tmp_path)
 
 
@@ -83,9 +83,7 @@ def test_training_goes_through_the_items_in_another_order_each_epoch(tmp_path: P
     assert len({tuple(order) for order in orders}) == 4
 
 
-def test_only_training_is_masked_and_afresh_each_epoch_after_normalisation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_training_is_masked_after_normalisation_and_anew_each_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[torch.Tensor, torch.Tensor, bool]] = []
 
     def watched(features: torch.Tensor, *arguments: Any, **settings: Any) -> torch.Tensor:

@@ -34,7 +34,7 @@ def index(vectors: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory
     return found
 
 
-def test_recall_is_what_brute_force_says_it_is(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
+def test_recall_equals_brute_force(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
     # So narrow a search that it misses some.
     found = ApproximateIndex.build(index, GraphSettings(connectivity=4, build_width=4, search_width=4, spare=1), threads=1)
     rows, scores = found.search(vectors[:40], 10)
@@ -73,7 +73,7 @@ def test_largest_dot_products_are_found_though_norms_differ(index: SearchIndex, 
     assert ApproximateIndex.open(index).recall_at([10], queries)["at"]["10"] > 0.9
 
 
-def test_one_query_none_and_more_than_there_are(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
+def test_one_query_no_query_and_large_k(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
     opened = ApproximateIndex.open(index)
     rows, scores = opened.search(vectors[:1], 5, exclude=[[0]])
     assert rows.shape == scores.shape == (1, 5) and 0 not in rows
@@ -109,7 +109,7 @@ def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: 
     told = json.loads((tmp_path / DESCRIPTION).read_text())
     for text in ("", "[]", "{}", json.dumps(told | {"settings": {}}), json.dumps(told | {"version": 7})):
         (tmp_path / DESCRIPTION).write_text(text)
-        with pytest.raises(HearsightError, match=r"is damaged|is of version 7"):
+        with pytest.raises(HearsightError, match=r"is damaged|has version 7"):
             ApproximateIndex.open(index)
 
 
@@ -118,7 +118,7 @@ def test_bad_queries_are_refused_as_by_the_exact_search(index: SearchIndex) -> N
     for queries, k, told in (
         (np.ones((1, 3)), 1, "dimension 32"),
         (np.full((1, 32), np.nan), 1, "finite"),
-        (np.ones((1, 32)), 0, "k = 0"),
+        (np.ones((1, 32)), 0, "k is 0"),
     ):
         with pytest.raises(HearsightError, match=told):
             opened.search(queries, k)

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
 
 from components.search import best, scan
 from components.search.products import exact_products, norms_above, slack
-from components.search.rough import Half, OneThread, Rough, Single, fitting, has_half, roundings_above, sums_in_single
+from components.search.rough import Half, OneThread, Rough, Single, choose_products, has_half, roundings_above, sums_in_single
 from components.search.scan import Matrix
 from tests.search.indexes import brute
 
@@ -31,7 +33,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type
     """Both ways of rough products, whatever the processor would choose."""
     if request.param is Half and not sums_in_single():
         pytest.skip("this torch does not sum bfloat16 products in float32")
-    monkeypatch.setattr(scan, "fitting", lambda *_: request.param)
+    monkeypatch.setattr(scan, "choose_products", lambda *_: request.param)
     found: type[Rough] = request.param
     return found
 
@@ -101,7 +103,7 @@ def test_vectors_of_few_numbers_tie_as_defined(data: st.DataObject) -> None:
     assert searched(vectors, queries, min(k, count)) == brute(vectors, queries, k)
 
 
-def test_ties_beyond_what_is_kept_are_scored_and_cut(way: type[Rough], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ties_are_scored_exactly_and_cut(way: type[Rough], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
     monkeypatch.setattr(best, "FEW_PAIRS", 16)
@@ -127,7 +129,7 @@ def test_threads_change_nothing(threads: int, way: type[Rough]) -> None:
     assert searched(vectors, queries, 10, threads=threads) == brute(vectors, queries, 10)
 
 
-def test_more_queries_than_go_together_are_all_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_queries_than_one_batch_are_all_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "QUERIES_AT_ONCE", 3)
     vectors, _ = cases()["duplicates"]
     assert searched(vectors, vectors[:10], 4) == brute(vectors, vectors[:10], 4)
@@ -169,7 +171,7 @@ def test_norms_are_bounds_from_above_and_close() -> None:
 
 
 @given(st.integers(1, 3000), st.integers(0, 2**32 - 1), st.integers(-130, 30))
-def test_the_bound_of_bfloat16_products_holds_and_is_not_idle(dimension: int, seed: int, power: int) -> None:
+def test_the_bound_of_bfloat16_products_holds_and_is_tight(dimension: int, seed: int, power: int) -> None:
     if not sums_in_single():
         pytest.skip("this torch does not sum bfloat16 products in float32")
     draw = np.random.default_rng(seed)
@@ -190,8 +192,6 @@ def test_the_bound_of_bfloat16_products_holds_and_is_not_idle(dimension: int, se
 
 
 def test_roundings_are_those_of_torch() -> None:
-    import torch
-
     for vectors, _ in cases().values():
         lost = vectors.astype(np.float64) - torch.from_numpy(vectors).bfloat16().double().numpy()
         true = np.sqrt((lost**2).sum(axis=1))
@@ -200,14 +200,11 @@ def test_roundings_are_those_of_torch() -> None:
 
 def test_few_queries_and_unknown_roundings_are_multiplied_in_float32() -> None:
     many = np.ones((1000, 8), np.float32)
-    assert fitting(many[:3], 10**9, True) is Single and fitting(many, 10**9, False) is Single
-    assert fitting(many, 10**9, True) is (Half if has_half() else Single)
+    assert choose_products(many[:3], 10**9, True) is Single and choose_products(many, 10**9, False) is Single
+    assert choose_products(many, 10**9, True) is (Half if has_half() else Single)
 
 
-def test_threads_of_others_are_as_before_when_the_search_is_over() -> None:
-    import torch
-    from threadpoolctl import threadpool_info
-
+def test_thread_settings_are_restored_after_a_search() -> None:
     def now() -> list[int]:
         return [torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())]
 

@@ -52,7 +52,7 @@ def begin() -> None:
     torch.set_num_threads(1)
 
 
-def test_two_processes_forked_here_follow_one_over_the_same_batches(tmp_path: Path) -> None:
+def test_two_forked_processes_train_like_one(tmp_path: Path) -> None:
     apart("two_processes", tmp_path)
 
 
@@ -67,7 +67,7 @@ def two_processes(tmp_path: Path) -> None:
     assert two.steps == one.steps and "reward" in two.history[3]
 
 
-def test_what_stops_one_of_the_forked_processes_is_told_as_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_forked_process_becomes_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SmallNetwork, "encode", lambda self, features: self.read(features.mean(1)) * float("nan"))
     with pytest.raises(HearsightError, match=r"the loss is nan in epoch 0, step 0, .*; records k") as told:
         train(spec(), task_of(tmp_path, prepared(tmp_path), REFERENCE.model_copy(update={"devices": 2})))
@@ -101,7 +101,7 @@ def rank(number: int, port: int, job: Path, seen: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_machines_hold_the_same_weights_and_the_stage_publishes_what_they_trained(tmp_path: Path) -> None:
+def test_two_machines_end_with_equal_weights_that_the_stage_publishes(tmp_path: Path) -> None:
     apart("two_machines", tmp_path)
 
 
@@ -138,7 +138,7 @@ def two_machines(tmp_path: Path) -> None:
     assert json.loads((out / "config.json").read_text())["steps"] == one.steps
 
 
-def test_ranks_share_every_batch_and_miss_none(tmp_path: Path) -> None:
+def test_ranks_partition_every_batch(tmp_path: Path) -> None:
     def parts(rank: int) -> list[list[int]]:
         return list(EpochBatches(11, 4, 1, rank=rank, world=2))
 

@@ -140,7 +140,7 @@ def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("resnet",), "no image encoder; there are"),
+        (("resnet",), "not an image encoder; choose one of"),
         (("inception_resnet_v2",), "needs a file of weights"),
         (("inception_resnet_v2", Path("/nowhere/w.pth")), "cannot be read"),
         (("efficientnet_lite0", None, 250), "multiples of 32 px"),

@@ -1,4 +1,4 @@
-"""What the recurrent networks and AoANet share: checks of what comes in, the tied word matrix, how an LSTM begins."""
+"""Parts shared by the recurrent networks and AoANet: input checks, the tied word matrix, LSTM initialisation."""
 
 from __future__ import annotations
 
@@ -12,39 +12,37 @@ from components.models.packed import Tied
 
 
 def check_features(config: CaptionerConfig, features: Tensor) -> None:
-    """That ``features`` are B × L × F, with one vector a picture where the network reads no grid.
-
-    Raises:
-        ValueError: they are not.
-    """
+    """Raise unless ``features`` are B × L × F, with L = 1 for networks that read no grid."""
     if features.dim() != 3 or features.shape[2] != config.image_features or features.shape[1] == 0:
         raise ValueError(
             f"{config.network} reads features of pictures × vectors × {config.image_features}, "
-            f"and was given {' × '.join(map(str, features.shape))}"
+            f"not {' × '.join(map(str, features.shape))}"
         )
     if not config.grid and features.shape[1] != 1:
         raise ValueError(
-            f"{config.network} reads one vector a picture, and was given {features.shape[1]}; the networks for a grid end in 8x8"
+            f"{config.network} reads one vector a picture, not {features.shape[1]}; for a grid use a network named 8x8"
         )
 
 
 def rows_a_picture(pictures: int, rows: int) -> int:
-    """k of N = B · k.
+    """Return k of N = B · k.
 
     Raises:
-        ValueError: the rows of words cannot be shared equally among the pictures.
+        ValueError: N is not a positive multiple of B.
     """
     if pictures == 0 or rows == 0 or rows % pictures:
-        raise ValueError(f"{rows} rows of words cannot be shared equally among {pictures} pictures")
+        raise ValueError(f"{rows} rows of words are not a multiple of {pictures} pictures")
     return rows // pictures
 
 
 class TiedWords(nn.Module):
-    """One V × width matrix for words that go in and scores that come out (CC, section 5.2), without a bias.
+    """One V × width matrix for input words and output scores (CC §5.2), without a bias.
 
-    Open choices. The paper gives no start: rows are drawn with a norm of about 1, so that the first scores are small.
-    Vectors that go in are multiplied by √width, as Vaswani et al. (2017, section 3.4) do with theirs: what makes good
-    first scores would else reach an LSTM as next to nothing beside the picture, and be learned several times slower.
+    The paper names no initialisation: rows have a norm of about 1, so that the first scores are small. Input vectors are
+    multiplied by
+    √width (Vaswani et al. 2017, section 3.4): otherwise what suits the first scores is negligible to an LSTM beside the
+    picture, and is
+    learned several times slower.
     """
 
     def __init__(self, vocabulary: int, width: int) -> None:
@@ -54,20 +52,21 @@ class TiedWords(nn.Module):
         self.out = Tied("weight")
 
     def forward(self, words: Tensor) -> Tensor:
-        """Numbers of words, of any shape → the same shape × width."""
+        """Map word ids of any shape to the same shape × width."""
         return nn.functional.embedding(words, self.weight) * math.sqrt(self.weight.shape[1])
 
     def scores(self, hidden: Tensor) -> Tensor:
-        """… × width → … × V (logits)."""
-        found: Tensor = self.out(hidden, self.weight)
-        return found
+        """Return logits … × V of … × width."""
+        logits: Tensor = self.out(hidden, self.weight)
+        return logits
 
 
 def open_forget_gates(cell: nn.LSTM | nn.LSTMCell) -> None:
-    """Let an LSTM begin by remembering: forget biases of 1, all other biases 0 (Jozefowicz et al. 2015).
+    """Set an LSTM's forget biases to 1 and all other biases to 0 (Jozefowicz et al. 2015).
 
-    torch draws its biases around 0, which halves the cell at each of an 8×8 grid's 64 steps. torch also keeps two bias
-    vectors that are only ever added; the 1 is in the first.
+    torch draws biases around 0, which halves the cell state at each of the 64 steps of an 8×8 grid. torch keeps two bias
+    vectors that
+    are only ever added; the 1 is in the first.
     """
     width = cell.hidden_size
     with torch.no_grad():

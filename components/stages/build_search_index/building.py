@@ -16,9 +16,9 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
-from components.retrieval.search_items import IMAGE, Items, Split, thumbnails
+from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
 from components.retrieval.search_items import SPEECH as SPOKEN
-from components.retrieval.searcher import ABOUT, INDEX, MODEL, SEARCH, Searcher
+from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.search.index import build_index
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
 
@@ -81,9 +81,9 @@ def build(stage: Stage) -> Built:
     shutil.rmtree(scratch)
     for name in FILES:
         stage.write_file(f"{SEARCH}/{MODEL}/{name}", folder / name)
-    for name, (output, reference) in sorted(thumbnails(splits).items()):
+    for name, (output, reference) in sorted(thumbnail_files(splits).items()):
         stage.write_file(f"{SEARCH}/{name}", output.read_media(reference))
-    stage.write_file(f"{SEARCH}/{ABOUT}", _about(stage, model, config).encode())
+    stage.write_file(f"{SEARCH}/{DESCRIPTION}", _about(stage, model, config).encode())
     _write_records(stage, items, table)
     return Built(items, Searcher.open(stage.out / SEARCH), model)
 

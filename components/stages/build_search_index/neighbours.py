@@ -20,7 +20,7 @@ from components.stages.build_search_index.page import neighbours_html, sound_pat
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
-    from components.retrieval.searcher import Found
+    from components.retrieval.searcher import SearchResult
     from components.stages.build_search_index.building import Built
 
 PAGE = "neighbours.html"
@@ -30,7 +30,7 @@ PAGE = "neighbours.html"
 class Neighbour:
     """One of a query's nearest."""
 
-    found: Found
+    found: SearchResult
     match: str
     """Why it is right: empty for what matches the query in nothing that is known."""
 

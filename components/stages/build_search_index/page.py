@@ -18,7 +18,7 @@ from components.retrieval.search_items import IMAGE, SPEECH
 
 if TYPE_CHECKING:
     from components.retrieval.queries import Query
-    from components.retrieval.searcher import Found, Searcher
+    from components.retrieval.searcher import Searcher, SearchResult
     from components.stages.build_search_index.neighbours import Neighbourhood
 
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}
@@ -72,12 +72,17 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
     hits = {kind: sum(any(n.match for n in each.near[kind]) for each in found) for kind in (IMAGE, SPEECH)}
     counts = {kind: _count(searcher, kind, split) for kind in (IMAGE, SPEECH)}
     return _render(
-        "neighbours.html", dataset=dataset, model=model, about=searcher.about, split=split, shown=shown, hits=hits, counts=counts
+        "neighbours.html", dataset=dataset, model=model, about=searcher.description, split=split, shown=shown, hits=hits,
+        counts=counts,
     )  # fmt: skip
 
 
 def found_html(
-    query: Query, name: str, searcher: Searcher, found: dict[str, list[Found]], sound: Callable[[dict[str, Any]], bytes | None]
+    query: Query,
+    name: str,
+    searcher: Searcher,
+    found: dict[str, list[SearchResult]],
+    sound: Callable[[dict[str, Any]], bytes | None],
 ) -> str:
     """What one search found, as one file.
 
@@ -86,7 +91,7 @@ def found_html(
         sound: the FLAC of an utterance, or None where it is not at hand.
     """
 
-    def card(each: Found) -> Card:
+    def card(each: SearchResult) -> Card:
         record, path = each.item, searcher.folder / each.item["thumbnail"]
         picture = data_uri(path.read_bytes()) if record["thumbnail"] and path.is_file() else ""
         played = sound(record) if record["kind"] == SPEECH else None
@@ -95,7 +100,7 @@ def found_html(
     played = data_uri(query.data)
     asked = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
     shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
-    return _render("found.html", name=name, query=asked, about=searcher.about, shown=shown, notes=query.notes)
+    return _render("found.html", name=name, query=asked, about=searcher.description, shown=shown, notes=query.notes)
 
 
 def sound_path(record: dict[str, Any]) -> str:

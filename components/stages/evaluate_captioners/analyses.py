@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from components.metrics.caption_faults import caption_faults
-from components.metrics.caption_lengths import Lengths, beside
-from components.metrics.caption_lengths import lengths as lengths_of
-from components.metrics.caption_repetition import repetition
-from components.metrics.hallucination import rates
+from components.metrics.caption_lengths import Lengths, compare_word_counts
+from components.metrics.caption_lengths import word_counts as lengths_of
+from components.metrics.caption_repetition import measure_repetition
+from components.metrics.hallucination import hallucination_rates
 from components.stages.evaluate_captioners.scoring import Scored, mean
 from components.stages.evaluate_captioners.training_captions import UNTOLD, Learnt
 
@@ -42,8 +42,10 @@ def writing_of(seeds: Sequence[tuple[Scored, Learnt]], known: Sequence[Lengths],
         language: what is taken for the captions' where nobody knows what was learned.
     """
     captions = [caption for scored, _ in seeds for caption in scored.captions]
-    compared = beside(lengths_of(captions), [*known] * len(seeds))
-    things = rates([(one.named, one.unseen) for scored, _ in seeds for one in scored.things if one.named is not None])
+    compared = compare_word_counts(lengths_of(captions), [*known] * len(seeds))
+    things = hallucination_rates(
+        [(one.named, one.unseen) for scored, _ in seeds for one in scored.things if one.named is not None]
+    )
     again = [dict(_repetition(scored.captions, learned)) for scored, learned in seeds]
     told: dict[str, float | None] = {
         **_lengths(compared.candidates),
@@ -75,7 +77,7 @@ def _lengths(found: Lengths) -> dict[str, float]:
 
 def _repetition(captions: Sequence[str], learned: Learnt) -> Iterator[tuple[str, float]]:
     """Of one seed: what is said of many captions at once depends on their number, so seeds are never put together."""
-    found = repetition(captions, vocabulary=learned.vocabulary, training=learned.captions)
+    found = measure_repetition(captions, vocabulary=learned.vocabulary, training=learned.captions)
     yield from ((f"repeated_{size}", share) for size, share in enumerate(found.repeated, 1))
     yield "doubled", found.doubled
     yield from zip(("distinct_1", "distinct_2"), found.distinct, strict=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from components.metrics.caption_lengths import lengths
-from components.metrics.intervals import intervals
+from components.metrics.caption_lengths import word_counts
+from components.metrics.intervals import bootstrap_intervals
 from components.reporting.values import Contrast, Value
 from components.stages.evaluate_captioners.analyses import writing_of, written_by_people
 from components.stages.evaluate_captioners.examples import differing_examples, examples_of, networks_of
@@ -85,7 +85,7 @@ def _intervals(
             for network in networks_of(first.name, second.name, cells):
                 one, other = (columns[f"{training}-{network} {MAIN}"] for training in (first.name, second.name))
                 columns[f"{first.name} {second.name} {network}"] = [a - b for a, b in zip(one, other, strict=True)]
-    return intervals(columns, seed=params.seed, resamples=params.resamples)
+    return bootstrap_intervals(columns, seed=params.seed, resamples=params.resamples)
 
 
 def _table(
@@ -97,7 +97,7 @@ def _table(
     spreads: Mapping[str, tuple[float, float]],
 ) -> Table:
     rows = []
-    known = [lengths(item.references) for item in found.items]
+    known = [word_counts(item.references) for item in found.items]
     for (training, network), names in cells.items():
         seeds = {name: scored[found.name, name].scores.corpus for name in names}
         values = {

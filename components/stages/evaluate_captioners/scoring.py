@@ -123,9 +123,9 @@ def choose_constant(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
 def scored_words(caption: str) -> list[str]:
     """A caption's tokens as the published figures count them."""
-    from components.metrics.ptb import parted, ptb_tokenize
+    from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 
-    return parted(ptb_tokenize(caption))
+    return split_multiword_tokens(ptb_tokenize(caption))
 
 
 def caption_scores(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]) -> Scores:
@@ -205,11 +205,11 @@ def add_scene_graphs(scores: Scores, captions: Sequence[str], items: Sequence[It
 
 def judge(captions: Sequence[str], items: Sequence[Item], read: Reading) -> list[Things]:
     """What each English caption names that is not in its picture."""
-    from components.metrics.hallucination import hallucinations
+    from components.metrics.hallucination import find_hallucinations
 
     known, labels = [item.references for item in items], [item.labels for item in items]
     judged = [
-        (one.mentions, one.hallucinated) for one in hallucinations(captions, known, labels, read.parses, read.lexicon).items
+        (one.mentions, one.hallucinated) for one in find_hallucinations(captions, known, labels, read.parses, read.lexicon).items
     ]
     return [Things(len(named), [m.lemma for m in gone], [(m.start, m.end) for m in gone]) for named, gone in judged]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from components.metrics.caption_repetition import normal
+from components.metrics.caption_repetition import normalise_caption
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _captions(output: StageOutput) -> frozenset[str] | None:
 
     table = output.table(["split", "caption"])
     texts = table.filter(pc.equal(table["split"], "train"))["caption"].unique().to_pylist()
-    return frozenset(map(normal, texts)) or None
+    return frozenset(map(normalise_caption, texts)) or None
 
 
 def _vocabulary(cell: StageOutput, model: Model) -> list[str]:

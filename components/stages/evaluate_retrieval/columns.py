@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from components.metrics.intervals import intervals
+from components.metrics.intervals import bootstrap_intervals
 from components.reporting.values import Value
 from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import Cell, Measured
@@ -49,7 +49,7 @@ class Columns:
             columns[cell.way][str(number)] = self._sum(terms, cell)
         ends: dict[str, tuple[float, float]] = {}
         for of_way in columns.values():
-            ends |= intervals(of_way, seed=self.seed, resamples=self.resamples)
+            ends |= bootstrap_intervals(of_way, seed=self.seed, resamples=self.resamples)
         found = []
         for number, (terms, cell) in enumerate(zip(sums, cells, strict=True)):
             column = columns[cell.way][str(number)]

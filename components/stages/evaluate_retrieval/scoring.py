@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from components.execution.stage import Stage, Task
-    from components.metrics.retrieval import Found
+    from components.metrics.retrieval import RelevantRanks
     from components.models.loading import LoadedDualEncoder
     from components.retrieval.pairs import Pairs
 
@@ -59,7 +59,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     import torch
 
     from components.core.records import SCORED
-    from components.metrics.retrieval import right_places
+    from components.metrics.retrieval import relevant_ranks
     from components.retrieval.loading import open_dual_encoder
     from components.retrieval.pairs import read_pairs, sets_of
 
@@ -78,11 +78,11 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     parts = []
     for crop, seen in pictures.items():
         about = base | {"crop": crop}
-        found = right_places(speech, seen, pairs.identity, pairs.picture_identity)
+        found = relevant_ranks(speech, seen, pairs.identity, pairs.picture_identity)
         names, records = pairs.keys, pairs.utterances["record"].to_pylist()
         parts.append(_records(found, names, records, len(seen), about | {"way": TO_IMAGE}, spec["deepest"]))
         for number, offered in enumerate(rounds):
-            found = right_places(seen, speech[offered], pairs.picture_identity, pairs.identity[offered])
+            found = relevant_ranks(seen, speech[offered], pairs.picture_identity, pairs.identity[offered])
             names = [f"{sha}.{number}" for sha in pairs.sha256]
             parts.append(_records(found, names, pairs.sha256, len(offered), about | {"way": TO_SPEECH}, spec["deepest"]))
     pq.write_table(pa.concat_tables(parts).cast(SCORED), folder / SCORES)
@@ -133,7 +133,7 @@ def rounds_of(pairs: Pairs) -> list[NDArray[np.int64]]:
 
 
 def _records(
-    found: Found, keys: Sequence[str], queries: Sequence[str], items: int, about: dict[str, Any], deepest: int
+    found: RelevantRanks, keys: Sequence[str], queries: Sequence[str], items: int, about: dict[str, Any], deepest: int
 ) -> pa.Table:
     import pyarrow as pa
 
@@ -142,7 +142,7 @@ def _records(
     count = len(keys)
     columns: dict[str, Any] = {name: [value] * count for name, value in about.items()}
     columns |= {"key": keys, "query": queries, "rank": found.best, "right": found.right, "items": [items] * count}
-    columns["places"] = pa.array([places[places <= deepest].tolist() for places in found.places], pa.list_(pa.int32()))
+    columns["places"] = pa.array([places[places <= deepest].tolist() for places in found.ranks], pa.list_(pa.int32()))
     return pa.table({name: columns[name] for name in SCORED.names}, schema=SCORED)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from components.metrics.spoken_words import spoken_words
-from components.metrics.word_errors import EQUAL, Step, align, errors
+from components.metrics.word_errors import EQUAL, Step, align, count_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,7 @@ class Drawn:
         return {
             **told, "recogniser": self.recogniser, "verdict": self.verdict, "heard": self.heard,
             "words": len(said), "word_errors": sum(step.kind != EQUAL for step in self.steps) if self.judged else None,
-            "characters": len(letters), "character_errors": errors(letters, " ".join(heard)) if self.judged else None,
+            "characters": len(letters), "character_errors": count_errors(letters, " ".join(heard)) if self.judged else None,
             "seconds": self.seconds, "audio_sha256": self.audio_sha256,
         }  # fmt: skip
 

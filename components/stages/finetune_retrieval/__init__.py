@@ -42,7 +42,7 @@ def run(stage: Stage) -> None:
     from components.core.errors import HearsightError
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
-    from components.retrieval.provenance import START, code_of, contents_of
+    from components.retrieval.provenance import START, input_digests, training_code_digest
     from components.training.publishing import publish
 
     params: Params = stage.params
@@ -62,9 +62,9 @@ def run(stage: Stage) -> None:
             start = {"model": model, "weights_sha256": there[model], "towers": sorted(STARTS[kind])}
             spec = {
                 "row": row, "seed": seed, "loss": LOSSES[params.loss], "settings": params.model.plain(), "percent": percent,
-                "towers": None, "start": start, "sets": contents_of(stage.inputs),
+                "towers": None, "start": start, "sets": input_digests(stage.inputs),
             }  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
-    shared = {"code": code_of(stage.root)}
+    shared = {"code": training_code_digest(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
     publish(stage, jobs, folders, rows=True)

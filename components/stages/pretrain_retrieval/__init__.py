@@ -37,7 +37,7 @@ def run(stage: Stage) -> None:
     """Train every row and seed, list the models."""
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
-    from components.retrieval.provenance import code_of, contents_of, starting_weights
+    from components.retrieval.provenance import input_digests, starting_weights, training_code_digest
     from components.training.publishing import publish
 
     params: Params = stage.params
@@ -52,8 +52,8 @@ def run(stage: Stage) -> None:
         optimisation["epochs"] = max(1, round(optimisation["epochs"] * batch / optimisation["batch"]))
         optimisation["batch"] = batch
         spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
-        spec["sets"] = contents_of(stage.inputs)
+        spec["sets"] = input_digests(stage.inputs)
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
-    shared = {"code": code_of(stage.root)}
+    shared = {"code": training_code_digest(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
     publish(stage, jobs, folders, rows=True)

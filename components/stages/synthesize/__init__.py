@@ -2,8 +2,8 @@
 
 In: SPLIT records. Out: UTTERANCE records with 16 kHz FLAC in the media shards, and ``draws.json``, what was drawn from.
 The ledger has one row a record: one with nothing spoken is dropped by ``no_voice`` (no voice speaks its language), by the
-rule that its text breaks (``text_normalization``), or by ``engine``. Three steps: planning (what to say, and how), speaking (in pieces,
-into the annotations: nothing is spoken twice) and packing. Not in scope: human speech, recognition checks, noise.
+rule that its text breaks (``text_normalization``), or by ``engine``. Three steps: planning (what to say, and how), speaking (in
+pieces, into the annotations: nothing is spoken twice) and packing. Not in scope: human speech, recognition checks, noise.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     from components.stages.train_captioner import data
     from components.stages.train_captioner.recipe import CaptionerTraining
     from components.stages.train_captioner.rewards import CiderReward
-    from components.training.fit import fit, launched
-    from components.training.ranks import tell_nodes
+    from components.training.fit import fit, is_launched
+    from components.training.ranks import write_job
     from components.training.recipe import reseed
 
     settings, seed, hardware, output = spec["settings"], spec["seed"], task.params, task.inputs["input"]
@@ -83,8 +83,8 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder, spec), **chosen)
     model = ImageCaptioner(build(network_config), encoder)
     scratch = task.work / digest_value([spec, output.digest, task.shared["code"], hardware.plain()])[:32]
-    if hardware.nodes > 1 and not launched():
-        tell_nodes(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    if hardware.nodes > 1 and not is_launched():
+        write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
     identity = {
         "vocabulary": vocabulary_digest(vocabulary),
         "network": digest_value(network_config.plain()),

@@ -64,7 +64,7 @@ class CaptionerTraining(TrainingModule):
         self.history, self.best, self.steps = list(earlier.history), dict(earlier.best), earlier.steps
         self.first_epoch, self.first_step = len(self.history), earlier.steps
 
-    def names(self, items: Tensor) -> list[str]:
+    def record_keys(self, items: Tensor) -> list[str]:
         """The records' keys."""
         return [self.keys(item) for item in items.tolist()]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.metrics.captions import score_captions
-from components.metrics.coco import Captions, ImageId, matched, read_candidates, read_references
+from components.metrics.coco import Captions, ImageId, match_captions, read_candidates, read_references
 from components.metrics.jars import JarUnavailable
 from components.metrics.meteor import meteor
-from components.metrics.ptb import parted, ptb_tokenize
+from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 from components.metrics.spice import spice
 
 METRICS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider", "cider_d", "cider_r", "meteor", "spice", "scene_graph_f")
@@ -64,7 +64,7 @@ def read_captions(references: Path, candidates: Path, *, subset: bool = False) -
     known = read_file(references, read_references)
     written = read_file(candidates, read_candidates)
     try:
-        return matched(known, written, subset=subset)
+        return match_captions(known, written, subset=subset)
     except ValueError as problem:
         hint = "pass --subset to score only the images that have one" if str(problem).startswith("no candidate") else ""
         raise HearsightError(str(problem), where=f"{candidates} beside {references}", hint=hint) from None
@@ -111,7 +111,10 @@ def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", ja
 
 def _ngrams(scores: Scores, candidates: list[list[str]], references: list[list[list[str]]]) -> None:
     # The reference code splits compound tokens for BLEU and CIDEr, but not for ROUGE.
-    parts = [parted(tokens) for tokens in candidates], [[parted(tokens) for tokens in known] for known in references]
+    parts = (
+        [split_multiword_tokens(tokens) for tokens in candidates],
+        [[split_multiword_tokens(tokens) for tokens in known] for known in references],
+    )
     scored = score_captions(*parts)
     corpus, items = dict(scored.corpus), dict(scored.items)
     if parts != (candidates, references):

@@ -15,7 +15,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.retrieval.pairs import read_pairs, sets_of
-from components.retrieval.queries import as_query
+from components.retrieval.queries import parse_query
 from components.retrieval.searcher import SEARCH, Searcher
 from components.stages.build_search_index.building import choose
 from components.stages.build_search_index.neighbours import PAGE
@@ -72,7 +72,7 @@ def test_a_file_that_is_indexed_finds_itself_first_so_queries_are_prepared_as_wh
         for place, (key, sha) in enumerate(zip(pairs.keys, pairs.utterances["image_sha256"].to_pylist(), strict=True)):
             files = {key: pairs.audio.read(place), sha: pairs.media.read(int(pairs.picture[place]))}
             for wanted, data in files.items():
-                query = as_query(data, wanted)
+                query = parse_query(data, wanted)
                 vector = searcher.encoder.embed(query)
                 row = searcher.index.items["key"].to_pylist().index(wanted)
                 np.testing.assert_allclose(vector, searcher.index.embeddings[row], rtol=1e-4, atol=1e-5)
@@ -179,7 +179,7 @@ def test_without_small_pictures_or_with_another_crop_the_page_is_made_all_the_sa
     text = (made.out / PAGE).read_text()
     assert "no small picture is kept" in text and "both-100-1" in text and "whole, padded to a square" in text
     assert json.loads((made.out / SEARCH / "search.json").read_text())["crop"] == "whole"
-    wide = as_query(picture(3), "")
+    wide = parse_query(picture(3), "")
     centre = run(
         tmp_path, inputs, crop="centre", model="both-100-1", page={"split": "test", "seed": 1, "queries": 0, "neighbours": 1}
     )

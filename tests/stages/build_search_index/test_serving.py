@@ -114,7 +114,7 @@ def test_what_is_asked_wrongly_names_the_row(stage: Any) -> None:
         served.predict(rows)
     for row, what in (
         ({"content": b"x", "path": "y"}, "both content and path"),
-        ({"content": "no base64!"}, "no base64"),
+        ({"content": "no base64!"}, "not base64"),
         ({"content": 7}, "of int"),
         ({"path": "-"}, "no such file"),
         ({}, "neither"),

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.metrics.caption_lengths import lengths
-from components.metrics.intervals import intervals
+from components.metrics.caption_lengths import word_counts
+from components.metrics.intervals import bootstrap_intervals
 from components.stages import evaluate_captioners
 from components.stages.check import check
 from components.stages.evaluate_captioners.analyses import writing_of, written_by_people
@@ -220,7 +220,7 @@ def test_an_empty_test_split_is_one_clear_line(tmp_path):
 
 def test_a_model_of_an_unknown_network_is_one_clear_line(tmp_path):
     found = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
-    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is no captioning network", cell=found)
+    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=found)
 
 
 def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):
@@ -292,8 +292,8 @@ def test_a_captioners_own_words_are_scored_as_they_are(pairs):
 def test_intervals_of_one_call_share_their_resamples(values, seed):
     one, other = ([pair[at] for pair in values] for at in (0, 1))
     columns = {"one": one, "shifted": [value + 5 for value in one], "other": other, "none": [a - a for a in one]}
-    found = intervals(columns, seed=seed, resamples=50)
-    assert found == intervals(columns, seed=seed, resamples=50)
+    found = bootstrap_intervals(columns, seed=seed, resamples=50)
+    assert found == bootstrap_intervals(columns, seed=seed, resamples=50)
     assert found["shifted"] == pytest.approx([end + 5 for end in found["one"]]) and found["none"] == (0.0, 0.0)
     assert min(one) - 1e-9 <= found["one"][0] <= found["one"][1] <= max(one) + 1e-9
 
@@ -303,7 +303,7 @@ def scored(*captions: str, things: tuple[Things, ...] = ()) -> Scored:
 
 
 def written(*seeds: Scored, learned: Learnt = UNTOLD, references: tuple[str, ...] = (), language: str = "en"):
-    known = [lengths([text]) for text in references] or [lengths(["a dog"])] * len(seeds[0].captions)
+    known = [word_counts([text]) for text in references] or [word_counts(["a dog"])] * len(seeds[0].captions)
     return writing_of([(each, learned) for each in seeds], known, language)
 
 

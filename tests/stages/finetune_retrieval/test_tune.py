@@ -143,7 +143,7 @@ def test_a_model_is_not_begun_from_one_that_saw_pictures_otherwise(tmp_path: Pat
     start = pretrain(tmp_path, spoken_set(tmp_path))
     monkeypatch.setattr("tests.retrieval.world.FROZEN", {"name": "another", "trained": False})
     other = spoken_set(tmp_path / "other")
-    with pytest.raises(HearsightError, match="looked at pictures through"):
+    with pytest.raises(HearsightError, match="was trained with the image encoder"):
         fine_tune(tmp_path, other, start)
 
 

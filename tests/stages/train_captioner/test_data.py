@@ -95,7 +95,7 @@ def test_arrays_are_views_of_the_file_and_broken_ones_are_named(tmp_path: Path) 
     found = members.array(0)
     assert (found == whole).all() and not found.flags.owndata and not found.flags.writeable
     for number in range(1, 5):
-        with pytest.raises(HearsightError, match=r"00000\.tar: has a member \d that is no whole array"):
+        with pytest.raises(HearsightError, match=r"00000\.tar: has a member \d that is not a complete array"):
             members.array(number)
     with pytest.raises(HearsightError, match=r"has no member 'other\.npy'"):
         Members(source, ["00000/other.npy"])

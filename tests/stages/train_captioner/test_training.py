@@ -218,7 +218,7 @@ def test_a_checkpoint_of_something_else_or_damaged_is_refused(tmp_path: Path, st
         with pytest.raises(HearsightError, match=f"is a checkpoint of another {name} .*remove it"):
             train(spec_of(**no_second_phase()), task)
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with pytest.raises(HearsightError, match=r"is not a whole checkpoint .*training begins anew"):
+    with pytest.raises(HearsightError, match=r"is not a whole checkpoint .*training starts from the beginning"):
         train(spec_of(**no_second_phase()), task)
 
 

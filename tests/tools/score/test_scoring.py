@@ -12,7 +12,7 @@ import pytest
 
 from components.cli.main import main
 from components.metrics.coco import Captions
-from components.metrics.jars import packaged
+from components.metrics.jars import find_packaged_file
 from components.tools.score.scoring import METRICS, score
 
 PHOTOS = {
@@ -80,7 +80,7 @@ def test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json(files
     assert "items" not in json.loads(shorter) and json.loads(out.read_text()) == told
 
 
-@pytest.mark.skipif(shutil.which("java") is None or packaged("meteor", "meteor-1.5.jar") is None, reason="needs Java")
+@pytest.mark.skipif(shutil.which("java") is None or find_packaged_file("meteor", "meteor-1.5.jar") is None, reason="needs Java")
 def test_score_equals_the_published_tool_from_raw_captions_on(files, monkeypatch, capsys) -> None:
     import contextlib
     import io
@@ -123,7 +123,7 @@ def test_a_part_of_the_images_is_scored_only_when_asked(files, monkeypatch, caps
         (None, "[]", "R.json: cannot be read: No such file"),
         ("", "[]", "R.json: is empty"),
         ("{", "[]", "R.json: is not JSON"),
-        (annotations(PHOTOS), "{}", "C.json: is not of COCO's results"),
+        (annotations(PHOTOS), "{}", "C.json: is not in COCO's result format"),
         (annotations(PHOTOS), '[{"image_id": 139, "caption": 3}]', "C.json: has 3 as caption of image 139"),
         (annotations(PHOTOS), '[{"image_id": 5, "caption": "a"}]', "candidates for 1 image (5), not among the references"),
         (annotations(PHOTOS | {8: ([], "")}), results(PHOTOS | {8: ([], "a")}), "no reference for 1 image (8)"),
@@ -145,7 +145,7 @@ def test_without_java_the_rest_is_scored_and_what_is_missing_is_told(files, monk
     told = json.loads(said)
     assert code == 0 and told["metrics"]["cider"] > 0
     assert "install" in told["left_out"]["meteor"] or "pycocoevalcap" in told["left_out"]["meteor"]
-    assert "there is no /nowhere/spice-1.0.jar" in told["left_out"]["spice"]
+    assert "/nowhere/spice-1.0.jar does not exist" in told["left_out"]["spice"]
 
 
 def test_one_candidate_is_scored_with_a_note_that_its_cider_says_nothing() -> None:
