@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.reporting.figures import png
-from components.stages.filter.rules import groups
+from components.stages.filter.cascade import GROUPS
 from components.stages.report.facts import Line, RunReport
 from components.stages.report.figures import DPI, _pass_rates
 from components.stages.report.funnel import STEPS, passed_by
 from components.stages.report.pages import step_rows, steps_csv
 
-RULES = {name: [rule.name for rule in rules] for name, rules in groups().items()}
+RULES = {name: [rule.name for rule in rules] for name, rules in GROUPS.items()}
 IMAGE, LAST = set(RULES["record"]), {"pornography": RULES["picture"], "labels": RULES["overlap"]}
 DROPS = st.dictionaries(st.sampled_from([rule for rules in RULES.values() for rule in rules]), st.integers(0, 50))
 

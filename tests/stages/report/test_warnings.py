@@ -31,7 +31,7 @@ def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Pa
         stage: make_output(tmp_path, stage, [[row(stage, key="a")]]) for stage in ("crawl", "filter", "hypernymize", "dedup")
     }
     inputs["split"] = make_output(tmp_path, "split", [[row("split", **record)]])
-    inputs["synthesize"] = inputs["evaluate_speech"] = make_output(
+    inputs["synthesize"] = inputs["synthesize_again"] = make_output(
         tmp_path, "synthesize", [[row("synthesize", key="a.0", voice="v")]]
     )
     history = "epoch,validation\n1,0.5\n"
@@ -39,7 +39,7 @@ def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Pa
         tmp_path, "pretrain_retrieval", row("pretrain_retrieval", key="a", kind="dual_encoder"), "models/a/history.csv", history
     )
     evaluated = with_file(tmp_path, "evaluate_retrieval", row("evaluate_retrieval", key="a"), "scores.json", json.dumps(scores()))
-    inputs |= {"input": evaluated, "evaluate_captioners": evaluated}
+    inputs |= {"input": evaluated, "input_again": evaluated}
     lines = [leave_warning(inputs[name]) for name in ("synthesize", "crawl")]
     stage = make_stage(tmp_path, "report", params=report.Params(examples=1), inputs=inputs)
     stage.root = tmp_path

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
-from components.stages.train_captioner.data import build_vocabulary, encode_captions, known_captions, read_split
+from components.stages.train_captioner.data import build_vocabulary, encode_captions, encode_known_captions, read_split
 from components.stages.train_captioner.items import FeatureItems, PictureItems
 from components.training.members import Members
 from components.vision.training_pictures import crop_of, distorted, open_picture
@@ -48,7 +48,7 @@ def test_a_sliced_column_is_encoded_like_a_whole_one() -> None:
 
 def items_of(root: Path, **chosen: Any) -> FeatureItems:
     split = read_split(prepared(root), "train")
-    split, words, _ = known_captions(split, build_vocabulary(split.words, 1), 5, "x")
+    split, words, _ = encode_known_captions(split, build_vocabulary(split.words, 1), 5, "x")
     return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
 
 

@@ -67,7 +67,7 @@ def in_step(phase: str, epoch: int, step: int) -> Callable[[], None]:
 
 
 def between_phases() -> None:
-    CaptionerTraining.begin_after = lambda self, earlier: die()  # type: ignore[method-assign]
+    CaptionerTraining.continue_from = lambda self, earlier: die()  # type: ignore[method-assign]
 
 
 def in_the_save(number: int) -> Callable[[], None]:
@@ -225,7 +225,7 @@ def test_a_checkpoint_of_something_else_or_damaged_is_refused(tmp_path: Path, st
 def test_sets_that_nothing_can_be_learnt_from_are_refused(tmp_path: Path) -> None:
     with pytest.raises(HearsightError, match="has 0 training captions"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "a", training=0)))
-    with pytest.raises(HearsightError, match=r"11 of 11 training captions hold only unknown words.*min_count"):
+    with pytest.raises(HearsightError, match=r"11 of 11 training captions have only unknown words.*min_count"):
         train(spec_of(min_count=100), task_of(tmp_path, prepared(tmp_path / "b")))
 
     def forget(row: dict[str, Any]) -> None:
@@ -235,7 +235,7 @@ def test_sets_that_nothing_can_be_learnt_from_are_refused(tmp_path: Path) -> Non
     with pytest.raises(HearsightError, match="all references of the 4 validation pictures are empty"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "c", edit=forget)))
     phase = SETTINGS["self_critical"] | {"baseline": "mean", "samples": 1}
-    with pytest.raises(HearsightError, match="two samples a picture"):
+    with pytest.raises(HearsightError, match="two samples per picture"):
         train(spec_of(self_critical=phase), task_of(tmp_path, prepared(tmp_path / "d")))
 
 

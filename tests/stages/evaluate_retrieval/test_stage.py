@@ -89,10 +89,10 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(
     tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput
 ) -> None:
     for changed, line in (
-        ({"crops": []}, r"stamps\.evaluate\.crops: \[\] names nothing"),
-        ({"depths": [1, 1]}, r"stamps\.evaluate\.depths: \[1, 1\] names nothing, or something twice"),
-        ({"depths": [0]}, r"R@0 is no recall"),
-        ({"resamples": 0}, r"0 cannot be used"),
+        ({"crops": []}, r"stamps\.evaluate_retrieval\.crops: \[\] is empty"),
+        ({"depths": [1, 1]}, r"stamps\.evaluate_retrieval\.depths: \[1, 1\] is empty or repeats a value"),
+        ({"depths": [0]}, r"R@0 is not a recall"),
+        ({"resamples": 0}, r"0 is too small"),
     ):
         with pytest.raises(HearsightError, match=line):
             evaluation(tmp_path, spoken, models, **changed)
@@ -100,5 +100,5 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(
 
 def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
     empty = make_output(tmp_path, "synthesize", [[]])
-    with pytest.raises(HearsightError, match="has no utterance of a prepared picture on the test side"):
+    with pytest.raises(HearsightError, match="has no utterance with a prepared picture in the test split"):
         evaluation(tmp_path, spoken | {"speech": empty}, models)

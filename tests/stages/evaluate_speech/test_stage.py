@@ -137,7 +137,7 @@ def test_the_page_plays_shows_and_names_what_it_refers_to(heard: StageOutput) ->
     # Nothing of the world outside, and what a caption holds is text.
     assert not re.search(r"https?://", heard.file(evaluate_speech.PAGE).read_text())
     assert "a <b>bold</b> & “odd” word" in page.text and "Ana <1>" in page.text
-    assert "There is nothing to hear in it." in page.text and "It is no sound that can be read." in page.text
+    assert "The recording is silent." in page.text and "The recording cannot be decoded." in page.text
     assert page.of("html") == [{"lang": "en"}] and page.of("meta")
 
 
@@ -155,7 +155,9 @@ def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
     for name, caption in (("right", CAPTIONS[0]), ("wrong", "three green kites over snow")):
         root = tmp_path / name
         (root / "expectations").mkdir(parents=True)
-        (root / "expectations" / "listen.json").write_bytes((PROJECT / "expectations" / "listen.json").read_bytes())
+        (root / "expectations" / "evaluate_speech.json").write_bytes(
+            (PROJECT / "expectations" / "evaluate_speech.json").read_bytes()
+        )
         run(root, finished(root, [(utterance(0, caption, sound), sound)]))
     right, wrong = (check(tmp_path / name, "english", "evaluate_speech") for name in ("right", "wrong"))
     assert right.expectations > 10
@@ -174,7 +176,9 @@ def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
     assert INSTALL in page.text and "not measured" in page.text and len(page.of("audio")) == 4
     assert set(found.table()["verdict"].to_pylist()) == {"unrecognised"}
     (tmp_path / "expectations").mkdir()
-    (tmp_path / "expectations" / "listen.json").write_bytes((PROJECT / "expectations" / "listen.json").read_bytes())
+    (tmp_path / "expectations" / "evaluate_speech.json").write_bytes(
+        (PROJECT / "expectations" / "evaluate_speech.json").read_bytes()
+    )
     assert check(tmp_path, "english", "evaluate_speech").passed
 
 

@@ -16,7 +16,7 @@ from components.core.stage_output import StageOutput
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.queries import as_query
 from components.retrieval.searcher import SEARCH, Searcher
-from components.stages.build_search_index.building import choose
+from components.stages.build_search_index.building import choose_model
 from components.stages.build_search_index.neighbours import PAGE
 from components.stages.check import check
 from tests.stages.build_search_index.world import models, picture, run, spoken_set
@@ -89,11 +89,11 @@ def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
 def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, found: str) -> None:
     rows = [("a-0", 0, 0.1), ("b-2", 2, 0.4), ("c-1", 1, 0.4)]
     there = [{"key": key, "seed": seed, "validation": value, "kind": "dual_encoder"} for key, seed, value in rows]
-    assert choose(there, wanted, "")["key"] == found
+    assert choose_model(there, wanted, "")["key"] == found
     with pytest.raises(HearsightError, match=r"no model 'd'.*best, a-0, b-2, c-1"):
-        choose(there, "d", "")
+        choose_model(there, "d", "")
     with pytest.raises(HearsightError, match="train a dual encoder"):
-        choose([], "best", "")
+        choose_model([], "best", "")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_without_small_pictures_or_with_another_crop_the_page_is_made_all_the_sa
     inputs = spoken_set(tmp_path, thumbnails=False) | {"input": models(tmp_path)}
     made = run(tmp_path, inputs, crop="whole", model="both-100-1")
     text = (made.out / PAGE).read_text()
-    assert "no small picture is kept" in text and "both-100-1" in text and "whole, padded to a square" in text
+    assert "no thumbnail is stored" in text and "both-100-1" in text and "whole, padded to a square" in text
     assert json.loads((made.out / SEARCH / "search.json").read_text())["crop"] == "whole"
     wide = as_query(picture(3), "")
     centre = run(
@@ -210,6 +210,6 @@ def test_a_split_without_utterances_is_refused_in_one_line(tmp_path: Path) -> No
         run(tmp_path, inputs, splits=["validation"], page=page)
     # One side that is empty beside one that is not is no reason to stop.
     assert (
-        "The split holds nothing to ask with."
+        "The split has no queries."
         in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()
     )
