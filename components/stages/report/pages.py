@@ -47,10 +47,10 @@ def step_rows(report: RunReport) -> list[dict[str, Any]]:
         cells = []
         for steps in report.steps.values():
             if at < len(steps):
-                passed = steps[at]
-                passed = ratio(passed.left, passed.entered, small=True)
-                of_all = ratio(passed.left, steps[0].entered, small=True)
-                cells.append((f"{passed.entered:,}", f"{passed.left:,}", passed, of_all))
+                counts = steps[at]
+                passed = ratio(counts.left, counts.entered, small=True)
+                of_all = ratio(counts.left, steps[0].entered, small=True)
+                cells.append((f"{counts.entered:,}", f"{counts.left:,}", passed, of_all))
         rows.append({"title": step.title, "cells": cells, "paper": step.paper_says, "paper_left": step.paper_left_says})
     return rows
 

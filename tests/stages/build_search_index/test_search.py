@@ -1,4 +1,4 @@
-"""``hearsight search``: results as lines and as a page, filters, and one line for what cannot be done."""
+"""``hearsight search``: results as text and as a page, filters, and errors in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage index: what is indexed, what is told of it, and the page of nearest neighbours."""
+"""Indexed items, ledger and metrics, and the page of nearest neighbours."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_lan
 
 def test_the_output_passes_its_check(stage: Any) -> None:
     (stage.root / "expectations").mkdir(exist_ok=True)
-    (stage.root / "expectations" / "index.json").write_bytes((PROJECT / "expectations" / "index.json").read_bytes())
+    (stage.root / "expectations" / "build_search_index.json").write_bytes(
+        (PROJECT / "expectations" / "build_search_index.json").read_bytes()
+    )
     assert check(stage.root, "stamps", "build_search_index").passed
 
 
@@ -154,7 +156,7 @@ def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage:
         key = each.query["key"]
         if key == "07fr.0":
             assert told["03fr.0"] == "the same recording" and told["07es.0"] == "of the same picture"
-            assert told["03es.0"] == "the same caption" or told["03es.0"] == "through what matches both"
+            assert told["03es.0"] == "the same caption" or told["03es.0"] == "through other matches"
             assert told["01fr.0"] == "" and told[each.query["image_sha256"]] == "its own picture"
         if key == "01es.0":
             assert {k for k, match in told.items() if match} == {"01fr.0", each.query["image_sha256"]}
@@ -195,7 +197,7 @@ def _whole(made: Any, wide: Any) -> Any:
     return QueryEncoder(made.out / SEARCH / "model", "whole").embed(wide)
 
 
-def test_an_approximate_index_is_kept_with_its_recall_and_told_of(tmp_path: Path) -> None:
+def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: Path) -> None:
     made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
     kept = json.loads((made.out / SEARCH / "index" / "approximate.json").read_text())
     told = {name: value for name, value, _ in made.metrics}
@@ -209,7 +211,4 @@ def test_a_split_without_utterances_is_refused_in_one_line(tmp_path: Path) -> No
     with pytest.raises(HearsightError, match="nothing to index in validation"):
         run(tmp_path, inputs, splits=["validation"], page=page)
     # One side that is empty beside one that is not is no reason to stop.
-    assert (
-        "The split has no queries."
-        in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()
-    )
+    assert "The split has no queries." in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()

@@ -1,4 +1,4 @@
-"""The page is whole by itself, can be walked by keyboard and heard, and says what the records say."""
+"""The page is self-contained, accessible by keyboard and screen reader, and agrees with the records."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_marking_never_changes_a_caption(caption, places):
     assert "".join(piece.text for piece in found) == caption and all(piece.text for piece in found)
 
 
-def test_what_is_not_there_is_marked_where_it_stands():
+def test_a_hallucinated_object_is_marked_in_its_caption():
     said = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
     assert page.split_caption(said) == [("a dog and a ", False), ("cake", True)]
 
@@ -148,7 +148,7 @@ def test_the_last_bar_says_so_when_longer_captions_are_in_it():
     assert (last(drawing.LONGEST), last(drawing.LONGEST + 1)) == ("80–84", "80+")
 
 
-def test_how_they_write_stands_in_two_tables_with_every_figure_of_the_json(evaluated, parsed):
+def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
     told = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     shown = {column.figure for group in (*columns.first(True), *columns.RARER) for column in group.columns}
     beside = {"words_sd", "things", "things_unseen", "vocabulary_share"}  # in the cell of another figure
@@ -158,7 +158,7 @@ def test_how_they_write_stands_in_two_tables_with_every_figure_of_the_json(evalu
     assert "john 4" in parsed.text or "john 8" in parsed.text
 
 
-def test_a_figure_that_could_not_be_told_is_a_dash():
+def test_a_missing_figure_is_a_dash():
     found = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
     assert {cell.text for cell in found} == {numbers.ABSENT}
 

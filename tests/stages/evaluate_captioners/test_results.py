@@ -91,7 +91,7 @@ def test_the_plot_has_each_cell_on_its_own_set_and_the_cross_table_has_all(evalu
     assert len(list(csv.DictReader(io.StringIO(stage_output.file("cross.csv").read_text())))) == 15
 
 
-def test_the_tracker_is_told_every_cell_under_names_that_make_one_table(evaluated):
+def test_every_cell_is_tracked_under_a_unique_name(evaluated):
     stage = evaluated[2][2]
     told = {name: value for name, value, _ in stage.metrics}
     assert len(told) == len(stage.metrics)
@@ -99,7 +99,7 @@ def test_the_tracker_is_told_every_cell_under_names_that_make_one_table(evaluate
     assert "english/constant/bleu_4_sd" not in told and all(math.isfinite(value) for value in told.values())
 
 
-def test_writing_in_the_scores_stands_beside_the_references(evaluated):
+def test_the_scores_hold_the_style_of_cells_and_references(evaluated):
     found = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     assert found["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
     assert found["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])

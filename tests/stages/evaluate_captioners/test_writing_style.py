@@ -66,7 +66,7 @@ def test_lengths_are_of_all_seeds_and_held_against_the_items_own_references():
     assert found.lengths.words == [2, 1, 3, 3]
 
 
-def test_what_was_learnt_tells_new_captions_the_vocabulary_used_and_the_language_of_faults():
+def test_training_texts_give_new_captions_used_vocabulary_and_the_language_of_faults():
     learned = TrainingTexts("pt", frozenset({"um gato"}), ["um", "gato", "de", "sol"])
     told = written(scored("Um gato .", "um gato de"), learned=learned).figures
     assert (told["new_captions"], told["vocabulary_share"], told["broken_off"]) == (0.5, 0.75, 0.5)
@@ -80,12 +80,12 @@ def test_marks_and_unknown_words_are_shares_of_all_captions():
     assert (told["marks"], told["unknown"], told["wordless"]) == (0.25, 0.25, 0.25)
 
 
-def test_references_are_told_by_what_does_not_depend_on_their_number():
+def test_figures_of_references_do_not_depend_on_their_number():
     once, twice = (measure_references(["a a dog", "a cat with"] * times, "en").figures for times in (1, 2))
     assert once == pytest.approx(twice) and once["doubled"] == once["broken_off"] == 0.5
 
 
-def test_what_was_learnt_is_the_training_split_and_the_words_of_each_model(tmp_path):
+def test_training_texts_are_the_training_split_and_the_vocabulary_of_each_model(tmp_path):
     inputs = {"input": prepared(tmp_path, "english", squares())}
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", SAYS)
     inputs["other-small1x1"] = cell(tmp_path, "other", "small1x1", SAYS)
@@ -97,12 +97,12 @@ def test_what_was_learnt_is_the_training_split_and_the_words_of_each_model(tmp_p
     assert found["other-small1x1-0"] == TrainingTexts(None, None, ["a", "red", "square"])
 
 
-def test_things_that_are_not_there_are_told_as_shares_of_things_and_of_captions():
+def test_hallucinations_are_shares_of_objects_and_of_captions():
     things = (Things(2, ["cake", "clock"], []), Things(2, [], []), Things(0, [], []), Things(1, ["cake"], []))
     found = written(scored("w", "x", "y", "z", things=things))
     names = ("things", "things_unseen", "objects_unseen", "captions_with_unseen")
     assert [found.figures[name] for name in names] == [5, 3, 0.6, 0.5] and found.unseen == [("cake", 2), ("clock", 1)]
 
 
-def test_things_that_nobody_looked_for_have_no_figures():
+def test_hallucinations_that_were_not_measured_have_no_figures():
     assert not {"things", "objects_unseen", "captions_with_unseen"} & set(written(scored("a dog")).figures)

@@ -1,4 +1,4 @@
-"""The whole way from captions and pictures to the paper's tables, on eight pictures, and what is done wrong on it."""
+"""The stages from captions and pictures to the evaluation, on eight pictures, and refused settings."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_agai
     assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 
-def test_another_row_undoes_nothing_that_was_scored(
+def test_scores_stay_cached_when_a_row_is_added(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
     fewer = tuned(tmp_path / "fewer", spoken, start, ["both-100"], [0])

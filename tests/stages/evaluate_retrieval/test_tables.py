@@ -1,4 +1,4 @@
-"""From ranks to tables, claims and the page, on ranks made by hand."""
+"""Tables, claims and page from hand-made ranks."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ MANY = [f"{start}-{share}" for start in ("none", "audio", "image", "both") for s
 
 
 @pytest.mark.parametrize("rows", [["mms-48"], ["both-100"], ["triplet-48", "mms-12", "mms-24", "mms-48"], MANY])
-def test_the_page_is_whole_with_one_row_as_with_sixteen(rows: list[str]) -> None:
+def test_the_page_is_complete_with_one_row_and_with_sixteen(rows: list[str]) -> None:
     results = results_of({(row, seed): some(0.1 + 0.01 * number, seed) for number, row in enumerate(rows) for seed in (0, 1)})
     html = page.render_page(results)
     for tag in ("table", "figure", "section", "details", "svg", "ul", "tr", "tbody", "thead", "span", "b", "p"):
@@ -202,7 +202,7 @@ def test_a_row_called_like_a_tag_stays_text() -> None:
     assert "<b>&-1" not in html and "&lt;b&gt;&amp;-1" in html
 
 
-def test_the_summary_tells_each_row_beside_chance_and_only_the_claims_that_were_measured() -> None:
+def test_the_summary_has_every_row_chance_and_the_measured_claims() -> None:
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
     told = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (

@@ -1,4 +1,4 @@
-"""The stage listen: the sample, the verdicts, the page, and what is missing."""
+"""Sample, verdicts, figures and page of the stage, also without a recogniser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records become words and features that any captioner reads, the same ones every time."""
+"""Tokens and features of records are complete and reproducible."""
 
 from __future__ import annotations
 

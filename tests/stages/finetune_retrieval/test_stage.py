@@ -1,4 +1,4 @@
-"""From pretraining to fine-tuning: rows, seeds, warm starts, and what a person does wrong."""
+"""Pretraining and fine-tuning: rows, seeds, warm starts, and invalid settings."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changed", "told"), WRONG)
-def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+def test_invalid_settings_are_refused_in_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
     one = spoken_set(tmp_path)
     with pytest.raises(HearsightError, match=told) as found:
         fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)

@@ -1,4 +1,4 @@
-"""The measures: components of duplicates, bands, npmi, groups named by a noun and its adjective, ranks."""
+"""Components of duplicates, size ranges, npmi, patterns of groups, word ranks, topics."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_group_is_a_noun_with_its_own_adjective(text, named):
     assert bool(group_pattern("black women", KNOWN).search(text)) is named
 
 
-def test_a_group_named_too_rarely_is_not_told_of_and_its_own_words_are_not_told():
+def test_a_rare_group_and_the_names_of_groups_are_not_reported():
     said = ["Uma mulher negra e livros"] * 3 + ["Um homem gordo e livros", "Nada de novo no jardim"]
     rows = measure_contrasts(said, "pt", min_group=2, min_together=2, most=5)
     groups = {group.name: group for row in rows for group in row}

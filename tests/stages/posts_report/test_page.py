@@ -1,4 +1,4 @@
-"""The page tells what the ledgers and records say, the same each time, and says so where there is nothing to tell."""
+"""Page, figures and tables agree with ledgers and records, are reproducible, and state missing content."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_losses_are_counted_by_the_ledgers_in_shares_of_all_that_was_collected(a
     assert (metrics["collected"], metrics["posts"], metrics["lost_duplicate"]) == (14, 6, 5 / 14)
 
 
-def test_growth_counts_by_both_days_beside_the_tags_own_total(analysed):
+def test_growth_has_both_dates_and_the_total_of_the_tag(analysed):
     _, found, exported, _ = analysed
     rows = table(exported, "growth")
     last = {r["series"]: (r["date"], int(r["posts"])) for r in rows}
@@ -116,7 +116,7 @@ def test_equal_inputs_give_equal_bytes(analysed, tmp_path):
     assert again.digest == found.digest and others == exported
 
 
-def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_told(analysed):
+def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_marked(analysed):
     _, _, exported, _ = analysed
     rows = {r["key"]: r for r in table(exported, "sheets")}
     pairs = [
@@ -142,7 +142,7 @@ def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(analysed, tm
     assert "portuguese: 14 posts collected, 6 left, of 3 owners" in shown.output and "analysis.html" in shown.output
 
 
-def test_words_are_counted_beside_the_second_set(analysed):
+def test_words_of_the_set_and_of_the_second_set_are_counted(analysed):
     _, found, exported, metrics = analysed
     assert {r["series"] for r in table(exported, "lengths")} == {"portuguese", "english"}
     assert sum(int(r["words"]) for r in table(exported, "frequencies") if r["series"] == "portuguese") == metrics["vocabulary"]
@@ -160,7 +160,7 @@ def test_words_are_counted_beside_the_second_set(analysed):
     assert "words per description" in found.file("summary.txt").read_text()
 
 
-def test_words_that_meet_a_group_more_often_than_chance_are_told(analysed):
+def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(analysed):
     _, _, exported, _ = analysed
     met = {(r["group"], r["word"]): r for r in table(exported, "bias")}
     assert met["black women", "racismo"]["together"] == "2" and float(met["black women", "racismo"]["npmi"]) == 1.0
@@ -180,7 +180,7 @@ def test_words_that_meet_a_group_more_often_than_chance_are_told(analysed):
         (5, (0,), ["No duplicates among them", "not measured", "There is no second set for comparison"]),
     ],
 )
-def test_where_there_is_nothing_to_tell_the_page_says_so(tmp_path, posts, clusters, said):
+def test_the_page_states_missing_content(tmp_path, posts, clusters, said):
     found, exported, _ = analyze(tmp_path, inputs(tmp_path, posts, clusters=clusters))
     text = found.file("analysis.html").read_text()
     page = Page(text)

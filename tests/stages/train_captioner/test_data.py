@@ -1,4 +1,4 @@
-"""What a captioner reads of a prepared set: mapped, drawn by record and epoch, encoded, and refused when it is broken."""
+"""Training data of a captioner: encoding, draws by record and epoch, and damaged shards."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_crop_lies_inside_and_covers_half_to_all(width: int, height: int, seed
     assert 0.5 - 1e-9 <= (right - left) * (bottom - top) / (width * height) <= 1 + 1e-9
 
 
-def test_pictures_are_cropped_afresh_each_epoch_and_judged_whole(tmp_path: Path) -> None:
+def test_pictures_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: Path) -> None:
     split = read_split(prepared(tmp_path, pictures=True), "train")
     given = (split.members, split.picture, None, split.table["key"], 7)
     training, judging = PictureItems(*given, side=32), PictureItems(*given, side=32, training=False)

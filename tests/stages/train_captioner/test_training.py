@@ -1,4 +1,4 @@
-"""A captioner's training learns, resumes exactly wherever it is killed, and says what is wrong."""
+"""Training of a captioner: learning, exact resumption after a kill, and error messages."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_captions_of_unknown_words_are_counted_and_left_out(tmp_path: Path) -> N
     assert trained.config["left_out"] == {"captions_of_unknown_words": 2}
 
 
-def test_several_nodes_are_told_how_and_the_job_is_left_for_them(tmp_path: Path) -> None:
+def test_training_on_several_nodes_names_the_command_and_writes_the_job(tmp_path: Path) -> None:
     task = task_of(tmp_path, prepared(tmp_path), REFERENCE.model_copy(update={"nodes": 2}))
     with pytest.raises(HearsightError, match=r"on 2 nodes.*job\.json with torchrun"):
         train(spec_of(), task)
