@@ -29,7 +29,7 @@ PAGE = "neighbours.html"
 class Neighbour:
     """A neighbour of a query."""
 
-    found: Found
+    result: Found
     match: str
     """The reason why it matches the query; empty without a known match."""
 
@@ -90,7 +90,7 @@ def gather(built: Built, split: str, seed: int, queries: int, neighbours: int) -
     """Return the drawn queries with their neighbours of the same split."""
     items, searcher = built.items, built.searcher
     matches = Matches(next(indexed for indexed in items.splits if indexed.name == split))
-    found = []
+    neighbourhoods = []
     for row in draw_queries(items.records, split, seed, queries):
         query, vector = items.records[row], np.array(searcher.index.embeddings[row])
         # An index of one item has no neighbours.
@@ -99,19 +99,19 @@ def gather(built: Built, split: str, seed: int, queries: int, neighbours: int) -
         neighbours_of = {
             kind: [Neighbour(item, matches.reason(query, item.item)) for item in near.get(kind, [])] for kind in (IMAGE, SPEECH)
         }
-        found.append(Neighbourhood(query, neighbours_of))
-    return found
+        neighbourhoods.append(Neighbourhood(query, neighbours_of))
+    return neighbourhoods
 
 
 def write_page(stage: Stage, built: Built) -> None:
     """Write ``neighbours.html`` and its audio files; its pictures are those of ``search/``."""
     params = stage.params.page
-    found = gather(built, params.split, params.seed, params.queries, params.neighbours)
+    neighbourhoods = gather(built, params.split, params.seed, params.queries, params.neighbours)
     speech = stage.inputs["speech"]
-    for record in [each.query for each in found] + [n.found.item for each in found for n in each.near[SPEECH]]:
+    for record in [each.query for each in neighbourhoods] + [n.result.item for each in neighbourhoods for n in each.near[SPEECH]]:
         if record["kind"] == SPEECH:
             stage.write_file(sound_path(record), speech.read_media(record["media"]))
-    stage.write_file(PAGE, neighbours_html(stage.dataset, built.model, built.searcher, params.split, found).encode())
+    stage.write_file(PAGE, neighbours_html(stage.dataset, built.model, built.searcher, params.split, neighbourhoods).encode())
     for kind in (IMAGE, SPEECH):
-        share = [any(n.match for n in each.near[kind]) for each in found]
+        share = [any(n.match for n in each.near[kind]) for each in neighbourhoods]
         stage.metric(f"neighbours.queries_with_a_matching_{kind}", sum(share))

@@ -44,7 +44,9 @@ class Card:
         return " / ".join(dict.fromkeys(caption["caption"] for caption in self.captions))
 
 
-def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, split: str, found: Sequence[Neighbourhood]) -> str:
+def neighbours_html(
+    dataset: str, model: dict[str, Any], searcher: Searcher, split: str, neighbourhoods: Sequence[Neighbourhood]
+) -> str:
     """Return figure 4 as a page, with pictures in ``search/`` and audio in ``audio/``."""
     from components.retrieval.searcher import SEARCH  # the command line imports this module
 
@@ -59,16 +61,16 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
                 (
                     kind,
                     [
-                        card(n.found.item, rank=n.found.rank, score=decimal(n.found.score, 2), match=n.match)
+                        card(n.result.item, rank=n.result.rank, score=decimal(n.result.score, 2), match=n.match)
                         for n in each.near[kind]
                     ],
                 )
                 for kind in (IMAGE, SPEECH)
             ],
         )
-        for each in found
+        for each in neighbourhoods
     ]
-    hits = {kind: sum(any(n.match for n in each.near[kind]) for each in found) for kind in (IMAGE, SPEECH)}
+    hits = {kind: sum(any(n.match for n in each.near[kind]) for each in neighbourhoods) for kind in (IMAGE, SPEECH)}
     counts = {kind: _count(searcher, kind, split) for kind in (IMAGE, SPEECH)}
     return _render(
         "neighbours.html", dataset=dataset, model=model, about=searcher.about, split=split, shown=shown, hits=hits, counts=counts
@@ -76,7 +78,7 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
 
 
 def search_html(
-    query: Query, name: str, searcher: Searcher, found: dict[str, list[Found]], sound: Callable[[dict[str, Any]], bytes | None]
+    query: Query, name: str, searcher: Searcher, results: dict[str, list[Found]], sound: Callable[[dict[str, Any]], bytes | None]
 ) -> str:
     """Return the results of one search as a self-contained page.
 
@@ -93,7 +95,7 @@ def search_html(
 
     played = data_uri(query.data)
     query_card = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
-    shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
+    shown = [(kind, [card(each) for each in items]) for kind, items in results.items()]
     return _render("found.html", name=name, query=query_card, about=searcher.about, shown=shown, notes=query.notes)
 
 

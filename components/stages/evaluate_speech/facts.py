@@ -52,7 +52,7 @@ class VoiceResults:
     characters: ErrorRate | None = None
     judged: int = 0
     """Utterances of the sample behind the rates."""
-    said: int = 0
+    judged_words: int = 0
     """Words in these utterances."""
 
 
@@ -116,7 +116,7 @@ def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, m
             clipped=int((rows["clipped"] > 0).sum()), lead=_mean(rows["lead"]), tail=_mean(rows["tail"]), heard=sample,
         )  # fmt: skip
         judged = [utterance.row() for utterance in sample if utterance.judged]
-        result.judged, result.said = len(judged), sum(row["words"] for row in judged)
+        result.judged, result.judged_words = len(judged), sum(row["words"] for row in judged)
         result.words, result.characters = (_rate(judged, unit, params) for unit in ("word", "character"))
         results.voices.append(result)
     # Synthetic voices, which the run made, come first.

@@ -91,7 +91,7 @@ def render_summary(results: SpeechResults) -> str:
             if voice.words
             else "not measured"
         )
-        lines.append(f"  {voice.voice:<{width}}  {voice.utterances:10,}  {voice.said:12,}  {rate}")
+        lines.append(f"  {voice.voice:<{width}}  {voice.utterances:10,}  {voice.judged_words:12,}  {rate}")
     return "\n".join([*lines, *(["", f"  {results.missing}"] if results.missing else [])]) + "\n"
 
 
@@ -101,7 +101,7 @@ def _row(voice: VoiceResults) -> dict[str, Any]:
         "utterances": voice.utterances, "hours": round(voice.hours, 6),
         "seconds_per_character": round(voice.seconds_per_character, 4), "level": round(voice.level, 2),
         "peak": round(voice.peak, 2), "clipped": voice.clipped, "lead": round(voice.lead, 4), "tail": round(voice.tail, 4),
-        "judged": voice.judged, "words": voice.said, "word_error_rate": _plain(voice.words),
+        "judged": voice.judged, "words": voice.judged_words, "word_error_rate": _plain(voice.words),
         "character_error_rate": _plain(voice.characters),
     }  # fmt: skip
 

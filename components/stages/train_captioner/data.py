@@ -76,11 +76,11 @@ def encode_captions(words: pa.ListArray, vocabulary: Sequence[str], longest: int
     row = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     inside = position < longest
-    found = np.full((len(lengths), longest + 2), PAD, dtype=np.int32)
-    found[:, 0] = START
-    found[row[inside], position[inside] + 1] = flat[inside]
-    found[np.arange(len(lengths)), np.minimum(lengths, longest) + 1] = END
-    return found
+    encoded = np.full((len(lengths), longest + 2), PAD, dtype=np.int32)
+    encoded[:, 0] = START
+    encoded[row[inside], position[inside] + 1] = flat[inside]
+    encoded[np.arange(len(lengths)), np.minimum(lengths, longest) + 1] = END
+    return encoded
 
 
 def has_known_word(encoded: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -94,11 +94,11 @@ def training_split(output: StageOutput, where: str) -> Split:
     Raises:
         HearsightError: there are fewer than two.
     """
-    found = read_split(output, "train")
-    if len(found.table) < 2:
+    split = read_split(output, "train")
+    if len(split.table) < 2:
         hint = "crawl more pages, relax the filters, or import another set"
-        raise HearsightError(f"has {len(found.table)} training captions", where=where, hint=hint)
-    return found
+        raise HearsightError(f"has {len(split.table)} training captions", where=where, hint=hint)
+    return split
 
 
 def encode_known_captions(
@@ -144,5 +144,5 @@ def validation_references(split: Split, where: str) -> tuple[NDArray[np.int64], 
 
 def _one_array(column: Any) -> Any:
     """Return a column's chunks as one array."""
-    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array

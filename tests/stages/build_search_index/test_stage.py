@@ -150,9 +150,9 @@ def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage:
     found = gather(Built(items, searcher, {}), "test", 1, 8, 12)
     assert len(found) == 8 + 4
     for each in found:
-        near = [n.found.item["key"] for kind in each.near.values() for n in kind]
+        near = [n.result.item["key"] for kind in each.near.values() for n in kind]
         assert each.query["key"] not in near and len(near) == 4 + 8 - 1
-        told = {n.found.item["key"]: n.match for kind in each.near.values() for n in kind}
+        told = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
         key = each.query["key"]
         if key == "07fr.0":
             assert told["03fr.0"] == "the same recording" and told["07es.0"] == "of the same picture"
