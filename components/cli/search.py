@@ -60,10 +60,10 @@ def search(
         print_table(map(_short, rows))
     if page is not None:
         from components.core.files import publish_bytes
-        from components.stages.build_search_index.page import found_html
+        from components.stages.build_search_index.page import search_html
 
         name = "standard input" if query == "-" else Path(query).name
-        publish_bytes(page, found_html(asked, name, searcher, found, audio_reader(searcher)).encode())
+        publish_bytes(page, search_html(asked, name, searcher, found, audio_reader(searcher)).encode())
 
 
 def find_index_folder(index: str) -> Path:

@@ -1,6 +1,6 @@
-"""reporting: what every page, table and figure of a result shares.
+"""Shared parts of pages, tables and figures.
 
-Here are the Jinja environment with the shared base template, number formats, a value with its interval and a contrast of two
-values, SVG elements, PNG figures, CSV tables, and files inside a page. A stage keeps its own texts and templates
-(``components/<stage>/data``). Not here: what is measured (``metrics``), how a stage writes its output (``core``).
+The package holds the Jinja environment with the base template, number formats, values with intervals, contrasts of values, SVG
+elements, PNG figures, CSV tables, and data URIs. Templates and texts of a page are in its stage (``components/stages/<stage>``).
+Not here: metrics (``metrics``), outputs of stages (``core``).
 """

@@ -1,4 +1,4 @@
-"""Figures as PNG: equal data gives equal bytes."""
+"""Matplotlib figures as PNG; equal data gives equal bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ INK, SOFT, PALE, GREY, EDGE = "#1f3a4d", "#7fa6bd", "#dbe6ec", "#55707f", "#9db4
 
 
 def pyplot() -> Any:
-    """Return Matplotlib's interface, set to draw without a display."""
+    """Return ``matplotlib.pyplot`` with a backend that needs no display."""
+    # Slow to import, and pages without figures need only the colours of this module.
     import matplotlib
 
     matplotlib.use("Agg")
@@ -31,29 +32,29 @@ def drawing(
     dpi: int = 130,
     grid: dict[str, Any] | None = None,
 ) -> Iterator[tuple[Any, Any, io.BytesIO]]:
-    """Yield a figure in the project's look, its axes, and a buffer that holds the PNG once the block ends.
+    """Yield a figure in the project's style, its axes, and a buffer that holds the PNG after the block.
 
     Args:
-        rows, columns: of axes.
-        width, height: inches.
-        font: points.
-        dpi: pixels an inch.
-        grid: ``gridspec_kw``.
+        rows, columns: number of rows and columns of axes.
+        width, height: size in inches.
+        font: font size in points.
+        dpi: pixels per inch.
+        grid: ``gridspec_kw`` of ``subplots``.
     """
     module = pyplot()
-    look = {"font.size": font, "font.family": "DejaVu Sans", "axes.edgecolor": EDGE, "axes.labelcolor": INK}
-    with module.rc_context(look):
+    style = {"font.size": font, "font.family": "DejaVu Sans", "axes.edgecolor": EDGE, "axes.labelcolor": INK}
+    with module.rc_context(style):
         figure, axes = module.subplots(rows, columns, figsize=(width, height), squeeze=False, gridspec_kw=grid)
-        for each in axes.flat:
-            each.spines[["top", "right"]].set_visible(False)
-            each.tick_params(colors=GREY)
+        for axis in axes.flat:
+            axis.spines[["top", "right"]].set_visible(False)
+            axis.tick_params(colors=GREY)
         buffer = io.BytesIO()
         yield figure, axes, buffer
         buffer.write(png(figure, dpi))
 
 
 def png(figure: Any, dpi: int) -> bytes:
-    """Return a figure as PNG, and close it."""
+    """Render a figure as PNG and close it."""
     buffer = io.BytesIO()
     # No software or date stamp: the same data must give the same bytes.
     figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight", metadata={"Software": None})

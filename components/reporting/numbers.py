@@ -1,4 +1,4 @@
-"""Numbers as text, the same on every page, in every summary and in every file."""
+"""Number formats of all pages, summaries and files."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ if TYPE_CHECKING:
     from components.reporting.values import Value
 
 ABSENT = "–"
-"""Stands where a figure is not known."""
+"""Text of an unknown figure."""
 
 
 class Ends(Protocol):
-    """Anything with an interval."""
+    """An object with an interval."""
 
     @property
     def low(self) -> float | None:
-        """The lower end."""
+        """Lower end of the interval."""
 
     @property
     def high(self) -> float | None:
-        """The upper end."""
+        """Upper end of the interval."""
 
 
 def count(number: float) -> str:
-    """Write a whole number with commas: 1,234."""
+    """Format an integer with commas: 1,234."""
     return f"{number:,.0f}"
 
 
 def decimal(value: float, digits: int = 3, *, plus: bool = False) -> str:
-    """Write a number with a true minus sign; zero has none, and ``plus`` signs all others."""
+    """Format a number with a minus sign (U+2212) and no sign for 0; ``plus`` adds a plus sign."""
     text = f"{value:{'+' if plus else ''}.{digits}f}"
     return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(share: float, *, small: bool = False) -> str:
-    """Write a share in per cent with one decimal: 37.2 %.
+    """Format a share as a percentage with one decimal: 37.2 %.
 
     Args:
         share: 0 to 1.
-        small: below 1 %, write two significant digits instead: 0.16 %, and < 0.01 % below that.
+        small: whether to use two significant digits below 1 % (0.16 %), and "< 0.01 %" below 0.01 %.
     """
     value = 100 * share
     if not small or value == 0 or value >= 1:
@@ -48,30 +48,30 @@ def percent(share: float, *, small: bool = False) -> str:
 
 
 def ratio(part: float, whole: float, *, small: bool = False) -> str:
-    """Write a part of a whole as :func:`percent` does; a dash for a part of nothing."""
+    """Format a ratio as :func:`percent` does; a dash if ``whole`` is 0."""
     return percent(part / whole, small=small) if whole else ABSENT
 
 
 def number(value: Value) -> str:
-    """Write a value with its spread over seeds: 0.345 ± 0.012, or 0.345 of one seed."""
+    """Format a value with its deviation over seeds: 0.345 ± 0.012, or 0.345 for one seed."""
     return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
 
 
-def interval(found: Ends) -> str:
-    """Write an interval: 0.123 to 0.456; nothing where there is none."""
-    return "" if found.low is None or found.high is None else f"{decimal(found.low)} to {decimal(found.high)}"
+def interval(ends: Ends) -> str:
+    """Format an interval as 0.123 to 0.456; an empty string without one."""
+    return "" if ends.low is None or ends.high is None else f"{decimal(ends.low)} to {decimal(ends.high)}"
 
 
 def percent_interval(low: float, high: float) -> str:
-    """Write the ends of an interval of a share in whole per cents: 12–35 %."""
+    """Format an interval of a share in whole percent: 12–35 %."""
     return f"{100 * low:.0f}–{100 * high:.0f} %"
 
 
 def rounded(value: float) -> float:
-    """Round to the six digits that JSON files hold; zero is never negative."""
+    """Round to six digits, as in JSON files; -0.0 becomes 0.0."""
     return round(value, 6) + 0.0
 
 
 def six_digits(value: float | None) -> str:
-    """Write a number as CSV files hold it; nothing for None."""
+    """Format a number with six digits, as in CSV files; an empty string for None."""
     return "" if value is None else f"{value + 0.0:.6f}"

@@ -1,4 +1,4 @@
-"""HTML pages: one environment, one base template, and files inside a page. No page needs a script or anything from outside."""
+"""HTML pages from Jinja templates, without scripts or external resources, and data URIs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SHARED = Path(__file__).parent / "data"
-"""``base.html`` with its stylesheet, and macros that several pages use."""
+"""Folder of ``base.html``, its stylesheet, and shared macros."""
 FILTERS: dict[str, Callable[..., str]] = {
     "count": numbers.count,
     "decimal": numbers.decimal,
@@ -23,7 +23,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "number": numbers.number,
     "interval": numbers.interval,
 }
-"""What templates may use beside Jinja's own filters."""
+"""Filters of templates, besides Jinja's own."""
 _KINDS = {
     b"fLaC": "audio/flac",
     b"OggS": "audio/ogg",
@@ -34,20 +34,20 @@ _KINDS = {
 
 
 def render(templates: Path, template: str, /, *, warnings: Sequence[str] = (), **values: Any) -> str:
-    """Return a page.
+    """Render a page.
 
     Args:
         templates: the folder of the page's own templates, which may extend and import the shared ones.
         template: its file name.
-        warnings: lines for the section that ``warnings.html`` adds; there is no section without any.
-        values: what the template shows; text is escaped.
+        warnings: lines of the section that ``warnings.html`` adds; without any there is no section.
+        values: variables of the template; text is escaped.
     """
     return _environment(templates).get_template(template).render(warnings=warnings, about_warnings=ABOUT, **values)
 
 
 @cache
 def _environment(templates: Path) -> Environment:
-    from jinja2 import Environment, FileSystemLoader
+    from jinja2 import Environment, FileSystemLoader  # slow to import
 
     loader = FileSystemLoader([templates, SHARED])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -56,7 +56,7 @@ def _environment(templates: Path) -> Environment:
 
 
 def data_uri(data: bytes) -> str:
-    """Return a picture's or recording's bytes as an address, so that a page holds the file itself."""
+    """Return an image or audio file as a data URI."""
     kind = next((kind for start, kind in _KINDS.items() if data.startswith(start)), "application/octet-stream")
     if data[:4] in (b"RIFF", b"RIFX", b"RF64"):
         kind = "image/webp" if data[8:12] == b"WEBP" else "audio/wav"

@@ -1,4 +1,4 @@
-"""Elements of SVG plots inside a page: they follow the page's colours and need no file. Coordinates are in the plot's units."""
+"""Elements of inline SVG plots, styled by the page's CSS. Coordinates are in the plot's units."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from xml.sax.saxutils import escape, quoteattr
 
 
 def plot(width: float, height: float, label: str, parts: Iterable[str]) -> str:
-    """Return a whole plot; ``label`` is what it shows in a sentence."""
+    """Return an SVG plot; ``label`` is its text alternative."""
     opening = f'<svg class="plot" viewBox="0 0 {width:g} {height:g}" role="img" aria-label={quoteattr(label)}>'
     return "".join([opening, *parts, "</svg>"])
 
 
 def horizontal(y: float, left: float, right: float, kind: str = "grid") -> str:
-    """Return a level line of a class of the stylesheet."""
+    """Return a horizontal line; ``kind`` is its CSS class."""
     return f'<line class="{kind}" x1="{left:.1f}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
 
 
 def vertical(x: float, top: float, bottom: float, kind: str = "grid") -> str:
-    """Return an upright line of a class of the stylesheet."""
+    """Return a vertical line; ``kind`` is its CSS class."""
     return f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>'
 
 
 def text(x: float, y: float, words: str, kind: str = "mid") -> str:
-    """Return a label; ``kind`` is ``mid`` (centred at x) or ``end`` (ends at x)."""
+    """Return a text label; ``kind`` is ``mid`` (centred at x) or ``end`` (ends at x)."""
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
 
 
 def bar(x: float, top: float, width: float, bottom: float) -> str:
-    """Return a histogram's bar, a gap of 1 to the next."""
+    """Return a bar of a histogram, with a gap of 1 to the next."""
     return f'<rect class="bar" x="{x + 0.5:.1f}" y="{top:.1f}" width="{width - 1:.1f}" height="{bottom - top:.1f}"/>'
 
 
 def path(corners: Iterable[tuple[float, float]], kind: str = "line") -> str:
-    """Return a line through corners."""
+    """Return a line through points."""
     return f'<path class="{kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
 
 
 def steps(edges: Sequence[float], heights: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the corners of a stepped line: each height from its edge to the next, one edge more than heights."""
+    """Return the corners of a stepped line; there is one more edge than heights."""
     return [(edges[n + side], y) for n, y in enumerate(heights) for side in (0, 1)]
 
 
 def ticks(most: float, candidates: Sequence[float], lines: int, widest: float) -> list[float]:
-    """Return an axis' ticks from 0 to ``most``: by the finest step that makes ``lines`` at most, or by ``widest``."""
+    """Return an axis' ticks from 0 to ``most``, with the finest step that gives at most ``lines`` ticks, or ``widest``."""
     step = next((step for step in candidates if most / step <= lines), widest)
     return [step * number for number in range(int(most / step + 1e-9) + 1)]
 
 
 def percent_axis(levels: Iterable[tuple[float, float]], left: float, right: float, gap: float) -> list[str]:
-    """Return the grid lines of a vertical axis of shares, each labelled in per cent; ``levels`` are (share, y)."""
+    """Return the grid lines of a vertical axis of shares, labelled in percent; ``levels`` are (share, y)."""
     parts = []
     for share, y in levels:
         parts += [horizontal(y, left, right), text(left - gap, y + 4, f"{100 * share:.0f} %", "end")]

@@ -1,4 +1,4 @@
-"""Tables as CSV, for DVC's plots and other tools."""
+"""CSV tables, for DVC's plots and other tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as CSV: lines end with a line feed, and cells are quoted only where they must be."""
+    """Return a table as CSV with LF line ends and minimal quoting."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header)

@@ -1,4 +1,4 @@
-"""A measured value with its interval, and the paired difference of two."""
+"""Measured values with intervals, and paired differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.reporting.numbers import rounded
 
 K = TypeVar("K", bound=Hashable)
 DIGITS = 3
-"""Digits behind the point by which tables tell the best of a column."""
+"""Decimal places at which tables compare values to mark the best."""
 
 
 @dataclass(frozen=True)
@@ -20,49 +20,50 @@ class Value:
 
     mean: float
     low: float | None = None
-    """The lower end of the 95 % interval over items, with the models as they are; None of a metric that is no mean over items."""
+    """Lower end of the 95 % interval over items with fixed models; None if the metric is not a mean over items."""
     high: float | None = None
-    """Its upper end."""
+    """Upper end of the interval."""
     seeds: tuple[float, ...] = ()
-    """The value of each seed; empty where they are not kept apart."""
+    """The value of each seed; empty if unknown."""
 
     @property
     def deviation(self) -> float | None:
-        """The seeds' sample standard deviation; None of fewer than two."""
+        """Sample standard deviation over seeds; None for fewer than two."""
         return statistics.stdev(self.seeds) if len(self.seeds) > 1 else None
 
     def plain(self, name: str) -> dict[str, float]:
-        """Return what is known of the value as JSON, the mean under ``name``, six digits each."""
+        """Return the known fields as a JSON object with six digits, the mean as ``name``."""
         known = {name: self.mean, "low": self.low, "high": self.high, "sd": self.deviation}
         return {key: rounded(number) for key, number in known.items() if number is not None}
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A paired difference: of two results, or of weighted sums of several, item by item."""
+    """A paired difference, item by item, of two results or of weighted sums of several."""
 
     title: str
     on: str
-    """What it was measured on: a test set, or a direction of retrieval."""
+    """The test set or retrieval direction of the difference."""
     difference: Value
-    """Its interval is that of the items' differences."""
+    """The difference; its interval is over the items' differences."""
     first: Value | None = None
-    """What it is a difference of, where that is two values."""
+    """The minuend, if the contrast is of two values."""
     second: Value | None = None
+    """The subtrahend."""
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return (self.difference.low or 0.0) > 0 or (self.difference.high or 0.0) < 0
 
     @property
     def agreeing(self) -> int:
-        """The number of seeds whose difference has the mean's sign."""
+        """Number of seeds whose difference has the sign of the mean."""
         return sum(value * self.difference.mean > 0 for value in self.difference.seeds)
 
 
 def best_of(column: Mapping[K, Value]) -> set[K]:
-    """Return the rows that have the most as it is printed, all of equals; none of a single row or where the most is 0."""
+    """Return the rows with the highest printed value, including ties; none for a single row or a maximum of 0."""
     printed = {row: round(value.mean, DIGITS) for row, value in column.items()}
     most = max(printed.values(), default=0.0)
     return {row for row, value in printed.items() if value == most > 0} if len(printed) > 1 else set()

@@ -1,4 +1,4 @@
-"""Numbers are written one way."""
+"""Formats of numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.reporting.values import Value
 
 
 @given(st.floats(0, 1))
-def test_a_small_share_is_never_shown_as_nothing_unless_it_is(share: float) -> None:
+def test_only_a_share_of_0_is_shown_as_0(share: float) -> None:
     assert (numbers.percent(share, small=True) == "0.0 %") == (share == 0)
 
 
@@ -31,7 +31,7 @@ def test_a_share_has_one_decimal_or_the_digits_that_a_small_one_needs(share: flo
     assert numbers.ratio(1, 0) == numbers.ABSENT
 
 
-def test_a_value_is_shown_with_its_spread_and_its_interval_as_far_as_they_are_known() -> None:
+def test_a_value_is_shown_with_its_deviation_and_interval_if_known() -> None:
     several = Value(0.5, -0.0001, 1.0, (0.4, 0.6))
     assert (numbers.number(several), numbers.interval(several)) == ("0.500 ± 0.141", "0.000 to 1.000")
     assert (numbers.number(Value(0.5)), numbers.interval(Value(0.5))) == ("0.500", "")

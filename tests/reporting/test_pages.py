@@ -1,4 +1,4 @@
-"""Every page is made by one environment from one base template."""
+"""Pages are rendered by one Jinja environment from one base template."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_text_is_escaped_and_the_style_comes_with_the_page(templates: Path) -> N
     assert "<style>" in html and "<link" not in html and "<h2>1,234</h2>" in html
 
 
-def test_warnings_stand_before_the_first_section_and_only_where_there_are_any(templates: Path) -> None:
+def test_warnings_are_before_the_first_section_if_there_are_any(templates: Path) -> None:
     assert "warnings" not in render(templates, "page.html", name="a")
     html = render(templates, "page.html", name="a", warnings=["x < y"])
     assert html.index("</h1>") < html.index("x &lt; y") < html.index("1,234")
@@ -69,12 +69,12 @@ def test_a_file_in_a_page_has_the_type_of_its_content(start: bytes, kind: str) -
 
 @given(st.lists(st.tuples(st.text("a,\"'\n ", max_size=5), st.integers()), max_size=5))
 def test_a_table_is_read_back_as_it_was_written(rows: list[tuple[str, int]]) -> None:
-    found = list(csv.reader(io.StringIO(csv_text(("text", "number"), rows), newline="")))
-    assert found == [["text", "number"], *([text, str(number)] for text, number in rows)]
+    parsed = list(csv.reader(io.StringIO(csv_text(("text", "number"), rows), newline="")))
+    assert parsed == [["text", "number"], *([text, str(number)] for text, number in rows)]
 
 
 @given(st.floats(1e-3, 1))
-def test_an_axis_begins_at_0_and_its_ticks_stay_below_the_most_and_few(most: float) -> None:
+def test_ticks_start_at_0_do_not_exceed_the_maximum_and_are_few(most: float) -> None:
     ticks = svg.ticks(most, (0.005, 0.01, 0.02, 0.05, 0.1), 6, 0.2)
     assert ticks[0] == 0 and ticks[-1] <= most * (1 + 1e-6) and len(ticks) <= 7
 

@@ -1,4 +1,4 @@
-"""What is told of a value and of a difference follows from its interval and its seeds."""
+"""Fields and properties of values and contrasts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_json_holds_what_is_known_and_nothing_else() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=6))
-def test_the_best_rows_are_those_that_print_the_most(column: dict[str, float]) -> None:
+def test_the_best_rows_have_the_highest_printed_value(column: dict[str, float]) -> None:
     best = best_of({row: Value(mean) for row, mean in column.items()})
     printed = {row: round(mean, 3) for row, mean in column.items()}
     assert all(printed[row] == max(printed.values()) > 0 for row in best)
@@ -25,6 +25,6 @@ def test_the_best_rows_are_those_that_print_the_most(column: dict[str, float]) -
 def test_a_difference_is_clear_when_its_interval_leaves_out_0_and_seeds_agree_by_their_sign(
     low: float, width: float, seeds: list[float]
 ) -> None:
-    found = Contrast("a less b", "english", Value(low + width / 2, low, low + width, tuple(seeds)))
-    assert found.clear == (not low <= 0 <= low + width)
-    assert found.agreeing == sum((seed > 0) == (low + width / 2 > 0) for seed in seeds if seed * (low + width / 2) != 0)
+    contrast = Contrast("a less b", "english", Value(low + width / 2, low, low + width, tuple(seeds)))
+    assert contrast.clear == (not low <= 0 <= low + width)
+    assert contrast.agreeing == sum((seed > 0) == (low + width / 2 > 0) for seed in seeds if seed * (low + width / 2) != 0)

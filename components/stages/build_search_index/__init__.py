@@ -1,16 +1,17 @@
-"""Index: the embeddings of one model, to search in: pictures by speech, speech by pictures, and either by its own kind.
+"""Build a search index of one model's embeddings: search pictures and speech by either.
 
-In: ``input`` MODEL records and weights, ``speech`` UTTERANCE records and audio, ``pictures`` the PREPARED records of their
-pictures. Out: INDEXED records, one an utterance and one a picture; ``search/``, all that a search needs (the index, the model,
-small pictures), which is also the model in MLflow; ``neighbours.html``, the nearest neighbours of drawn queries in all four
-pairings (CSC, section 4.3 and figure 4). What stands on it is ``hearsight search`` (docs/search.md).
-Not in scope: how good the model is (``evaluate``), how rows are found (``components.search``).
+Input: ``input``, MODEL records and weights; ``speech``, UTTERANCE records and audio; ``pictures``, the PREPARED records of their
+pictures. Output: INDEXED records, one per utterance and picture; ``search/`` with all files of a search (index, model,
+thumbnails), which is also the MLflow model; ``neighbours.html``, the nearest neighbours of random queries in all four pairings
+(CSC §4.3 and figure 4). ``hearsight search`` uses this output (docs/search.md).
+Not in scope: scores of the model (``evaluate_retrieval``), the search algorithm (``components.search``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
@@ -49,27 +50,28 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Embed each split in a job of its own, write the index, the page and the records."""
+    """Embed each split in a job, and write the index, the records and the page."""
+    # The command line imports every stage: only a run loads numpy and pyarrow.
     from components.stages.build_search_index.building import build
     from components.stages.build_search_index.neighbours import write_page
 
-    _check(stage)
+    _check_settings(stage)
     built = build(stage)
     if stage.params.page.queries:
         write_page(stage, built)
 
 
-def _check(stage: Stage) -> None:
-    from components.core.errors import HearsightError
-
+def _check_settings(stage: Stage) -> None:
     params: Params = stage.params
-    where = f"params.yaml: {stage.dataset}.index"
+    where = f"params.yaml: {stage.dataset}.build_search_index"
     if not params.splits or not set(params.splits) <= set(SPLITS) or len(set(params.splits)) < len(params.splits):
         raise HearsightError(
-            "names no splits, or others", where=f"{where}.splits", hint=f"write some of {', '.join(SPLITS)}, each once"
+            "is empty, or has an unknown or repeated split",
+            where=f"{where}.splits",
+            hint=f"list some of {', '.join(SPLITS)}, each once",
         )
     if params.page.split not in params.splits:
         what = f"'{params.page.split}' is not indexed"
-        raise HearsightError(what, where=f"{where}.page.split", hint=f"write one of {', '.join(params.splits)}")
+        raise HearsightError(what, where=f"{where}.page.split", hint=f"use one of {', '.join(params.splits)}")
     if params.page.queries < 0 or params.page.neighbours < 1:
-        raise HearsightError("needs queries of 0 or more, neighbours of 1 or more", where=f"{where}.page", hint="change it")
+        raise HearsightError("needs queries >= 0 and neighbours >= 1", where=f"{where}.page", hint="raise the value")

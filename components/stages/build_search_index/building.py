@@ -1,4 +1,4 @@
-"""The index of one model: chosen, embedded, written with all that a search needs, and told of."""
+"""Building of the index: choose the model, embed the splits, write the index and the files of a search."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
+from components.execution.stage import Job
+from components.retrieval.loading import model_folder
+from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
 from components.retrieval.search_items import SPEECH as SPOKEN
 from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
@@ -29,12 +32,12 @@ FILES = ("weights.safetensors", "config.json")
 
 
 BEST = "best"
-"""As a setting: the model with the best validation."""
+"""Value of the setting ``model``: the model with the best validation score."""
 
 
 @dataclass
 class Built:
-    """What a stage built: the items and a searcher over them."""
+    """The built index: the items and a searcher over them."""
 
     items: Items
     searcher: Searcher
@@ -43,17 +46,14 @@ class Built:
 
 
 def build(stage: Stage) -> Built:
-    """Embed, index, and write everything but the page."""
-    from components.execution.stage import Job
-    from components.retrieval.loading import model_folder
-    from components.retrieval.pairs import read_pairs, sets_of
+    """Embed and index the splits, and write everything but the page."""
 
     params, trained = stage.params, stage.inputs["input"]
-    model = choose(trained.table().to_pylist(), params.model, f"params.yaml: {stage.dataset}.index.model")
+    model = choose_model(trained.table().to_pylist(), params.model, f"params.yaml: {stage.dataset}.build_search_index.model")
     folder = model_folder(trained, model["key"])
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     sets = {name: output.digest for name, output in stage.inputs.items() if name != "input"}
-    # The weights do not tell how long the model listens: its config.json does.
+    # config.json is part of the key, since it holds the length of the audio crop.
     files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}
     spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, content_addressed=True) for split in params.splits]
@@ -61,16 +61,16 @@ def build(stage: Stage) -> Built:
         Split(
             split,
             read_pairs(sets_of(stage.inputs), split, config["matching"]),
-            *(_mapped(made / name) for name in (SPEECH, PICTURES)),
+            *(_mapped(folder_of_split / name) for name in (SPEECH, PICTURES)),
         )
-        for split, made in zip(params.splits, stage.jobs(embed_job, jobs, step="embed", params={}), strict=True)
+        for split, folder_of_split in zip(params.splits, stage.jobs(embed_job, jobs, step="embed", params={}), strict=True)
     ]  # fmt: skip
     items = Items(splits)
     if not len(items):
         what = f"there is nothing to index in {', '.join(params.splits)}"
-        raise HearsightError(what, where=f"params.yaml: {stage.dataset}.index.splits", hint="name other splits")
+        raise HearsightError(what, where=f"params.yaml: {stage.dataset}.build_search_index.splits", hint="name other splits")
     table = pa.Table.from_pylist(items.records, schema=INDEXED)
-    # Beside the output and then linked into it, so that what is large is written once.
+    # The index is built outside the output and linked into it, so that large files are written once.
     scratch = stage.work / INDEX
     shutil.rmtree(scratch, ignore_errors=True)
     build_index(scratch, items.embeddings(), table, model["weights_sha256"])
@@ -89,41 +89,42 @@ def build(stage: Stage) -> Built:
 
 
 def _approximate(stage: Stage, folder: Path) -> None:
-    """The graph beside the exact index; the recall that was measured stays in its description, and goes to the tracker."""
+    """Build the approximate index, and report its recall to MLflow."""
+    # The approximate index is optional.
     from components.search.approximate import ApproximateIndex
     from components.search.index import SearchIndex
 
-    # One thread: several give another graph each time.
+    # One thread, since the graph depends on the order of threads.
     built = ApproximateIndex.build(SearchIndex.open(folder, verify=False), threads=1)
     for depth, value in built.contents.recall["at"].items():
         stage.metric(f"approximate.recall_at_{depth}", value)
 
 
-def choose(models: list[dict[str, Any]], wanted: str, where: str) -> dict[str, Any]:
-    """The model of that key, or the best: the highest validation, of equal ones the lower seed, then the first by key.
+def choose_model(models: list[dict[str, Any]], key: str, where: str) -> dict[str, Any]:
+    """Return the model with a key, or the one with the best validation score; ties go to the lower seed, then key.
 
     Raises:
-        HearsightError: there is no such model, or it is no dual encoder.
+        HearsightError: there is no such dual encoder.
     """
-    there = {model["key"]: model for model in models if model["kind"] == "dual_encoder"}
-    if wanted == BEST and there:
-        return min(there.values(), key=lambda model: (-model["validation"], model["seed"], model["key"]))
-    if wanted not in there:
-        known = ", ".join([BEST, *sorted(there)]) if there else "none: train a dual encoder"
-        raise HearsightError(f"there is no model '{wanted}'", where=where, hint=f"known are {known}")
-    return there[wanted]
+    by_key = {model["key"]: model for model in models if model["kind"] == "dual_encoder"}
+    if key == BEST and by_key:
+        return min(by_key.values(), key=lambda model: (-model["validation"], model["seed"], model["key"]))
+    if key not in by_key:
+        known = ", ".join([BEST, *sorted(by_key)]) if by_key else "none: train a dual encoder"
+        raise HearsightError(f"there is no model '{key}'", where=where, hint=f"known are {known}")
+    return by_key[key]
 
 
 def _write_records(stage: Stage, items: Items, table: pa.Table) -> None:
-    """The records, and what became of each utterance that entered and of each picture spoken of."""
+    """Write INDEXED records with a ledger of all utterances and indexed pictures."""
     rows = [kept(record["key"], kind="image") for record in items.records if record["kind"] == IMAGE]
-    there = {record["key"] for record in items.records if record["kind"] == SPOKEN}
-    wanted = set(stage.params.splits)
+    indexed = {record["key"] for record in items.records if record["kind"] == SPOKEN}
+    splits = set(stage.params.splits)
     entered = stage.inputs["speech"].table(["key", "split"])
     for key, split in zip(entered["key"].to_pylist(), entered["split"].to_pylist(), strict=True):
-        if key in there:
+        if key in indexed:
             rows.append(kept(key, kind="utterance"))
-        elif split in wanted:
+        elif split in splits:
             rows.append(dropped(key, "not_prepared", "no", "a prepared picture", kind="utterance"))
         else:
             rows.append(dropped(key, "other_split", split, stage.params.splits, kind="utterance"))
@@ -133,7 +134,7 @@ def _write_records(stage: Stage, items: Items, table: pa.Table) -> None:
 
 
 def _about(stage: Stage, model: dict[str, Any], config: dict[str, Any]) -> str:
-    """What a search must know of an index and its model, and a person may want to."""
+    """Return the description of the index and its model (``about.json``)."""
     speech = stage.inputs["speech"]
     content = {
         "dataset": stage.dataset,
@@ -148,6 +149,6 @@ def _about(stage: Stage, model: dict[str, Any], config: dict[str, Any]) -> str:
 
 
 def _mapped(path: Path) -> NDArray[np.float32]:
-    """An array of the cache, mapped: at web scale it is larger than the memory."""
-    found: NDArray[np.float32] = np.load(path, mmap_mode="r")
-    return found
+    """Memory-map an array of the cache, which may exceed the memory."""
+    array: NDArray[np.float32] = np.load(path, mmap_mode="r")
+    return array

@@ -1,4 +1,4 @@
-"""One split's utterances and pictures as embeddings of one model, in a job."""
+"""Job that embeds one split's utterances and pictures with one model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``speech.npy`` (n × D) and ``pictures.npy`` (m × D), float32, in the order of the split's pairs.
 
     Args:
-        spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of what is
-            read, since the job is cached by its spec.
+        spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of the
+            inputs, since the job is cached by its spec.
     """
+    # Only a job loads torch: the runner also imports this module.
     import numpy as np
     import torch
 

@@ -1,9 +1,8 @@
-"""The queries of the page and their neighbours: drawn, searched for in all four pairings, and told why one matches.
+"""Queries of the page and their nearest neighbours in all four pairings, with the reasons of matches.
 
-Seed 003, section 4.3 and figure 4: 4 spoken captions and 4 pictures as queries, of each the 5 nearest pictures and the 5 nearest
-spoken captions of the test split. Here the queries are drawn by their keys, so a seed gives the same ones whatever else is
-indexed. The query itself is left out of its own neighbours; what repeats it (the same recording, another utterance of the same
-picture, a near-duplicate picture) stays, and is named.
+CSC §4.3 and figure 4 show 4 spoken captions and 4 pictures as queries, each with its 5 nearest pictures and spoken captions.
+Here queries are drawn by key, so a seed selects the same ones whatever else is indexed. A query is not its own
+neighbour; its repetitions (the same recording, another utterance of the picture, a near-duplicate picture) are, with the reason.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ PAGE = "neighbours.html"
 
 @dataclass(frozen=True)
 class Neighbour:
-    """One of a query's nearest."""
+    """A neighbour of a query."""
 
-    found: SearchResult
+    result: SearchResult
     match: str
-    """Why it is right: empty for what matches the query in nothing that is known."""
+    """The reason why it matches the query; empty without a known match."""
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A query, and its nearest pictures and utterances."""
+    """A query with its nearest pictures and utterances."""
 
     query: dict[str, Any]
     """The INDEXED record."""
     near: dict[str, list[Neighbour]]
-    """Kind → the nearest first."""
+    """Kind → neighbours, nearest first."""
 
 
 class Matches:
-    """What matches what within a split, as the model was taught it, and why."""
+    """Known matches within a split, as in training, with their reasons."""
 
     def __init__(self, split: Split) -> None:
         pairs = split.pairs
@@ -57,8 +56,8 @@ class Matches:
         ):
             self.groups.setdefault(sha256, set()).add(group)
 
-    def why(self, query: dict[str, Any], item: dict[str, Any]) -> str:
-        """Why ``item`` is a right answer to ``query``; empty where it is none."""
+    def reason(self, query: dict[str, Any], item: dict[str, Any]) -> str:
+        """Return why ``item`` matches ``query``; empty if it does not."""
         one, other = query["image_sha256"], item["image_sha256"]
         if self.identity[one] != self.identity[other]:
             return ""
@@ -72,14 +71,14 @@ class Matches:
                 if item["kind"] == IMAGE
                 else "says this picture"
             )
-        texts = [{told["caption"] for told in each["captions"]} for each in (query, item)]
+        texts = [{caption["caption"] for caption in record["captions"]} for record in (query, item)]
         if texts[0] & texts[1]:
             return "the same caption"
-        return "a near-duplicate picture" if self.groups[one] & self.groups[other] else "through what matches both"
+        return "a near-duplicate picture" if self.groups[one] & self.groups[other] else "through other matches"
 
 
 def draw_queries(records: list[dict[str, Any]], split: str, seed: int, count: int) -> list[int]:
-    """The rows of ``count`` drawn utterances and then of as many pictures of a split, fewer where there are fewer."""
+    """Draw up to ``count`` utterances and then as many pictures of a split; return their rows."""
     rows: list[int] = []
     for kind in (SPEECH, IMAGE):
         of_kind = [row for row, record in enumerate(records) if record["kind"] == kind and split in record["splits"]]
@@ -88,29 +87,31 @@ def draw_queries(records: list[dict[str, Any]], split: str, seed: int, count: in
 
 
 def gather(built: Built, split: str, seed: int, queries: int, neighbours: int) -> list[Neighbourhood]:
-    """The drawn queries with their neighbours of the same split."""
+    """Return the drawn queries with their neighbours of the same split."""
     items, searcher = built.items, built.searcher
-    matches = Matches(next(each for each in items.splits if each.name == split))
-    found = []
+    matches = Matches(next(indexed for indexed in items.splits if indexed.name == split))
+    neighbourhoods = []
     for row in draw_queries(items.records, split, seed, queries):
         query, vector = items.records[row], np.array(searcher.index.embeddings[row])
-        # A split of one pair has nothing beside the query.
+        # An index of one item has no neighbours.
         several = len(items) > 1
         near = searcher.find(vector, min(neighbours, len(items)), split=split, without=(row,)) if several else {}
-        told = {kind: [Neighbour(each, matches.why(query, each.item)) for each in near.get(kind, [])] for kind in (IMAGE, SPEECH)}
-        found.append(Neighbourhood(query, told))
-    return found
+        neighbours_of = {
+            kind: [Neighbour(item, matches.reason(query, item.item)) for item in near.get(kind, [])] for kind in (IMAGE, SPEECH)
+        }
+        neighbourhoods.append(Neighbourhood(query, neighbours_of))
+    return neighbourhoods
 
 
 def write_page(stage: Stage, built: Built) -> None:
-    """Write ``neighbours.html`` and the sound that it plays; its pictures are those of ``search/``."""
+    """Write ``neighbours.html`` and its audio files; its pictures are those of ``search/``."""
     params = stage.params.page
-    found = gather(built, params.split, params.seed, params.queries, params.neighbours)
+    neighbourhoods = gather(built, params.split, params.seed, params.queries, params.neighbours)
     speech = stage.inputs["speech"]
-    for record in [each.query for each in found] + [n.found.item for each in found for n in each.near[SPEECH]]:
+    for record in [each.query for each in neighbourhoods] + [n.result.item for each in neighbourhoods for n in each.near[SPEECH]]:
         if record["kind"] == SPEECH:
             stage.write_file(sound_path(record), speech.read_media(record["media"]))
-    stage.write_file(PAGE, neighbours_html(stage.dataset, built.model, built.searcher, params.split, found).encode())
+    stage.write_file(PAGE, neighbours_html(stage.dataset, built.model, built.searcher, params.split, neighbourhoods).encode())
     for kind in (IMAGE, SPEECH):
-        share = [any(n.match for n in each.near[kind]) for each in found]
+        share = [any(n.match for n in each.near[kind]) for each in neighbourhoods]
         stage.metric(f"neighbours.queries_with_a_matching_{kind}", sum(share))

@@ -1,8 +1,7 @@
-"""Results as pages: the nearest neighbours of drawn queries, and what one search found. No scripts, nothing from outside.
+"""HTML pages without scripts: nearest neighbours of random queries, and the results of one search.
 
-A page's cards are the same in both: a picture or a player, the words with their language, a rank, a score, and in words (never by
-colour alone) whether it matches. ``neighbours.html`` names files beside it; a search's page holds its pictures and sound itself,
-so that it can be sent to somebody.
+A card shows a picture or a player, captions with their language, a rank, a score, and a match in words as well as colour.
+``neighbours.html`` links to files; the page of a search embeds its pictures and audio, so that it can be shared as one file.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ KINDS = {IMAGE: "pictures", SPEECH: "spoken captions"}
 
 @dataclass(frozen=True)
 class Card:
-    """One result, or a query, as a template shows it."""
+    """A result or query as shown by the templates."""
 
     kind: str
     captions: list[dict[str, str]]
     picture: str = ""
-    """Its address; empty where none is kept."""
+    """Its address; empty without a thumbnail."""
     sound: str = ""
     rank: int = 0
     score: str = ""
@@ -40,18 +39,20 @@ class Card:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def told(self) -> str:
-        """Its words in one line, for who cannot see or has not heard it."""
-        return " / ".join(dict.fromkeys(each["caption"] for each in self.captions))
+    def text(self) -> str:
+        """Its captions in one line, as a text alternative."""
+        return " / ".join(dict.fromkeys(caption["caption"] for caption in self.captions))
 
 
-def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, split: str, found: Sequence[Neighbourhood]) -> str:
-    """Figure 4 as a page; pictures are addressed below ``search/``, sound below ``audio/``."""
-    from components.retrieval.searcher import SEARCH
+def neighbours_html(
+    dataset: str, model: dict[str, Any], searcher: Searcher, split: str, neighbourhoods: Sequence[Neighbourhood]
+) -> str:
+    """Return figure 4 as a page, with pictures in ``search/`` and audio in ``audio/``."""
+    from components.retrieval.searcher import SEARCH  # the command line imports this module
 
-    def card(record: dict[str, Any], **told: Any) -> Card:
+    def card(record: dict[str, Any], **fields: Any) -> Card:
         picture = f"{SEARCH}/{record['thumbnail']}" if record["thumbnail"] else ""
-        return _card(record, picture, sound_path(record) if record["kind"] == SPEECH else "", **told)
+        return _card(record, picture, sound_path(record) if record["kind"] == SPEECH else "", **fields)
 
     shown = [
         (
@@ -60,16 +61,16 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
                 (
                     kind,
                     [
-                        card(n.found.item, rank=n.found.rank, score=decimal(n.found.score, 2), match=n.match)
+                        card(n.result.item, rank=n.result.rank, score=decimal(n.result.score, 2), match=n.match)
                         for n in each.near[kind]
                     ],
                 )
                 for kind in (IMAGE, SPEECH)
             ],
         )
-        for each in found
+        for each in neighbourhoods
     ]
-    hits = {kind: sum(any(n.match for n in each.near[kind]) for each in found) for kind in (IMAGE, SPEECH)}
+    hits = {kind: sum(any(n.match for n in each.near[kind]) for each in neighbourhoods) for kind in (IMAGE, SPEECH)}
     counts = {kind: _count(searcher, kind, split) for kind in (IMAGE, SPEECH)}
     return _render(
         "neighbours.html", dataset=dataset, model=model, about=searcher.description, split=split, shown=shown, hits=hits,
@@ -77,18 +78,18 @@ def neighbours_html(dataset: str, model: dict[str, Any], searcher: Searcher, spl
     )  # fmt: skip
 
 
-def found_html(
+def search_html(
     query: Query,
     name: str,
     searcher: Searcher,
-    found: dict[str, list[SearchResult]],
+    results: dict[str, list[SearchResult]],
     sound: Callable[[dict[str, Any]], bytes | None],
 ) -> str:
-    """What one search found, as one file.
+    """Return the results of one search as a self-contained page.
 
     Args:
-        name: what the query is called.
-        sound: the FLAC of an utterance, or None where it is not at hand.
+        name: name of the query.
+        sound: returns the FLAC of an utterance, or None if it is not available.
     """
 
     def card(each: SearchResult) -> Card:
@@ -98,26 +99,26 @@ def found_html(
         return _card(record, picture, data_uri(played) if played else "", rank=each.rank, score=decimal(each.score, 2))
 
     played = data_uri(query.data)
-    asked = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
-    shown = [(kind, [card(each) for each in results]) for kind, results in found.items()]
-    return _render("found.html", name=name, query=asked, about=searcher.description, shown=shown, notes=query.notes)
+    query_card = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
+    shown = [(kind, [card(each) for each in items]) for kind, items in results.items()]
+    return _render("found.html", name=name, query=query_card, about=searcher.description, shown=shown, notes=query.notes)
 
 
 def sound_path(record: dict[str, Any]) -> str:
-    """Where an utterance of the page lies beside it."""
+    """Return the path of an utterance's audio, relative to the page."""
     return f"audio/{record['key']}.flac"
 
 
 def language_name(code: str) -> str:
-    """A language in English, or its code."""
+    """Return the English name of a language, or its code."""
     return LANGUAGES.get(code, code)
 
 
-def _card(record: dict[str, Any], picture: str, sound: str, **told: Any) -> Card:
+def _card(record: dict[str, Any], picture: str, sound: str, **fields: Any) -> Card:
     notes = []
     if record["kind"] == SPEECH:
         notes = [f"{record['seconds']:.1f} s", f"{'read by' if record['origin'] == 'human' else 'voice'} {record['voice']}"]
-    return Card(record["kind"], record["captions"], picture, sound, notes=notes, **told)
+    return Card(record["kind"], record["captions"], picture, sound, notes=notes, **fields)
 
 
 def _count(searcher: Searcher, kind: str, split: str) -> int:

@@ -1,17 +1,17 @@
-"""Compare: every captioner on every test set, as cross tables and as a page of what they write.
+"""Evaluate every captioner on every test set.
 
-In: PREPARED test sets (a set is named by its dataset) and a ``caption`` output for each cell of the matrix. Each model writes
-a caption for each picture of a test split, by beam search; captions are scored beside the best constant caption of the set's
-training split. Out: COMPARED records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
-An item is a picture: a captioner says one thing of it, whatever the number of its references, which are the different captions
-of its near-duplicate group in the test split.
-Sources: CC, sections 5.2 to 5.4, tables 5 to 7, figures 3 and 5; PCV, section 5.4. Not in scope: human raters.
+Input: PREPARED test sets, each named by its dataset, and a ``train_captioner`` output for each cell of the matrix. Each model
+captions every picture of each test split by beam search. The best constant caption of the set's training split is the baseline.
+Output: COMPARED records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
+An item is a picture. Its references are the distinct captions of its near-duplicate group in the test split.
+Sources: CC §5.2 to §5.4, tables 5 to 7, figures 3 and 5; PCV §5.4. Not in scope: human raters.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
@@ -43,39 +43,38 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Write captions in a job each, score them in another, sum up."""
+    """Caption every test set with every model, score the captions, and write tables, page and records."""
+    # The command line imports every stage: only a run loads numpy and the metrics.
     from components.core.check_warnings import input_warnings
     from components.stages.evaluate_captioners import page, tables
     from components.stages.evaluate_captioners.gathering import gather
     from components.stages.evaluate_captioners.inputs import open_inputs
     from components.stages.evaluate_captioners.jobs import score_all, write_all
-    from components.stages.evaluate_captioners.training_captions import read_learnt
+    from components.stages.evaluate_captioners.training_captions import read_training_texts
 
     check(stage)
     sets, models = open_inputs(stage)
     captions = write_all(stage, sets, models)
     scored, constants = score_all(stage, sets, models, captions)
-    results = gather(stage.dataset, sets, models, scored, constants, read_learnt(stage, sets, models), stage.params)
+    results = gather(stage.dataset, sets, models, scored, constants, read_training_texts(stage, sets, models), stage.params)
     tables.write_records(stage, sets, models, scored)
-    html = page.html(results, page.thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
+    html = page.render_page(results, page.read_thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
     stage.write_file(PAGE, html.encode())
-    stage.write_file(MARKDOWN, tables.markdown(results).encode())
-    stage.write_file(SUMMARY, tables.summary(results).encode())
+    stage.write_file(MARKDOWN, tables.render_markdown(results).encode())
+    stage.write_file(SUMMARY, tables.render_summary(results).encode())
     stage.write_file("scores.json", tables.scores_json(results).encode())
     stage.write_file("cross.csv", tables.cross_csv(results).encode())
     stage.export("scores.json", tables.scores_json(results).encode())
-    stage.export("table.csv", tables.own_csv(results).encode())
-    for name, value in tables.figures(results):
+    stage.export("table.csv", tables.own_set_csv(results).encode())
+    for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
-    for line in tables.lines(results):
-        stage.row(*line)
+    for row in tables.tracking_rows(results):
+        stage.row(*row)
 
 
 def check(stage: Stage) -> None:
-    """Hold the settings to what can be done; raises HearsightError for the first that cannot."""
-    from components.core.errors import HearsightError
-
-    params, where = stage.params, f"params.yaml: {stage.dataset}.compare"
-    for name, least in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
-        if getattr(params, name) < least:
-            raise HearsightError(f"{getattr(params, name)} cannot be used", where=f"{where}.{name}", hint=f"give {least} or more")
+    """Raise HearsightError for the first setting that is out of range."""
+    params, where = stage.params, f"params.yaml: {stage.dataset}.evaluate_captioners"
+    for name, minimum in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
+        if getattr(params, name) < minimum:
+            raise HearsightError(f"{getattr(params, name)} is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")

@@ -1,7 +1,7 @@
-"""How captions are written: lengths, repetition, faults and what is named and not there, over the seeds of one network.
+"""Writing style of captions over the seeds of one network: lengths, measure_repetition, faults and hallucinated objects.
 
-Source: PCV, sections 5.4.1 and 5.4.2 (too short, the same word again and again, broken off); CC, section 5.3 (objects
-that are not there). The measuring is that of the metrics' package (docs/metrics.md); here its results become figures.
+Sources: PCV §5.4.1 and §5.4.2 (too short, repeated words, broken off); CC §5.3 (hallucinated objects). The metrics are those of
+:mod:`components.metrics` (docs/metrics.md).
 """
 
 from __future__ import annotations
@@ -15,80 +15,82 @@ from components.metrics.caption_lengths import word_counts as lengths_of
 from components.metrics.caption_repetition import measure_repetition
 from components.metrics.hallucination import hallucination_rates
 from components.stages.evaluate_captioners.scoring import Scored, mean
-from components.stages.evaluate_captioners.training_captions import UNTOLD, Learnt
+from components.stages.evaluate_captioners.training_captions import UNKNOWN_TRAINING, TrainingTexts
 
 BY_NUMBER = ("distinct_1", "distinct_2", "vocabulary", "different_captions")
-"""Figures that depend on how many captions there are, so that those of references cannot stand beside a network's."""
+"""Figures that depend on the number of captions, so references and networks cannot be compared by them."""
 
 
 @dataclass(frozen=True)
 class Writing:
-    """How one network, trained on one set, writes for one test set, or how its references are written."""
+    """Style figures of one network's captions for one test set, or of its references."""
 
     lengths: Lengths
-    """Of all seeds' captions."""
+    """Of the captions of all seeds."""
     figures: dict[str, float]
-    """Name → value, of all that could be told."""
+    """Name → value; a figure that cannot be computed is left out."""
     unseen: Sequence[tuple[str, int]] = ()
-    """Lemmas of the things named that are not there, over all seeds, the most frequent first."""
+    """Hallucinated lemmas with their counts over all seeds, most frequent first."""
 
 
-def writing_of(seeds: Sequence[tuple[Scored, Learnt]], known: Sequence[Lengths], language: str) -> Writing:
-    """Of one network's seeds.
+def measure_writing(
+    seeds: Sequence[tuple[Scored, TrainingTexts]], reference_lengths: Sequence[Lengths], language: str
+) -> Writing:
+    """Return the style figures of one network, over its seeds.
 
     Args:
-        seeds: what each wrote, and what it learned from.
-        known: the lengths of each item's references.
-        language: what is taken for the captions' where nobody knows what was learned.
+        seeds: each seed's scored captions and its training texts.
+        reference_lengths: the lengths of each item's references.
+        language: the captions' language where that of the training set is unknown.
     """
     captions = [caption for scored, _ in seeds for caption in scored.captions]
-    compared = compare_word_counts(lengths_of(captions), [*known] * len(seeds))
+    compared = compare_word_counts(lengths_of(captions), [*reference_lengths] * len(seeds))
     things = hallucination_rates(
         [(one.named, one.unseen) for scored, _ in seeds for one in scored.things if one.named is not None]
     )
-    again = [dict(_repetition(scored.captions, learned)) for scored, learned in seeds]
-    told: dict[str, float | None] = {
+    by_seed = [dict(_repetition(scored.captions, training)) for scored, training in seeds]
+    figures: dict[str, float | None] = {
         **_lengths(compared.candidates),
         "words_difference": compared.mean_difference,
-        **{name: mean([found[name] for found in again]) for name in again[0] if all(name in found for found in again)},
+        **{name: mean([seed[name] for seed in by_seed]) for name in by_seed[0] if all(name in seed for seed in by_seed)},
         **_faults(captions, seeds[0][1].language or language),
         "things": things.named if things.caption_rate is not None else None,
         "things_unseen": things.hallucinated if things.caption_rate is not None else None,
         "objects_unseen": things.object_rate,
         "captions_with_unseen": things.caption_rate,
     }
-    return Writing(compared.candidates, _known(told), things.words)
+    return Writing(compared.candidates, _without_none(figures), things.words)
 
 
-def written_by_people(captions: Sequence[str], language: str) -> Writing:
-    """Of references: what does not depend on their number."""
-    counted = lengths_of(captions)
-    again = {name: value for name, value in _repetition(captions, UNTOLD) if name not in BY_NUMBER}
-    return Writing(counted, _known({**_lengths(counted), **again, **_faults(captions, language)}))
+def measure_references(captions: Sequence[str], language: str) -> Writing:
+    """Return the style figures of references that do not depend on their number."""
+    lengths = lengths_of(captions)
+    repeated = {name: value for name, value in _repetition(captions, UNKNOWN_TRAINING) if name not in BY_NUMBER}
+    return Writing(lengths, _without_none({**_lengths(lengths), **repeated, **_faults(captions, language)}))
 
 
-def _known(told: dict[str, float | None]) -> dict[str, float]:
-    return {name: value for name, value in told.items() if value is not None}
+def _without_none(figures: dict[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in figures.items() if value is not None}
 
 
-def _lengths(found: Lengths) -> dict[str, float]:
-    return {"words": found.mean, "words_sd": found.deviation}
+def _lengths(lengths: Lengths) -> dict[str, float]:
+    return {"words": lengths.mean, "words_sd": lengths.deviation}
 
 
-def _repetition(captions: Sequence[str], learned: Learnt) -> Iterator[tuple[str, float]]:
-    """Of one seed: what is said of many captions at once depends on their number, so seeds are never put together."""
-    found = measure_repetition(captions, vocabulary=learned.vocabulary, training=learned.captions)
-    yield from ((f"repeated_{size}", share) for size, share in enumerate(found.repeated, 1))
-    yield "doubled", found.doubled
-    yield from zip(("distinct_1", "distinct_2"), found.distinct, strict=False)
-    yield "vocabulary", found.vocabulary
-    if found.vocabulary_share is not None:
-        yield "vocabulary_share", found.vocabulary_share
-    yield "different_captions", found.unique
-    if found.novel is not None:
-        yield "new_captions", found.novel
+def _repetition(captions: Sequence[str], training: TrainingTexts) -> Iterator[tuple[str, float]]:
+    """Yield the measure_repetition figures of one seed; they depend on the number of captions, so seeds are not pooled."""
+    measured = measure_repetition(captions, vocabulary=training.vocabulary, training=training.captions)
+    yield from ((f"repeated_{size}", share) for size, share in enumerate(measured.repeated, 1))
+    yield "doubled", measured.doubled
+    yield from zip(("distinct_1", "distinct_2"), measured.distinct, strict=False)
+    yield "vocabulary", measured.vocabulary
+    if measured.vocabulary_share is not None:
+        yield "vocabulary_share", measured.vocabulary_share
+    yield "different_captions", measured.unique
+    if measured.novel is not None:
+        yield "new_captions", measured.novel
 
 
 def _faults(captions: Sequence[str], language: str) -> dict[str, float | None]:
-    found = caption_faults(captions, language)
-    return {"broken_off": found.open, "marks": found.marks, "unknown": found.unknown, "wordless": found.wordless}
+    faults = caption_faults(captions, language)
+    return {"broken_off": faults.open, "marks": faults.marks, "unknown": faults.unknown, "wordless": faults.wordless}

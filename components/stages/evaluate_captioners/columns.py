@@ -1,4 +1,4 @@
-"""The columns of "How they write", in the page as in Markdown: what is looked at first, and the rarer ones."""
+"""Columns of the tables of writing style, shared by the page and the Markdown file."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from components.reporting.numbers import ABSENT, count, decimal, percent
 
 Figures = Mapping[str, float]
 NAMED = 5
-"""Things that are not there and named most often, shown of each network."""
+"""Most frequent hallucinated objects shown for each network."""
 
 
 class Cell(NamedTuple):
-    """What stands in a table's cell."""
+    """Text of a table cell."""
 
     text: str
     note: str = ""
-    """Beside it, smaller."""
+    """Smaller text below it."""
 
 
 class Column(NamedTuple):
-    """One column."""
+    """A column of a table."""
 
     title: str
     figure: str
-    """Without it the cell is empty."""
+    """Name of the figure it shows; the cell is a dash without it."""
     cell: Callable[[Figures], Cell]
 
     def of(self, figures: Figures) -> Cell:
-        """The cell of one row."""
+        """Return the cell of a row."""
         return self.cell(figures) if self.figure in figures else Cell(ABSENT)
 
 
 class Group(NamedTuple):
-    """Columns below one heading."""
+    """Columns under one heading."""
 
     title: str
     columns: Sequence[Column]
@@ -58,29 +58,32 @@ def _things(figures: Figures) -> Cell:
 
 def _vocabulary(figures: Figures) -> Cell:
     share = figures.get("vocabulary_share")
-    return Cell(count(figures["vocabulary"]), "" if share is None else f"{percent(share)} of its own")
+    return Cell(count(figures["vocabulary"]), "" if share is None else f"{percent(share)} of its vocabulary")
 
 
-THINGS = Group(
-    "named, not there", (Column("things", "objects_unseen", _things), _share("captions with one", "captions_with_unseen"))
-)
+THINGS = Group("hallucinated", (Column("things", "objects_unseen", _things), _share("captions with any", "captions_with_unseen")))
 FIRST = (
-    Group("length", (Column("words a caption", "words", _words), Column("less its references", "words_difference", _difference))),
-    Group("repetition", (_share("words said before", "repeated_1"), _share("twice in a row", "doubled"))),
-    Group("variety", (_share("different captions", "different_captions"), _share("not learned", "new_captions"))),
+    Group("length", (Column("words a caption", "words", _words), Column("minus references", "words_difference", _difference))),
+    Group("repetition", (_share("repeated words", "repeated_1"), _share("immediate repeats", "doubled"))),
+    Group("variety", (_share("different captions", "different_captions"), _share("not in training set", "new_captions"))),
 )
-"""With :data:`THINGS`, where they were looked for."""
+"""Groups of the first table, to which :func:`first` adds :data:`THINGS`."""
 RARER = (
-    Group("n-grams said before", tuple(_share(f"of {n} words", f"repeated_{n}") for n in (2, 3, 4))),
+    Group("repeated n-grams", tuple(_share(f"of {n} words", f"repeated_{n}") for n in (2, 3, 4))),
     Group("variety", (_share("distinct-1", "distinct_1"), _share("distinct-2", "distinct_2"))),
     Group("vocabulary", (Column("words used", "vocabulary", _vocabulary),)),
     Group(
         "captions with a fault",
-        (_share("broken off", "broken_off"), _share("marks", "marks"), _share("<UNK>", "unknown"), _share("no word", "wordless")),
+        (
+            _share("broken off", "broken_off"),
+            _share("punctuation runs", "marks"),
+            _share("<UNK>", "unknown"),
+            _share("no words", "wordless"),
+        ),
     ),
 )
 
 
 def first(marked: bool) -> Sequence[Group]:
-    """The groups of the first table; ``marked``: whether anybody looked for things that are not there."""
+    """Return the groups of the first table; ``marked`` adds those of hallucinated objects."""
     return (*FIRST, THINGS) if marked else FIRST

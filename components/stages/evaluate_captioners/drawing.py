@@ -1,4 +1,4 @@
-"""Histograms of caption lengths as SVG in the page, so that they follow its colours and need no file."""
+"""Histograms of caption lengths as inline SVG."""
 
 from __future__ import annotations
 
@@ -12,81 +12,81 @@ WIDTH, HEIGHT = 260, 150
 LEFT, RIGHT, TOP, BOTTOM = 38, 8, 10, 34
 ACROSS, DOWN = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 BARS, LONGEST = 20, 80
-"""Bars at most, and words from which all is in the last one."""
+"""Maximal number of bars, and the caption length from which all captions share the last bar."""
 
 
 class Axes(NamedTuple):
-    """The same for all histograms of a test set, so that its networks can be compared by eye."""
+    """Axes shared by all histograms of a test set."""
 
     width: int
-    """Words a bar."""
+    """Words per bar."""
     bars: int
-    """Bars."""
+    """Number of bars."""
     longest: int
-    """Words from which all is in the last bar."""
+    """Caption length from which all captions are in the last bar."""
     cut: bool
-    """Whether some captions are longer than the last bar says."""
+    """Whether some captions are longer than the range of the last bar."""
     most: float
-    """The share at the top."""
+    """Share at the top of the vertical axis."""
 
-    def x(self, place: float) -> float:
-        """Where the bar of a number begins."""
-        return LEFT + ACROSS * place / self.bars
+    def x(self, bar: float) -> float:
+        """Return the left end of a bar, by its number."""
+        return LEFT + ACROSS * bar / self.bars
 
     def y(self, share: float) -> float:
-        """Where a share lies."""
+        """Return the height of a share."""
         return TOP + DOWN * (1 - share / self.most)
 
 
-def drawn(table: Table) -> list[tuple[str, str]]:
-    """Each row's histogram: in a sentence, and as SVG."""
-    shared = axes(table)
-    return [(told(row, table), histogram(row, table, shared)) for row in table.rows]
+def draw_histograms(table: Table) -> list[tuple[str, str]]:
+    """Return the description and the SVG of each row's histogram."""
+    shared = shared_axes(table)
+    return [(describe_histogram(row, table), draw_histogram(row, table, shared)) for row in table.rows]
 
 
-def told(row: Row, table: Table) -> str:
-    """A histogram in a sentence."""
-    found, known = row.writing.lengths, table.references_writing.lengths
+def describe_histogram(row: Row, table: Table) -> str:
+    """Return a histogram's text alternative."""
+    written, known = row.writing.lengths, table.references_writing.lengths
     return (
-        f"{row.network} trained on {row.training}: {found.mean:.1f} ± {found.deviation:.1f} words a caption; "
+        f"{row.network} trained on {row.training}: {written.mean:.1f} ± {written.deviation:.1f} words a caption; "
         f"references {known.mean:.1f} ± {known.deviation:.1f}."
     )
 
 
-def axes(table: Table) -> Axes:
-    """What the longest captions and the highest bar of a test set ask for."""
-    found = [table.references_writing.lengths, *(row.writing.lengths for row in table.rows)]
-    most = max(1, *(max(lengths.words, default=0) for lengths in found))
-    longest = min(LONGEST, most)
+def shared_axes(table: Table) -> Axes:
+    """Return axes that hold the longest captions and the highest bar of a test set."""
+    lengths = [table.references_writing.lengths, *(row.writing.lengths for row in table.rows)]
+    most_words = max(1, *(max(each.words, default=0) for each in lengths))
+    longest = min(LONGEST, most_words)
     width = longest // BARS + 1
-    shared = Axes(width, longest // width + 1, longest, most > longest, 1.0)
-    highest = max(share for row in table.rows for each in shares(row, table, shared) for share in each)
+    shared = Axes(width, longest // width + 1, longest, most_words > longest, 1.0)
+    highest = max(share for row in table.rows for series in bar_shares(row, table, shared) for share in series)
     return shared._replace(most=highest * 1.05 or 1.0)
 
 
-def shares(row: Row, table: Table, shared: Axes) -> tuple[list[float], list[float]]:
-    """The share of captions in each bar, of a network and of the references."""
-    both = LengthComparison(row.writing.lengths, table.references_writing.lengths, ())
-    found = both.histogram(shared.width, shared.longest)
-    rest = [0.0] * (shared.bars - len(found.candidates))
-    return [*found.candidates, *rest], [*found.references, *rest]
+def bar_shares(row: Row, table: Table, shared: Axes) -> tuple[list[float], list[float]]:
+    """Return the share of captions in each bar: a network's and the references'."""
+    comparison = LengthComparison(row.writing.lengths, table.references_writing.lengths, ())
+    histogram = comparison.histogram(shared.width, shared.longest)
+    padding = [0.0] * (shared.bars - len(histogram.candidates))
+    return [*histogram.candidates, *padding], [*histogram.references, *padding]
 
 
-def histogram(row: Row, table: Table, shared: Axes) -> str:
-    """Bars for what a network writes, a stepped line for the references."""
-    written, known = shares(row, table, shared)
+def draw_histogram(row: Row, table: Table, shared: Axes) -> str:
+    """Return the SVG of a histogram: bars for the network, a stepped line for the references."""
+    written, known = bar_shares(row, table, shared)
     edges = [shared.x(n) for n in range(shared.bars + 1)]
     ticks = svg.ticks(shared.most, (0.05, 0.1, 0.2), 4, 0.5)
-    every, down = max(1, round(shared.bars / 5)), HEIGHT - BOTTOM + 14
+    label_step, label_y = max(1, round(shared.bars / 5)), HEIGHT - BOTTOM + 14
     parts = [
         *svg.percent_axis([(share, shared.y(share)) for share in ticks], LEFT, WIDTH - RIGHT, 5),
         *(svg.bar(edges[n], shared.y(share), ACROSS / shared.bars, shared.y(0)) for n, share in enumerate(written) if share),
         svg.path(svg.steps(edges, [shared.y(share) for share in known])),
-        # The last bar's label always, since that bar may hold all that is longer.
-        *(svg.text(shared.x(n + 0.5), down, _label(n, shared)) for n in range(shared.bars - 1, -1, -every)),
+        # Labels count from the last bar, which may hold all longer captions and so always needs one.
+        *(svg.text(shared.x(n + 0.5), label_y, _label(n, shared)) for n in range(shared.bars - 1, -1, -label_step)),
         svg.text(LEFT + ACROSS / 2, HEIGHT - 5, "words"),
     ]
-    return svg.plot(WIDTH, HEIGHT, told(row, table), parts)
+    return svg.plot(WIDTH, HEIGHT, describe_histogram(row, table), parts)
 
 
 def _label(n: int, shared: Axes) -> str:

@@ -1,4 +1,4 @@
-"""From scores of single captions to tables: values with intervals, contrasts of wordings, examples."""
+"""Aggregation of caption scores into tables: values with bootstrap_intervals, contrasts of wordings, examples."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from components.metrics.caption_lengths import word_counts
 from components.metrics.intervals import bootstrap_intervals
 from components.reporting.values import Contrast, Value
-from components.stages.evaluate_captioners.analyses import writing_of, written_by_people
-from components.stages.evaluate_captioners.examples import differing_examples, examples_of, networks_of
+from components.stages.evaluate_captioners.analyses import measure_references, measure_writing
+from components.stages.evaluate_captioners.examples import draw_differing_examples, draw_examples, networks_trained_on_both
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.jobs import Constant
 from components.stages.evaluate_captioners.results import CaptionerResults, Pair, Row, Table
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored, mean
-from components.stages.evaluate_captioners.training_captions import Learnt
+from components.stages.evaluate_captioners.training_captions import TrainingTexts
 
 if TYPE_CHECKING:
     from components.stages.evaluate_captioners import Params
@@ -26,16 +26,16 @@ def gather(
     models: Sequence[Model],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
-    learned: Mapping[str, Learnt],
+    training_texts: Mapping[str, TrainingTexts],
     params: Params,
 ) -> CaptionerResults:
-    """Sum up; ``scored`` is by (test set, model)."""
+    """Return all results; ``scored`` maps (test set, model) to scores, ``training_texts`` maps a model to its training texts."""
     cells: dict[tuple[str, str], list[str]] = {}
     for model in models:
         cells.setdefault((model.training, model.network), []).append(model.name)
     pairs = _pairs(sets, cells)
-    spreads = {found.name: _intervals(found, cells, pairs, scored, constants, params) for found in sets}
-    tables = [_table(found, cells, scored, constants, learned, spreads[found.name]) for found in sets]
+    interval_ends = {test_set.name: _intervals(test_set, cells, pairs, scored, constants, params) for test_set in sets}
+    tables = [_table(test_set, cells, scored, constants, training_texts, interval_ends[test_set.name]) for test_set in sets]
     by_name = {table.name: table for table in tables}
     return CaptionerResults(
         dataset,
@@ -47,12 +47,12 @@ def gather(
             Pair(
                 first.name,
                 second.name,
-                _contrasts(first.name, second.name, by_name, spreads),
-                differing_examples(first, second, cells, scored, params),
+                _contrasts(first.name, second.name, by_name, interval_ends),
+                draw_differing_examples(first, second, cells, scored, params),
             )
             for first, second in pairs
         ],
-        examples_of(sets, models, scored, params),
+        draw_examples(sets, models, scored, params),
         params.beam,
         params.resamples,
         {model.name: model.phase.replace("_", "-") for model in models if model.phase},
@@ -60,72 +60,74 @@ def gather(
 
 
 def _items_of(test: str, names: Sequence[str], scored: Mapping[tuple[str, str], Scored]) -> dict[str, list[float]]:
-    """Metric → each item's value, the mean over the seeds."""
-    each = [scored[test, name].scores.items for name in names]
-    return {metric: [mean(values) for values in zip(*(found[metric] for found in each), strict=True)] for metric in each[0]}
+    """Return metric → each item's value, averaged over the seeds."""
+    by_seed = [scored[test, name].scores.items for name in names]
+    return {metric: [mean(values) for values in zip(*(seed[metric] for seed in by_seed), strict=True)] for metric in by_seed[0]}
 
 
 def _intervals(
-    found: EvaluationSet,
+    test_set: EvaluationSet,
     cells: Mapping[tuple[str, str], list[str]],
     pairs: Sequence[tuple[EvaluationSet, EvaluationSet]],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
     params: Params,
 ) -> dict[str, tuple[float, float]]:
-    """The ends by ``<training>-<network> <metric>``, `` <metric>`` (constant), ``<first> <second> <network>`` (contrast)."""
+    """Return interval ends by ``<training>-<network> <metric>``, `` <metric>`` (constant), ``<first> <second> <network>``."""
     columns: dict[str, Sequence[float]] = {}
     for (training, network), names in cells.items():
-        for metric, values in _items_of(found.name, names, scored).items():
+        for metric, values in _items_of(test_set.name, names, scored).items():
             columns[f"{training}-{network} {metric}"] = values
-    if found.name in constants:
-        columns |= {f" {metric}": values for metric, values in constants[found.name].scored.scores.items.items()}
+    if test_set.name in constants:
+        columns |= {f" {metric}": values for metric, values in constants[test_set.name].scored.scores.items.items()}
     for first, second in pairs:
-        if found.name in (first.name, second.name):
-            for network in networks_of(first.name, second.name, cells):
+        if test_set.name in (first.name, second.name):
+            for network in networks_trained_on_both(first.name, second.name, cells):
                 one, other = (columns[f"{training}-{network} {MAIN}"] for training in (first.name, second.name))
                 columns[f"{first.name} {second.name} {network}"] = [a - b for a, b in zip(one, other, strict=True)]
     return bootstrap_intervals(columns, seed=params.seed, resamples=params.resamples)
 
 
 def _table(
-    found: EvaluationSet,
+    test_set: EvaluationSet,
     cells: Mapping[tuple[str, str], list[str]],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
-    learned: Mapping[str, Learnt],
-    spreads: Mapping[str, tuple[float, float]],
+    training_texts: Mapping[str, TrainingTexts],
+    interval_ends: Mapping[str, tuple[float, float]],
 ) -> Table:
     rows = []
-    known = [word_counts(item.references) for item in found.items]
+    reference_lengths = [word_counts(item.references) for item in test_set.items]
     for (training, network), names in cells.items():
-        seeds = {name: scored[found.name, name].scores.corpus for name in names}
+        seeds = {name: scored[test_set.name, name].scores.corpus for name in names}
         values = {
-            metric: value_of([corpus[metric] for corpus in seeds.values()], spreads.get(f"{training}-{network} {metric}"))
+            metric: value_of([corpus[metric] for corpus in seeds.values()], interval_ends.get(f"{training}-{network} {metric}"))
             for metric in METRICS
             if all(metric in corpus for corpus in seeds.values())
         }
-        writing = writing_of([(scored[found.name, name], learned[name]) for name in names], known, found.language)
+        writing = measure_writing(
+            [(scored[test_set.name, name], training_texts[name]) for name in names], reference_lengths, test_set.language
+        )
         rows.append(Row(training, network, seeds, values, writing))
     constant = None
-    if found.name in constants:
-        corpus = constants[found.name].scored.scores.corpus
-        told = {metric: value_of([corpus[metric]], spreads.get(f" {metric}")) for metric in METRICS if metric in corpus}
-        constant = (constants[found.name].caption, told)
+    if test_set.name in constants:
+        corpus = constants[test_set.name].scored.scores.corpus
+        values = {metric: value_of([corpus[metric]], interval_ends.get(f" {metric}")) for metric in METRICS if metric in corpus}
+        constant = (constants[test_set.name].caption, values)
     return Table(
-        found.name,
-        found.language,
-        str(found.about.get("wording", "")),
-        len(found.items),
-        found.references,
-        written_by_people([text for item in found.items for text in item.references], found.language),
+        test_set.name,
+        test_set.language,
+        str(test_set.settings.get("wording", "")),
+        len(test_set.items),
+        test_set.references,
+        measure_references([text for item in test_set.items for text in item.references], test_set.language),
         rows,
         constant,
     )
 
 
 def value_of(values: Sequence[float], ends: tuple[float, float] | None) -> Value:
-    """Return a metric of some seeds, with its interval where there is one."""
+    """Return the mean of a metric over seeds, with its interval where it has one."""
     low, high = ends or (None, None)
     return Value(mean(values), low, high, tuple(values))
 
@@ -133,26 +135,26 @@ def value_of(values: Sequence[float], ends: tuple[float, float] | None) -> Value
 def _pairs(
     sets: Sequence[EvaluationSet], cells: Mapping[tuple[str, str], list[str]]
 ) -> list[tuple[EvaluationSet, EvaluationSet]]:
-    """The pairs of sets that hold the same pictures and were both learned from by some network."""
-    found = []
+    """Return the pairs of sets that hold the same pictures and on both of which some network was trained."""
+    pairs = []
     for at, first in enumerate(sets):
         pictures = {item.picture for item in first.items}
         for second in sets[at + 1 :]:
-            if pictures == {item.picture for item in second.items} and networks_of(first.name, second.name, cells):
-                found.append((first, second))
-    return found
+            if pictures == {item.picture for item in second.items} and networks_trained_on_both(first.name, second.name, cells):
+                pairs.append((first, second))
+    return pairs
 
 
 def _contrasts(
-    first: str, second: str, tables: Mapping[str, Table], spreads: Mapping[str, Mapping[str, tuple[float, float]]]
+    first: str, second: str, tables: Mapping[str, Table], interval_ends: Mapping[str, Mapping[str, tuple[float, float]]]
 ) -> list[Contrast]:
-    """The main metric of each network that learned from both wordings, judged by each; the title is the network."""
-    found = []
+    """Return the main metric's contrast of each network trained on both wordings, on either set; the title is the network."""
+    contrasts = []
     for row in tables[first].rows:
         for test in (first, second):
             one, other = tables[test].row(first, row.network), tables[test].row(second, row.network)
             if row.training == first and one is not None and other is not None:
                 a, b = one.values[MAIN], other.values[MAIN]
-                difference = Value(a.mean - b.mean, *spreads[test][f"{first} {second} {row.network}"])
-                found.append(Contrast(row.network, test, difference, a, b))
-    return found
+                difference = Value(a.mean - b.mean, *interval_ends[test][f"{first} {second} {row.network}"])
+                contrasts.append(Contrast(row.network, test, difference, a, b))
+    return contrasts

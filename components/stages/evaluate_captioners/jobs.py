@@ -1,4 +1,4 @@
-"""The jobs: captions of each model for each test set, then scores; each is cached by the content of what it reads."""
+"""Jobs that caption and score; each is cached by the content of its inputs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from components.execution.stage import Job
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.scoring import (
     CONSTANT,
     Scored,
     choose_constant,
-    read_besides,
+    digest_resources,
     read_scores,
     score_captions,
 )
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Constant(NamedTuple):
-    """One caption said of every picture."""
+    """The constant caption of a test set."""
 
     caption: str
     train: float
-    """Its CIDEr-D on the training split, by which it was chosen."""
+    """Its mean CIDEr-D on the training split."""
     scored: Scored
 
 
@@ -35,66 +36,70 @@ Written = Mapping[tuple[str, str], list[str]]
 
 
 def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[tuple[str, str], list[str]]:
-    """What each model writes for each item of each set."""
-    from components.execution.stage import Job
-
-    pairs = [(found, model) for found in sets for model in models]
+    """Caption the items of each set with each model; return (test set, model) → captions."""
+    pairs = [(test_set, model) for test_set in sets for model in models]
     jobs = [
         Job(
-            f"{found.name}.{model.name}",
-            {"test": found.input, "set": found.digest, "cell": model.cell, "folder": model.folder, "model": model.digests},
+            f"{test_set.name}.{model.name}",
+            {"test": test_set.input, "set": test_set.digest, "cell": model.cell, "folder": model.folder, "model": model.digests},
             content_addressed=True,
         )
-        for found, model in pairs
+        for test_set, model in pairs
     ]
     settings = {"beam": stage.params.beam, "length_power": stage.params.length_power}
     folders = stage.jobs(write_captions, jobs, step="captions", params=settings)
     written = {}
-    for (found, model), folder in zip(pairs, folders, strict=True):
+    for (test_set, model), folder in zip(pairs, folders, strict=True):
         captions: dict[str, str] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))
-        written[found.name, model.name] = [captions[item.picture] for item in found.items]
+        written[test_set.name, model.name] = [captions[item.picture] for item in test_set.items]
     return written
 
 
 def score_all(
     stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model], written: Written
 ) -> tuple[dict[tuple[str, str], Scored], dict[str, Constant]]:
-    """Scores of each model on each set, and each set's constant caption (none where it has no training split)."""
-    from components.execution.stage import Job
-
-    tries = [
-        Job(found.name, {"test": found.input, "set": found.digest, "constants": stage.params.constants}, content_addressed=True)
-        for found in sets
+    """Return the scores of each model on each set, and each set's constant caption (none without a training split)."""
+    constant_jobs = [
+        Job(
+            test_set.name,
+            {"test": test_set.input, "set": test_set.digest, "constants": stage.params.constants},
+            content_addressed=True,
+        )
+        for test_set in sets
     ]
-    chosen: dict[str, Any] = {}
-    for found, folder in zip(sets, stage.jobs(choose_constant, tries, step="constant", params={}), strict=True):
-        chosen[found.name] = json.loads((folder / CONSTANT).read_text(encoding="utf-8"))
+    constants_json: dict[str, Any] = {}
+    for test_set, folder in zip(sets, stage.jobs(choose_constant, constant_jobs, step="constant", params={}), strict=True):
+        constants_json[test_set.name] = json.loads((folder / CONSTANT).read_text(encoding="utf-8"))
 
-    said = {(found.name, model.name): written[found.name, model.name] for found in sets for model in models}
-    said |= {(found.name, ""): [chosen[found.name]["caption"]] * len(found.items) for found in sets if chosen[found.name]}
-    by_name = {found.name: found for found in sets}
-    learned = {model.name: by_name[model.training].language for model in models if model.training in by_name}
-    outside = read_besides(stage.params.meteor, stage.params.spice)
+    captions_of = {(test_set.name, model.name): written[test_set.name, model.name] for test_set in sets for model in models}
+    captions_of |= {
+        (test_set.name, ""): [constants_json[test_set.name]["caption"]] * len(test_set.items)
+        for test_set in sets
+        if constants_json[test_set.name]
+    }
+    by_name = {test_set.name: test_set for test_set in sets}
+    languages = {model.name: by_name[model.training].language for model in models if model.training in by_name}
+    resources = digest_resources(stage.params.meteor, stage.params.spice)
     jobs = [
         Job(
             f"{test}.{model or 'constant'}",
             {
                 "test": by_name[test].input,
                 "set": by_name[test].digest,
-                "language": learned.get(model, by_name[test].language),
+                "language": languages.get(model, by_name[test].language),
                 "captions": captions,
                 "jars": {"meteor": stage.params.meteor, "spice": stage.params.spice},
-                "outside": outside,
+                "outside": resources,
             },
             content_addressed=True,
         )
-        for (test, model), captions in said.items()
+        for (test, model), captions in captions_of.items()
     ]
     folders = stage.jobs(score_captions, jobs, step="scores", params={})
-    scored = {pair: read_scores(folder, said[pair]) for pair, folder in zip(said, folders, strict=True)}
+    scored = {pair: read_scores(folder, captions_of[pair]) for pair, folder in zip(captions_of, folders, strict=True)}
     constants = {
-        test: Constant(chosen[test]["caption"], chosen[test]["train"], found)
-        for (test, model), found in scored.items()
+        test: Constant(constants_json[test]["caption"], constants_json[test]["train"], scores)
+        for (test, model), scores in scored.items()
         if not model
     }
-    return {pair: found for pair, found in scored.items() if pair[1]}, constants
+    return {pair: scores for pair, scores in scored.items() if pair[1]}, constants

@@ -1,4 +1,4 @@
-"""The page people look at: one file that needs no other, no network and no script."""
+"""The HTML page of the evaluation: one self-contained file without scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from components.reporting.pages import data_uri, render
 from components.stages.evaluate_captioners import columns, drawing
 from components.stages.evaluate_captioners.inputs import EvaluationSet
-from components.stages.evaluate_captioners.results import CaptionerResults, Example, Said
+from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ PAPER_AOANET = (
 )
 """PCV table 2: trained on, then BLEU-4, ROUGE-L, METEOR and CIDEr-D, times 100."""
 WORDINGS = {"caption": "captions, with hypernyms in the place of names", "text": "alt-texts as they were"}
-"""What ``prepare.wording`` is to a reader; of sets that have such captions."""
+"""``extract_features.wording`` → its description."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a caption."""
+    """A part of a caption."""
 
     text: str
     unseen: bool
-    """Whether it names what neither references nor labels know."""
+    """Whether it names an object that is in no reference and no label."""
 
 
-def html(results: CaptionerResults, thumbnails: Mapping[str, str], warnings: Sequence[str] = ()) -> str:
+def render_page(results: CaptionerResults, thumbnails: Mapping[str, str], warnings: Sequence[str] = ()) -> str:
     """Return the page; ``thumbnails``: picture → data URI."""
     return render(
         Path(__file__).parent / "data",
@@ -46,36 +46,36 @@ def html(results: CaptionerResults, thumbnails: Mapping[str, str], warnings: Seq
         wordings=WORDINGS,
         paired={name for pair in results.pairs for name in (pair.first, pair.second)},
         thumbnails=thumbnails,
-        alt=alt,
-        pieces=pieces,
-        drawings={table.name: drawing.drawn(table) for table in results.tables},
+        alt_text=alt_text,
+        split_caption=split_caption,
+        drawings={table.name: drawing.draw_histograms(table) for table in results.tables},
         marked=results.marked,
         columns=columns,
         paper=PAPER_AOANET,
     )
 
 
-def pieces(said: Said) -> list[Piece]:
-    """A caption cut where it names what is not there; what lies outside of the caption, or in another stretch, is left alone."""
-    found, at = [], 0
-    for start, end in sorted(said.things.places):
-        if at <= start < end <= len(said.caption):
-            found += [Piece(said.caption[at:start], False), Piece(said.caption[start:end], True)]
-            at = end
-    return [piece for piece in (*found, Piece(said.caption[at:], False)) if piece.text]
+def split_caption(caption: ModelCaption) -> list[Piece]:
+    """Split a caption at its hallucinated objects; spans outside the caption or overlapping an earlier span are ignored."""
+    pieces, position = [], 0
+    for start, end in sorted(caption.things.places):
+        if position <= start < end <= len(caption.caption):
+            pieces += [Piece(caption.caption[position:start], False), Piece(caption.caption[start:end], True)]
+            position = end
+    return [piece for piece in (*pieces, Piece(caption.caption[position:], False)) if piece.text]
 
 
-def alt(example: Example) -> str:
-    """What stands for a picture where it cannot be seen."""
-    return f"The picture; a reference says: {example.item.references[0]}"
+def alt_text(example: Example) -> str:
+    """Return the text alternative of a picture."""
+    return f"Picture with the reference: {example.item.references[0]}"
 
 
-def thumbnails(stage: Stage, sets: Sequence[EvaluationSet], results: CaptionerResults) -> dict[str, str]:
-    """Picture → data URI, of the pictures shown of which a small one is kept."""
-    by_name = {found.name: stage.inputs[found.input] for found in sets}
+def read_thumbnails(stage: Stage, sets: Sequence[EvaluationSet], results: CaptionerResults) -> dict[str, str]:
+    """Return picture → data URI of the shown pictures that have a thumbnail."""
+    by_name = {test_set.name: stage.inputs[test_set.input] for test_set in sets}
     shown = [*results.examples, *(example for pair in results.pairs for example in pair.examples)]
-    found = {}
+    thumbnails = {}
     for example in shown:
         if example.item.thumbnail:
-            found[example.item.picture] = data_uri(by_name[example.test].read_media(example.item.thumbnail))
-    return found
+            thumbnails[example.item.picture] = data_uri(by_name[example.test].read_media(example.item.thumbnail))
+    return thumbnails

@@ -1,4 +1,4 @@
-"""What a comparison of captioners holds: means over seeds, intervals over items, what is set side by side."""
+"""Results of the evaluation: means over seeds, intervals over items, contrasts, examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.stages.evaluate_captioners.scoring import METRICS, Things
 
 @dataclass(frozen=True)
 class Row:
-    """A network trained on a set, tried on a test set."""
+    """Results of a network, trained on one set, on one test set."""
 
     training: str
     network: str
@@ -29,54 +29,54 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A test set."""
+    """Results on one test set."""
 
     name: str
     language: str
     wording: str
-    """What of its records is its reference: caption, or text; empty where nobody said."""
+    """Which field of its records is the reference, ``caption`` or ``text``; empty if unknown."""
     items: int
     references: int
     references_writing: Writing
-    """How the references are written."""
+    """Style of the references."""
     rows: list[Row]
     constant: tuple[str, dict[str, Value]] | None
 
     @property
     def metrics(self) -> list[str]:
-        """Those there are scores of, in order."""
+        """The metrics that all rows have, in order."""
         return [name for name in METRICS if all(name in row.values for row in self.rows)]
 
     @property
     def best(self) -> set[tuple[str, str]]:
-        """Row and metric of each column's best values; the constant caption stands outside."""
+        """Row and metric of each column's best values; the constant caption is not ranked."""
         columns = {metric: {row.name: row.values[metric] for row in self.rows} for metric in self.metrics}
         return {(row, metric) for metric, column in columns.items() for row in best_of(column)}
 
     @property
     def groups(self) -> list[list[Row]]:
-        """The rows by what they were trained on."""
+        """The rows grouped by training set."""
         return [[row for row in self.rows if row.training == name] for name in dict.fromkeys(row.training for row in self.rows)]
 
     def row(self, training: str, network: str) -> Row | None:
-        """The row of a cell."""
+        """Return the row of a cell, or None."""
         return next((row for row in self.rows if (row.training, row.network) == (training, network)), None)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two test sets of the same pictures in different words (CC figure 3)."""
+    """Two test sets with the same pictures and different wordings (CC figure 3)."""
 
     first: str
     second: str
     contrasts: list[Contrast]
     examples: list[Example]
-    """Drawn pictures for which some network writes different captions."""
+    """Random pictures that some network captions differently after training on either set."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """What one model says of a picture."""
+class ModelCaption:
+    """One model's caption of a picture."""
 
     caption: str
     things: Things
@@ -84,14 +84,14 @@ class Said:
 
 @dataclass(frozen=True)
 class Example:
-    """A picture, its references by test set, and what each model says of it."""
+    """A picture with its references by test set and each model's caption."""
 
     item: Item
     test: str
     """The test set whose captions are shown."""
     references: dict[str, Item]
-    said: dict[str, Said]
-    """Model → what it says."""
+    captions: dict[str, ModelCaption]
+    """Model → its caption."""
 
 
 @dataclass(frozen=True)
@@ -102,16 +102,16 @@ class CaptionerResults:
     trainings: list[str]
     networks: list[str]
     shown: dict[tuple[str, str], list[str]]
-    """(training set, network) → its models, the one shown first."""
+    """(training set, network) → its models; the examples show the first."""
     tables: list[Table]
     pairs: list[Pair] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
     beam: int = 1
     resamples: int = 0
     phases: dict[str, str] = field(default_factory=dict)
-    """Model → the phase of training whose weights were kept, where it is told."""
+    """Model → the training phase of its weights, if known."""
 
     @property
     def marked(self) -> bool:
-        """Whether anything could be looked for that captions name and that is not there."""
+        """Whether hallucinated objects were measured for any row."""
         return any("captions_with_unseen" in row.writing.figures for table in self.tables for row in table.rows)

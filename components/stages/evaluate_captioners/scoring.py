@@ -1,7 +1,6 @@
-"""Captions scored against the references of a test split, and the constant caption to beat.
+"""Scores of captions against the references of a test split, and the constant-caption baseline.
 
-One place (:func:`caption_scores`) asks the metrics' package, another (:func:`judge`) what is named and not there.
-Captions and references alike are scored as Penn Treebank tokens, as the published figures are (:mod:`components.metrics.ptb`).
+Captions and references are scored as Penn Treebank tokens, like the published figures (:mod:`components.metrics.ptb`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from components.stages.evaluate_captioners.inputs import Item, read_set, rows_of
+from components.core.digests import digest_value, sha256_file
+from components.core.errors import HearsightError
+from components.language.metric_lexicon import load_lexicon
+from components.language.wordnet import wordnet_folder
+from components.metrics import meteor as meteors
+from components.metrics import spice as spices
+from components.metrics.caption_parses import parse_captions
+from components.metrics.captions import score_captions as score_corpus
+from components.metrics.cider import best_constant
+from components.metrics.hallucination import find_hallucinations
+from components.metrics.jars import JarUnavailable
+from components.metrics.meteor import meteor_jar
+from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
+from components.metrics.scene_graph import scene_graph_f
+from components.metrics.spice import spice_jar
+from components.stages.evaluate_captioners.inputs import Item, read_rows, read_set
 
 if TYPE_CHECKING:
     from components.execution.stage import Task
@@ -33,46 +47,46 @@ METRICS = {
     "cider_plain": "CIDEr, first formula",
     "scene_graph_f": "scene graph F (own)",
 }
-"""Name → title, in the tables' order; a table has the columns that there are scores of. What the published tools print as
-CIDEr is the formula of CIDEr-D."""
+"""Name → title, in the tables' order; a table has the columns that have scores. The published tools print CIDEr-D as CIDEr."""
 MAIN = "cider_d"
-"""The metric that captioners are chosen by (CC, section 5.2), and that pages compare by."""
+"""The metric that selects captioners (CC §5.2) and that pages compare by."""
 
 
+JARS = "evaluate_captioners.meteor, evaluate_captioners.spice"
 PACKAGED = "packaged"
-"""As ``compare.meteor``: the jar of an installed pycocoevalcap."""
+"""Value of the setting ``meteor``: the jar of an installed pycocoevalcap."""
 
 
 class Scores(NamedTuple):
-    """Of the captions of a test split."""
+    """Scores of one model's captions of a test split."""
 
     corpus: dict[str, float]
-    """Metric → its value for the whole split."""
+    """Metric → its value over the split."""
     items: dict[str, list[float]]
-    """Metric → the value of each item; of those whose corpus value is their mean."""
+    """Metric → the value of each item, for metrics whose corpus value is their mean."""
 
 
 class Things(NamedTuple):
-    """What one caption names."""
+    """Objects that one caption names."""
 
     named: int | None
-    """How many things; None where nothing can tell them."""
+    """Number of objects; None where they cannot be recognised."""
     unseen: list[str]
-    """The lemmas of those that neither the references nor the labels know."""
+    """Lemmas of hallucinated objects: those in no reference and no label."""
     places: list[tuple[int, int]]
-    """Where these stand in the caption: first character, place after the last."""
+    """Their spans in the caption: first character, position after the last."""
 
 
-class Reading(NamedTuple):
-    """English captions and references as the analyses of their content read them."""
+class ParsedTexts(NamedTuple):
+    """Parses of English captions and references, with the dictionary."""
 
     parses: Parses
     lexicon: Lexicon | None
-    """None where there is no dictionary."""
+    """None without a dictionary."""
 
 
 class Scored(NamedTuple):
-    """One model's captions of one test split, item by item."""
+    """One model's captions of one test split with their scores, item by item."""
 
     captions: list[str]
     scores: Scores
@@ -80,140 +94,127 @@ class Scored(NamedTuple):
 
 
 def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``scores.json`` of ``spec["captions"]``, in ``spec["language"]``, one an item of ``spec["test"]`` in its order."""
+    """Write ``scores.json`` of ``spec["captions"]`` (in ``spec["language"]``, one per item of the set ``spec["test"]``)."""
     items = read_set(spec["test"], task.inputs[spec["test"]]).items
-    words, known = [scored_words(caption) for caption in spec["captions"]], [[*map(scored_words, i.references)] for i in items]
-    scores = caption_scores(words, known)
+    words, references = (
+        [tokenize_caption(caption) for caption in spec["captions"]],
+        [[*map(tokenize_caption, i.references)] for i in items],
+    )
+    scores = score_tokens(words, references)
     things = [Things(None, [], [])] * len(items)
     if {item.language for item in items} == {"en"}:
-        add_jars(scores, words, known, **spec["jars"])
-        read = reading_of(spec["captions"], items, task)
-        add_scene_graphs(scores, spec["captions"], items, read)
+        add_jars(scores, words, references, **spec["jars"])
+        parsed = parse_texts(spec["captions"], items, task)
+        add_scene_graphs(scores, spec["captions"], items, parsed)
         if spec["language"] == "en":
-            things = judge(spec["captions"], items, read)
+            things = find_unseen_things(spec["captions"], items, parsed)
     content = {"corpus": scores.corpus, "items": scores.items, "things": things}
     (folder / SCORES).write_text(json.dumps(content, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
 
 def read_scores(folder: Path, captions: list[str]) -> Scored:
-    """What :func:`score_captions` wrote."""
+    """Read the scores that :func:`score_captions` wrote."""
     content = json.loads((folder / SCORES).read_text(encoding="utf-8"))
     things = [Things(named, unseen, [(start, end) for start, end in places]) for named, unseen, places in content["things"]]
     return Scored(captions, Scores(content["corpus"], content["items"]), things)
 
 
 def choose_constant(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``constant.json``: the training caption that scores best said of every training picture, and its mean CIDEr-D there.
+    """Write ``constant.json``: the caption that scores best for all training pictures alike, and its mean CIDEr-D on them.
 
-    It is null where the set ``spec["test"]`` has no training split.
+    The file holds null where the set ``spec["test"]`` has no training split.
     """
-    from components.metrics.cider import best_constant
-
-    known: dict[str, dict[tuple[str, ...], None]] = {}
+    references: dict[str, dict[tuple[str, ...], None]] = {}
     pictures: dict[str, str] = {}
-    for row in rows_of(task.inputs[spec["test"]], "train"):
-        known.setdefault(row["group"], {})[tuple(row["words"])] = None
+    for row in read_rows(task.inputs[spec["test"]], "train"):
+        references.setdefault(row["group"], {})[tuple(row["words"])] = None
         pictures.setdefault(row["image_sha256"], row["group"])
-    found: dict[str, Any] | None = None
+    constant: dict[str, Any] | None = None
     if pictures:
-        words, score = best_constant([list(known[group]) for group in pictures.values()], candidates=spec["constants"])
-        found = {"caption": " ".join(words), "train": score}
-    (folder / CONSTANT).write_text(json.dumps(found, sort_keys=True, ensure_ascii=False), encoding="utf-8")
+        words, score = best_constant([list(references[group]) for group in pictures.values()], candidates=spec["constants"])
+        constant = {"caption": " ".join(words), "train": score}
+    (folder / CONSTANT).write_text(json.dumps(constant, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
 
-def scored_words(caption: str) -> list[str]:
-    """A caption's tokens as the published figures count them."""
-    from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
-
+def tokenize_caption(caption: str) -> list[str]:
+    """Return a caption's Penn Treebank tokens."""
     return split_multiword_tokens(ptb_tokenize(caption))
 
 
-def caption_scores(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]) -> Scores:
-    """Every metric of tokenised candidates, one an item."""
-    from components.metrics.captions import score_captions as score
-
-    found = score(candidates, references)
-    corpus = {name: value for name, value in found.corpus.items() if name in METRICS}
-    items = {name: values.tolist() for name, values in found.items.items() if name in corpus and not name.startswith("bleu_")}
+def score_tokens(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]) -> Scores:
+    """Return all metrics of tokenised candidates, one per item."""
+    scores = score_corpus(candidates, references)
+    corpus = {name: value for name, value in scores.corpus.items() if name in METRICS}
+    items = {name: values.tolist() for name, values in scores.items.items() if name in corpus and not name.startswith("bleu_")}
     return Scores(corpus, items)
 
 
 def add_jars(
     scores: Scores, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], *, meteor: str, spice: str
 ) -> None:
-    """METEOR and SPICE of English captions, each where it is asked for.
+    """Add METEOR and SPICE of English captions, if they are enabled.
 
     Raises:
-        HearsightError: what is asked for cannot be run here.
+        HearsightError: an enabled metric cannot run here.
     """
-    from components.core.errors import HearsightError
-    from components.metrics import meteor as meteors
-    from components.metrics import spice as spices
-    from components.metrics.jars import JarUnavailable
-
     try:
         if meteor:
             scores.corpus["meteor"], _ = meteors.meteor(candidates, references, jar="" if meteor == PACKAGED else meteor)
         if spice:
-            found = spices.spice(candidates, references, spice)
-            scores.corpus["spice"], scores.items["spice"] = found.mean, list(found.items)
+            result = spices.spice(candidates, references, spice)
+            scores.corpus["spice"], scores.items["spice"] = result.mean, list(result.items)
     except JarUnavailable as problem:
-        raise HearsightError(str(problem), where="compare.meteor, compare.spice", hint="fix that, or leave it empty") from None
+        raise HearsightError(
+            str(problem),
+            where="evaluate_captioners.meteor, evaluate_captioners.spice",
+            hint="set a valid path, or leave it empty",
+        ) from None
 
 
-def read_besides(meteor: str, spice: str) -> dict[str, str]:
-    """What scores depend on that is no input, by content: the dictionary, and the jars that are asked for.
+def digest_resources(meteor: str, spice: str) -> dict[str, str]:
+    """Return the digests of what scores depend on besides the inputs: the dictionary and the enabled jars.
 
     Raises:
-        HearsightError: a jar that is asked for is not there.
+        HearsightError: the jar of an enabled metric is missing.
     """
-    from components.core.digests import digest_value, sha256_file
-    from components.core.errors import HearsightError
-    from components.language.wordnet import wordnet_folder
-    from components.metrics.jars import JarUnavailable
-    from components.metrics.meteor import meteor_jar
-    from components.metrics.spice import spice_jar
-
-    found = {"dictionary": digest_value([(path.name, sha256_file(path)) for path in sorted(wordnet_folder().glob("*.*"))])}
+    digests = {"dictionary": digest_value([(path.name, sha256_file(path)) for path in sorted(wordnet_folder().glob("*.*"))])}
     try:
         if meteor:
-            found["meteor"] = sha256_file(meteor_jar("" if meteor == PACKAGED else meteor))
+            digests["meteor"] = sha256_file(meteor_jar("" if meteor == PACKAGED else meteor))
         if spice:
-            found["spice"] = sha256_file(spice_jar(spice))
+            digests["spice"] = sha256_file(spice_jar(spice))
     except JarUnavailable as problem:
-        raise HearsightError(str(problem), where="compare.meteor, compare.spice", hint="fix that, or leave it empty") from None
-    return found
+        raise HearsightError(
+            str(problem),
+            where="evaluate_captioners.meteor, evaluate_captioners.spice",
+            hint="set a valid path, or leave it empty",
+        ) from None
+    return digests
 
 
-def reading_of(captions: Sequence[str], items: Sequence[Item], task: Task) -> Reading:
-    """What scene graphs and things named are read from: every English text parsed once, and the dictionary."""
-    from components.language.metric_lexicon import load_lexicon
-    from components.metrics.caption_parses import parse_captions
-
+def parse_texts(captions: Sequence[str], items: Sequence[Item], task: Task) -> ParsedTexts:
+    """Parse every English text once, for scene graphs and named objects, and load the dictionary."""
     texts = [*captions, *(text for item in items for text in item.references)]
-    return Reading(parse_captions(texts, "en", task.annotations), load_lexicon())
+    return ParsedTexts(parse_captions(texts, "en", task.annotations), load_lexicon())
 
 
-def add_scene_graphs(scores: Scores, captions: Sequence[str], items: Sequence[Item], read: Reading) -> None:
-    """The own scene-graph F-score of captions of English pictures, whatever their language."""
-    from components.metrics.scene_graph import scene_graph_f
-
-    found = scene_graph_f(captions, [item.references for item in items], read.parses, read.lexicon)
-    if found.mean is not None:
-        scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = found.mean, [item.f for item in found.items]
+def add_scene_graphs(scores: Scores, captions: Sequence[str], items: Sequence[Item], parsed: ParsedTexts) -> None:
+    """Add our scene-graph F-score of captions for pictures with English references."""
+    result = scene_graph_f(captions, [item.references for item in items], parsed.parses, parsed.lexicon)
+    if result.mean is not None:
+        scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = result.mean, [item.f for item in result.items]
 
 
-def judge(captions: Sequence[str], items: Sequence[Item], read: Reading) -> list[Things]:
-    """What each English caption names that is not in its picture."""
-    from components.metrics.hallucination import find_hallucinations
-
-    known, labels = [item.references for item in items], [item.labels for item in items]
-    judged = [
-        (one.mentions, one.hallucinated) for one in find_hallucinations(captions, known, labels, read.parses, read.lexicon).items
+def find_unseen_things(captions: Sequence[str], items: Sequence[Item], parsed: ParsedTexts) -> list[Things]:
+    """Return the objects that each English caption names, with those not in its picture."""
+    references, labels = [item.references for item in items], [item.labels for item in items]
+    mentions = [
+        (caption.mentions, caption.hallucinated)
+        for caption in find_hallucinations(captions, references, labels, parsed.parses, parsed.lexicon).items
     ]
-    return [Things(len(named), [m.lemma for m in gone], [(m.start, m.end) for m in gone]) for named, gone in judged]
+    return [Things(len(named), [m.lemma for m in unseen], [(m.start, m.end) for m in unseen]) for named, unseen in mentions]
 
 
 def mean(values: Sequence[float]) -> float:
-    """Their mean; 0 without any."""
+    """Return the mean of values; 0 without any."""
     return math.fsum(values) / len(values) if values else 0.0

@@ -1,4 +1,4 @@
-"""What each captioner learned from: the captions of its training split, by their words, and its vocabulary."""
+"""Captions and vocabulary that each captioner was trained on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from components.metrics.caption_repetition import normalise_caption
+from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 
 if TYPE_CHECKING:
@@ -16,27 +19,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """Of one model; None where the set that it learned from is not among the test sets."""
+class TrainingTexts:
+    """Training texts of one model; None for what is unknown, since its training set is not among the test sets."""
 
     language: str | None
     captions: frozenset[str] | None
-    """As ``caption_repetition.normal`` has them; None also where the set has no training split."""
+    """Captions normalised by ``caption_repetition.normal``; None also without a training split."""
     vocabulary: Sequence[str] | None
-    """The words it could write."""
+    """The words that the model can write."""
 
 
-UNTOLD = Learnt(None, None, None)
-"""Of captions that no model wrote."""
+UNKNOWN_TRAINING = TrainingTexts(None, None, None)
+"""For captions that no model wrote."""
 
 
-def read_learnt(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[str, Learnt]:
-    """Model → what it learned from; each training set is read once."""
+def read_training_texts(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[str, TrainingTexts]:
+    """Return model → its training texts; each training set is read once."""
     trainings = {model.training for model in models}
-    languages = {found.name: found.language for found in sets}
-    captions = {found.name: _captions(stage.inputs[found.input]) for found in sets if found.name in trainings}
+    languages = {test_set.name: test_set.language for test_set in sets}
+    captions = {test_set.name: _captions(stage.inputs[test_set.input]) for test_set in sets if test_set.name in trainings}
     return {
-        model.name: Learnt(
+        model.name: TrainingTexts(
             languages.get(model.training),
             captions.get(model.training),
             _vocabulary(stage.inputs[model.cell], model),
@@ -46,7 +49,6 @@ def read_learnt(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Mo
 
 
 def _captions(output: StageOutput) -> frozenset[str] | None:
-    import pyarrow.compute as pc
 
     table = output.table(["split", "caption"])
     texts = table.filter(pc.equal(table["split"], "train"))["caption"].unique().to_pylist()
@@ -54,7 +56,6 @@ def _captions(output: StageOutput) -> frozenset[str] | None:
 
 
 def _vocabulary(cell: StageOutput, model: Model) -> list[str]:
-    from components.models.vocabulary import SPECIAL
 
     config = json.loads(cell.file(f"{model.folder}/config.json").read_text(encoding="utf-8"))
     return [word for word in config["vocabulary"] if word not in SPECIAL]

@@ -1,15 +1,16 @@
-"""Evaluate: how dual encoders find pictures by speech and speech by pictures: tables 1 and 2 of CSC and figure 3.
+"""Evaluate dual encoders on speech–image retrieval (CSC tables 1 and 2, figure 3).
 
-In: ``input`` the MODEL records and weights of ``train`` or ``tune``, ``speech`` UTTERANCE records, ``pictures`` the PREPARED
-records of their pictures. Out: SCORED records, one a query, model and crop; ``scores.json``; ``table.csv``; ``claims.json``, what
-holds of the paper's claims; ``retrieval.html``. A row is all seeds of a loss and batch, or of a warm start and share of the data.
-Not in scope: what people say of the results (section 4.4), captioners (``compare``).
+Input: ``input``, MODEL records and weights of ``pretrain_retrieval`` or ``finetune_retrieval``; ``speech``, UTTERANCE records;
+``pictures``, the PREPARED records of their pictures. Output: SCORED records, one per query, model and crop; ``scores.json``;
+``table.csv``; ``claims.json``, verdicts on the paper's claims; ``retrieval.html``. A row holds all seeds of one loss and batch
+size, or of one warm start and share of the data. Not in scope: human ratings (CSC §4.4), captioners (``evaluate_captioners``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.retrieval.settings import Matching
 
@@ -37,46 +38,45 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Score each model in a job of its own, sum up, judge the claims."""
+    """Score each model in its own job, aggregate, judge the claims, and write records, tables and page."""
+    # The command line imports every stage: only a run loads numpy and pyarrow.
     import pyarrow.parquet as pq
 
     from components.core.check_warnings import input_warnings
     from components.core.ledger import kept, ledger_table
     from components.stages.evaluate_retrieval import page, tables
     from components.stages.evaluate_retrieval.facts import gather
-    from components.stages.evaluate_retrieval.scoring import SCORES, about_of, score_all
+    from components.stages.evaluate_retrieval.scoring import SCORES, read_model_info, score_all
 
     params: Params = stage.params
-    check(params, f"params.yaml: {stage.dataset}.evaluate")
+    check(params, f"params.yaml: {stage.dataset}.evaluate_retrieval")
     folders = score_all(stage)
     scored = {key: pq.read_table(folder / SCORES) for key, folder in folders.items()}
-    results = gather(stage.dataset, scored, {key: about_of(folder) for key, folder in folders.items()}, params)
+    results = gather(stage.dataset, scored, {key: read_model_info(folder) for key, folder in folders.items()}, params)
     for number, (key, table) in enumerate(sorted(scored.items())):
         note = f"tried on the {params.split} side of {stage.inputs['speech'].name}"
         stage.write_shard(f"{number:05d}", table, ledger_table([kept(key, kind="model", detail=note)]))
     scores = tables.scores_json(results).encode()
-    stage.write_file("scores.json", scores)  # for the stages after
+    stage.write_file("scores.json", scores)  # read by later stages
     stage.export("scores.json", tables.metrics_json(results).encode())  # for dvc metrics
     stage.write_file("claims.json", tables.claims_json(results).encode())
     stage.write_file("table.csv", tables.table_csv(results).encode())
-    stage.write_file("summary.txt", tables.summary(results).encode())
+    stage.write_file("summary.txt", tables.render_summary(results).encode())
     stage.export("recall.csv", tables.recall_csv(results).encode())
-    stage.write_file(PAGE, page.html(results, input_warnings(stage.inputs.values())).encode())
-    for name, value in tables.figures(results):
+    stage.write_file(PAGE, page.render_page(results, input_warnings(stage.inputs.values())).encode())
+    for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
-    for line in tables.lines(results):
-        stage.row(*line)
+    for row in tables.tracking_rows(results):
+        stage.row(*row)
 
 
 def check(params: Params, where: str) -> None:
-    """Hold the settings to what can be done; raises HearsightError for the first that cannot."""
-    from components.core.errors import HearsightError
-
+    """Raise HearsightError for the first setting that is out of range."""
     for name in ("crops", "depths", "matching"):
-        found = getattr(params, name)
-        if not found or len(set(found)) < len(found):
-            raise HearsightError(f"{found} names nothing, or something twice", where=f"{where}.{name}", hint="name each once")
+        values = getattr(params, name)
+        if not values or len(set(values)) < len(values):
+            raise HearsightError(f"{values} is empty or repeats a value", where=f"{where}.{name}", hint="list each value once")
     if min(params.depths) < 1:
-        raise HearsightError(f"R@{min(params.depths)} is no recall", where=f"{where}.depths", hint="give depths of 1 or more")
+        raise HearsightError(f"R@{min(params.depths)} is not a recall", where=f"{where}.depths", hint="give depths of 1 or more")
     if params.resamples < 1:
-        raise HearsightError(f"{params.resamples} cannot be used", where=f"{where}.resamples", hint="give 1 or more")
+        raise HearsightError(f"{params.resamples} is too small", where=f"{where}.resamples", hint="give 1 or more")

@@ -1,8 +1,7 @@
-"""Columns of one number a query, their means, and what to make of them: over queries an interval, over seeds a spread.
+"""Columns of one value per query, with their means, bootstrap_intervals over queries and values per seed.
 
-The two are kept apart. The interval is of queries resampled with the models held fixed, rounds and seeds averaged first, so that
-neither more voices nor more seeds narrow it; the spread is of the seeds' own means. All columns of a direction are resampled
-alike, so a difference of rows is a column of differences.
+The interval resamples queries with fixed models, after averaging rounds and seeds, so more voices or seeds do not narrow it. All
+columns of a direction share their resamples, so a difference of rows is a column of differences.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import Cell, Measured
 
 DIGITS = 12
-"""Behind the point: what is 0 but for rounding is 0, and never above it."""
+"""Decimal places that results are rounded to, so that rounding errors around 0 become exactly 0."""
 
 
 class Term(NamedTuple):
-    """A row's recall, times a weight."""
+    """A row's recall with a weight."""
 
     row: str
     crop: str
@@ -32,7 +31,7 @@ class Term(NamedTuple):
 
 
 class Columns:
-    """What every row made of every query.
+    """Recalls of every row for every query.
 
     Args:
         models: row → its models, ``<row>-<seed>``.
@@ -43,37 +42,37 @@ class Columns:
         self.measured, self.models, self.seed, self.resamples = measured, models, seed, resamples
 
     def values(self, sums: Sequence[Sequence[Term]], cells: Sequence[Cell]) -> list[Value]:
-        """Weighted sums of rows, each of the recall of its cell; the crop is not the cell's but its terms'."""
+        """Return weighted sums of rows' recalls, one per cell; the crop is that of each term, not the cell's."""
         columns: dict[str, dict[str, NDArray[np.float64]]] = {way: {} for way in WAYS}
         for number, (terms, cell) in enumerate(zip(sums, cells, strict=True)):
             columns[cell.way][str(number)] = self._sum(terms, cell)
         ends: dict[str, tuple[float, float]] = {}
-        for of_way in columns.values():
-            ends |= bootstrap_intervals(of_way, seed=self.seed, resamples=self.resamples)
-        found = []
+        for way_columns in columns.values():
+            ends |= bootstrap_intervals(way_columns, seed=self.seed, resamples=self.resamples)
+        result = []
         for number, (terms, cell) in enumerate(zip(sums, cells, strict=True)):
             column = columns[cell.way][str(number)]
             low, high = ends[str(number)]
             seeds = tuple(round(mean, DIGITS) for mean in self._seeds(terms, cell))
-            found.append(Value(round(math.fsum(column) / len(column), DIGITS), round(low, DIGITS), round(high, DIGITS), seeds))
-        return found
+            result.append(Value(round(math.fsum(column) / len(column), DIGITS), round(low, DIGITS), round(high, DIGITS), seeds))
+        return result
 
     def _sum(self, terms: Sequence[Term], cell: Cell) -> NDArray[np.float64]:
-        found = np.zeros(len(self.measured.queries[cell.way]))
+        result = np.zeros(len(self.measured.queries[cell.way]))
         for term in terms:
             of_seeds = [self.measured.models[model][cell._replace(crop=term.crop)] for model in self.models[term.row]]
-            found += term.weight * np.mean(of_seeds, axis=0)
-        return found
+            result += term.weight * np.mean(of_seeds, axis=0)
+        return result
 
     def _seeds(self, terms: Sequence[Term], cell: Cell) -> tuple[float, ...]:
-        """Of the seeds that all these rows have: a row's model of a seed goes with another's of that seed."""
+        """Return the sum for each seed that all rows have; models of different rows are paired by seed."""
         rows = [({model.rpartition("-")[2]: model for model in self.models[term.row]}, term) for term in terms]
-        found = []
+        result = []
         for seed in rows[0][0]:
             if all(seed in models for models, _ in rows):
                 means = (
                     term.weight * float(self.measured.models[models[seed]][cell._replace(crop=term.crop)].mean())
                     for models, term in rows
                 )
-                found.append(math.fsum(means))
-        return tuple(found)
+                result.append(math.fsum(means))
+        return tuple(result)

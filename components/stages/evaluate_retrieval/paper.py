@@ -1,7 +1,7 @@
-"""What the paper reports (CSC, tables 1 and 2), by the names that rows have here: R@1, 5, 10, 50, 100 each way.
+"""Recalls that the paper reports (CSC tables 1 and 2): R@1, 5, 10, 50 and 100 in both directions, by row name.
 
-Table 2 as printed has ".550" where the audio warm start finds speech at R@1; .055 is meant, for R@5 is .166. Table 4 repeats
-.558, R@10 of table 2, as R@5; table 2's own .435 stands here.
+Table 2 prints ".550" as R@1 image to speech of the audio warm start; this module has .055, since R@5 is .166. Table 4 prints
+.558, the R@10 of table 2, as R@5; this module has table 2's .435.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ TITLES = {
 
 
 def reported(row: str, way: str, depth: int) -> float | None:
-    """The paper's R@``depth`` of a row; None where it has none."""
-    found = (TABLE_1 | TABLE_2).get(row)
-    return found[way][DEPTHS.index(depth)] if found and depth in DEPTHS else None
+    """Return the paper's R@``depth`` of a row, or None."""
+    recalls = (TABLE_1 | TABLE_2).get(row)
+    return recalls[way][DEPTHS.index(depth)] if recalls and depth in DEPTHS else None
 
 
 def table_of(row: str) -> str | None:
-    """Which of its tables has the row."""
+    """Return the paper's table that has the row, or None."""
     return "table 1" if row in TABLE_1 else "table 2" if row in TABLE_2 else None

@@ -1,10 +1,9 @@
-"""How one model ranks a split's pictures for each utterance, and its utterances for each picture.
+"""Rankings of one model: a split's pictures for each utterance, and its utterances for each picture.
 
-A caption may be spoken several times. With all times in one pool a picture would be found through any of its voices, an easier
-task than the paper's, so each time is a **round** of its own: round n offers one utterance of each record, the n-th, or, where a
-record has fewer, one of these again, so that every round offers as many. An utterance that asks is always offered every picture
-of the split, once. A picture that several records describe (FACC has five captions a picture) has as many right utterances a
-round.
+A caption may be spoken several times. A pool of all utterances would be an easier task than the paper's, since any voice could
+find the picture. So a picture ranks utterances in **rounds**: round n offers one utterance of each record, the n-th, or an
+earlier one again where a record has fewer; all rounds offer equally many. An utterance always ranks every picture of the split
+once. A picture with several records (FACC has five captions per picture) has as many right utterances in each round.
 """
 
 from __future__ import annotations
@@ -14,11 +13,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from components.core.errors import HearsightError
+from components.core.records import SCORED
+from components.execution.stage import Job
+from components.metrics.retrieval import relevant_ranks
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from components.execution.stage import Stage, Task
@@ -33,33 +37,28 @@ FILES = ("config.json", "weights.safetensors")
 
 
 def score_all(stage: Stage) -> dict[str, Path]:
-    """A job a model, known by its files and the sets' digests, so that more models, or others, undo nothing: key → its folder."""
-    from components.execution.stage import Job
-
+    """Score each model in a job keyed by its files and the sets' digests, so other models stay cached; return key → folder."""
     models, params = stage.inputs["input"], stage.params
-    listed = {entry.path: entry.sha256 for entry in models.manifest.files}
+    digests = {entry.path: entry.sha256 for entry in models.manifest.files}
     common = {
         "split": params.split, "crops": params.crops, "deepest": max(params.depths), "matching": params.matching,
         "sets": {name: stage.inputs[name].digest for name in ("speech", "pictures")},
     }  # fmt: skip
     jobs = []
     for model in sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"]):
-        files = {name: listed[f"models/{model['key']}/{name}"] for name in FILES}
+        files = {name: digests[f"models/{model['key']}/{name}"] for name in FILES}
         jobs.append(Job(model["key"], common | model | {"files": files}, content_addressed=True))
     if not jobs:
-        raise HearsightError("holds no model", where=models.name, hint="name a row and a seed in its settings")
+        raise HearsightError("holds no model", where=models.name, hint="add a row and a seed to the training's settings")
     folders = stage.jobs(score_model, jobs, step="models", params={})
     return dict(zip((job.name for job in jobs), folders, strict=True))
 
 
 def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``scored.parquet``, SCORED records, and ``about.json``: what the model is, and what was asked of it."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    """Write ``scored.parquet`` (SCORED records) and ``about.json`` (the model's settings and the numbers of items)."""
+    # Only a job loads torch: the runner also imports this module.
     import torch
 
-    from components.core.records import SCORED
-    from components.metrics.retrieval import relevant_ranks
     from components.retrieval.loading import open_dual_encoder
     from components.retrieval.pairs import read_pairs, sets_of
 
@@ -69,84 +68,80 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     sets = sets_of({name: task.inputs[name] for name in spec["sets"]})
     pairs = read_pairs(sets, spec["split"], spec["matching"])
     if not len(pairs):
-        where, what = sets[0].speech.name, f"has no utterance of a prepared picture on the {spec['split']} side"
-        raise HearsightError(what, where=where, hint="evaluate another side, or crawl more pages")
-    _same_encoder(loaded.config, pairs, f"{models.name}: {key}", sets[0].pictures.name)
-    speech, pictures = embed(loaded, pairs, spec["crops"])
+        where, what = sets[0].speech.name, f"has no utterance with a prepared picture in the {spec['split']} split"
+        raise HearsightError(what, where=where, hint="evaluate another split, or crawl more pages")
+    _require_encoder(loaded.config, pairs, f"{models.name}: {key}", sets[0].pictures.name)
+    speech_embeddings, pictures = embed(loaded, pairs, spec["crops"])
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
     parts = []
-    for crop, seen in pictures.items():
-        about = base | {"crop": crop}
-        found = relevant_ranks(speech, seen, pairs.identity, pairs.picture_identity)
+    for crop, picture_embeddings in pictures.items():
+        fields = base | {"crop": crop}
+        ranked = relevant_ranks(speech_embeddings, picture_embeddings, pairs.identity, pairs.picture_identity)
         names, records = pairs.keys, pairs.utterances["record"].to_pylist()
-        parts.append(_records(found, names, records, len(seen), about | {"way": TO_IMAGE}, spec["deepest"]))
+        parts.append(_records(ranked, names, records, len(picture_embeddings), fields | {"way": TO_IMAGE}, spec["deepest"]))
         for number, offered in enumerate(rounds):
-            found = relevant_ranks(seen, speech[offered], pairs.picture_identity, pairs.identity[offered])
+            ranked = relevant_ranks(
+                picture_embeddings, speech_embeddings[offered], pairs.picture_identity, pairs.identity[offered]
+            )
             names = [f"{sha}.{number}" for sha in pairs.sha256]
-            parts.append(_records(found, names, pairs.sha256, len(offered), about | {"way": TO_SPEECH}, spec["deepest"]))
+            parts.append(_records(ranked, names, pairs.sha256, len(offered), fields | {"way": TO_SPEECH}, spec["deepest"]))
     pq.write_table(pa.concat_tables(parts).cast(SCORED), folder / SCORES)
-    told = {name: loaded.config[name] for name in ("loss", "percent", "training_pairs", "start", "parameters", "steps")}
-    told |= {"batch": loaded.config["settings"]["optimisation"]["batch"], "validation": loaded.config["validation"]}
-    asked = {"pictures": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
-    (folder / ABOUT).write_text(json.dumps(base | told | asked, sort_keys=True), encoding="utf-8")
+    model_info = {name: loaded.config[name] for name in ("loss", "percent", "training_pairs", "start", "parameters", "steps")}
+    model_info |= {"batch": loaded.config["settings"]["optimisation"]["batch"], "validation": loaded.config["validation"]}
+    counts = {"pictures": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
+    (folder / ABOUT).write_text(json.dumps(base | model_info | counts, sort_keys=True), encoding="utf-8")
 
 
-def about_of(folder: Path) -> dict[str, Any]:
-    """What a job said of its model."""
-    found: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    return found
+def read_model_info(folder: Path) -> dict[str, Any]:
+    """Return the content of a job's ``about.json``."""
+    content: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    return content
 
 
 def embed(
     loaded: LoadedDualEncoder, pairs: Pairs, crops: Sequence[Any]
 ) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
-    """The utterances, n × D, and of each crop the pictures, m × D."""
-    import numpy as np
+    """Return the embeddings of the utterances, n × D, and for each crop those of the pictures, m × D."""
+    # Only a job loads torch.
     import torch
 
     from components.retrieval.embedding import embed_pairs, embed_pictures
     from components.retrieval.items import Coefficients, PairItems
 
     network, frames = loaded.model, loaded.config["frames"]
-    speech, first = embed_pairs(network, pairs, frames=frames, crop=crops[0])
-    found = {crops[0]: first}
+    speech_embeddings, first = embed_pairs(network, pairs, frames=frames, crop=crops[0])
+    pictures = {crops[0]: first}
     for crop in crops[1:]:
         rows, side = np.arange(len(pairs)), network.config.picture_side
         items = PairItems(pairs, Coefficients(pairs, 0), rows, seed=0, frames=frames, side=side, training=False, crop=crop)
         with torch.inference_mode():
-            found[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
-    return speech, found
+            pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
+    return speech_embeddings, pictures
 
 
 def rounds_of(pairs: Pairs) -> list[NDArray[np.int64]]:
-    """Round → an utterance of each record, by number: as many rounds as the record spoken most often has utterances."""
-    import numpy as np
-
+    """Return for each round one utterance number per record; there are as many rounds as any record has utterances."""
     keys, spoken = pairs.keys, dict[str, list[int]]()
-    for place, record in enumerate(pairs.utterances["record"].to_pylist()):
-        spoken.setdefault(record, []).append(place)
-    # By its number, not by its name: .10 comes after .9.
-    ordered = [sorted(places, key=lambda place: (len(keys[place]), keys[place])) for places in spoken.values()]
+    for index, record in enumerate(pairs.utterances["record"].to_pylist()):
+        spoken.setdefault(record, []).append(index)
+    # Shorter keys first, so that .10 comes after .9.
+    ordered = [sorted(places, key=lambda index: (len(keys[index]), keys[index])) for places in spoken.values()]
     most = max(map(len, ordered))
     return [np.array([places[number % len(places)] for places in ordered], dtype=np.int64) for number in range(most)]
 
 
 def _records(
-    found: RelevantRanks, keys: Sequence[str], queries: Sequence[str], items: int, about: dict[str, Any], deepest: int
+    ranked: RelevantRanks, keys: Sequence[str], queries: Sequence[str], items: int, fields: dict[str, Any], deepest: int
 ) -> pa.Table:
-    import pyarrow as pa
-
-    from components.core.records import SCORED
-
     count = len(keys)
-    columns: dict[str, Any] = {name: [value] * count for name, value in about.items()}
-    columns |= {"key": keys, "query": queries, "rank": found.best, "right": found.right, "items": [items] * count}
-    columns["places"] = pa.array([places[places <= deepest].tolist() for places in found.ranks], pa.list_(pa.int32()))
+    columns: dict[str, Any] = {name: [value] * count for name, value in fields.items()}
+    columns |= {"key": keys, "query": queries, "rank": ranked.best, "right": ranked.right, "items": [items] * count}
+    columns["places"] = pa.array([places[places <= deepest].tolist() for places in ranked.ranks], pa.list_(pa.int32()))
     return pa.table({name: columns[name] for name in SCORED.names}, schema=SCORED)
 
 
-def _same_encoder(config: dict[str, Any], pairs: Pairs, model: str, prepared: str) -> None:
+def _require_encoder(config: dict[str, Any], pairs: Pairs, model: str, prepared: str) -> None:
     if config["encoder"] != pairs.encoder:
-        what = f"looked at pictures through {config['encoder']}, and {prepared} was prepared for {pairs.encoder}"
+        what = f"was trained with the encoder {config['encoder']}, and {prepared} was prepared for {pairs.encoder}"
         raise HearsightError(what, where=model, hint="prepare both with the same encoder, and train again")

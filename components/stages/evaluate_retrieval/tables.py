@@ -1,4 +1,4 @@
-"""The tables as files: JSON for stages and DVC, CSV for people and plots, figures and rows for the tracker."""
+"""The results as JSON, CSV, text and MLflow metrics."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from components.stages.evaluate_retrieval.values import DEFINITIONS, HIT, Cell
 SHORT = {"speech_to_image": "speech to image", "image_to_speech": "image to speech"}
 
 
-def name_of(definition: str, depth: int) -> str:
-    """How files name a recall: ``r_at_10`` of any hit, ``share_at_10`` of the share found."""
+def metric_name(definition: str, depth: int) -> str:
+    """Return a recall's name in files: ``r_at_10`` (any hit) or ``share_at_10`` (share found)."""
     return f"{'r' if definition == HIT else 'share'}_at_{depth}"
 
 
 def scores_json(results: RetrievalResults) -> str:
-    """Everything that was measured, six digits each: ``rows`` by crop, direction and recall, ``models``, and ``chance``."""
+    """Return all results as JSON with six digits: ``rows`` by crop, direction and recall, ``models``, and ``chance``."""
     content: dict[str, Any] = {
         "split": results.params.split, "crop": results.crop, "main": results.main.name, "queries": results.queries,
-        "items": results.items, "rounds": results.asked["rounds"], "chance": {way: {} for way in WAYS}, "rows": {}, "models": {},
+        "items": results.items, "rounds": results.counts["rounds"], "chance": {way: {} for way in WAYS}, "rows": {}, "models": {},
     }  # fmt: skip
     for cell, value in results.chance.items():
-        content["chance"][cell.way][name_of(cell.definition, cell.depth)] = rounded(value)
+        content["chance"][cell.way][metric_name(cell.definition, cell.depth)] = rounded(value)
     for row in results.rows:
-        for cell, found in row.values.items():
-            where = content["rows"].setdefault(row.name, {}).setdefault(cell.crop, {}).setdefault(cell.way, {})
-            where[name_of(cell.definition, cell.depth)] = found.plain("value")
-            for model, value in zip(row.models, found.seeds, strict=True):
-                where = content["models"].setdefault(model, {}).setdefault(cell.crop, {}).setdefault(cell.way, {})
-                where[name_of(cell.definition, cell.depth)] = rounded(value)
+        for cell, recall in row.values.items():
+            target = content["rows"].setdefault(row.name, {}).setdefault(cell.crop, {}).setdefault(cell.way, {})
+            target[metric_name(cell.definition, cell.depth)] = recall.plain("value")
+            for model, value in zip(row.models, recall.seeds, strict=True):
+                target = content["models"].setdefault(model, {}).setdefault(cell.crop, {}).setdefault(cell.way, {})
+                target[metric_name(cell.definition, cell.depth)] = rounded(value)
     return json.dumps({"retrieval": content}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def metrics_json(results: RetrievalResults) -> str:
-    """What DVC compares between experiments: the any-hit recalls of each row, and chance."""
+    """Return the any-hit recalls of each row and chance as JSON, for ``dvc metrics``."""
     content: dict[str, Any] = {}
     for way in WAYS:
         for row in results.rows:
@@ -52,15 +52,16 @@ def metrics_json(results: RetrievalResults) -> str:
 
 
 def claims_json(results: RetrievalResults) -> str:
-    """The paper's claims, and what was measured of each."""
+    """Return the paper's claims with their verdicts and contrasts as JSON."""
     content = [
         {
             "claim": finding.claim.says, "paper": finding.claim.source, "recall": f"R@{finding.claim.depth}",
             "verdict": finding.verdict, "needs": list(finding.claim.needs),
             "measured": [
-                {"contrast": each.title, "way": each.on, "verdict": verdict(each.difference), **each.difference.plain("value")}
-                | {"seeds": [rounded(value) for value in each.difference.seeds]}
-                for each in finding.judged
+                {"contrast": contrast.title, "way": contrast.on, "verdict": verdict(contrast.difference)}
+                | contrast.difference.plain("value")
+                | {"seeds": [rounded(value) for value in contrast.difference.seeds]}
+                for contrast in finding.judged
             ],
         }
         for finding in results.findings
@@ -69,7 +70,7 @@ def claims_json(results: RetrievalResults) -> str:
 
 
 def table_csv(results: RetrievalResults) -> str:
-    """Every recall, a line each, beside chance's and the paper's."""
+    """Return every recall with chance and the paper's value as CSV."""
     head = ["row", "seeds", "training_pairs", "crop", "way", "definition", "depth"]
     head += ["value", "low", "high", "sd", "chance", "paper"]
     lines: list[list[Any]] = []
@@ -78,14 +79,14 @@ def table_csv(results: RetrievalResults) -> str:
             chance = results.chance[cell._replace(crop="")]
             paper = reported(row.name, cell.way, cell.depth) if cell.definition == HIT and cell.crop == results.crop else None
             numbers = [six_digits(number) for number in (value.mean, value.low, value.high, value.deviation, chance, paper)]
-            about = [row.name, len(row.models), row.pairs, cell.crop, cell.way, DEFINITIONS[cell.definition], cell.depth]
-            lines.append([*about, *numbers])
+            settings = [row.name, len(row.models), row.pairs, cell.crop, cell.way, DEFINITIONS[cell.definition], cell.depth]
+            lines.append([*settings, *numbers])
     return csv_text(head, lines)
 
 
 def recall_csv(results: RetrievalResults) -> str:
-    """The any-hit recalls of each row and direction, a line each, and chance's: for DVC's plot."""
-    head = ["line", "row", "way", *(name_of(HIT, depth) for depth in results.params.depths)]
+    """Return the any-hit recalls of each row and direction, and chance, as CSV for DVC's plot."""
+    head = ["line", "row", "way", *(metric_name(HIT, depth) for depth in results.params.depths)]
     lines: list[list[Any]] = []
     for way in WAYS:
         for row in results.rows:
@@ -95,19 +96,19 @@ def recall_csv(results: RetrievalResults) -> str:
     return csv_text(head, lines)
 
 
-def summary(results: RetrievalResults) -> str:
-    """A few lines for a person at a terminal: R@10 (or the first depth) of each row, and what holds of the paper's claims."""
+def render_summary(results: RetrievalResults) -> str:
+    """Return a text summary: R@10 (or the first depth) of each row, and the verdicts on the paper's claims."""
     depth = 10 if 10 in results.params.depths else results.params.depths[0]
     text = [
-        f"any-hit R@{depth} of {results.dataset}, {results.params.split} side, {results.crop} of the pictures, 95 % over queries"
+        f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the pictures, 95 % over queries"
     ]
     for row in results.rows:
-        told = []
+        recalls = []
         for way in WAYS:
             value = row.values[Cell(results.crop, way, HIT, depth)]
-            told.append(f"{SHORT[way]} {decimal(value.mean)} ({interval(value)})")
+            recalls.append(f"{SHORT[way]} {decimal(value.mean)} ({interval(value)})")
         seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
-        text.append(f"  {row.name:<12} {', '.join(told)}; {seeds}, {row.pairs:,} training pairs")
+        text.append(f"  {row.name:<12} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs")
     chance = [f"{SHORT[way]} {results.chance[Cell('', way, HIT, depth)]:.3f}" for way in WAYS]
     text.append(f"  {'chance':<12} {', '.join(chance)}")
     judged = [finding for finding in results.findings if finding.judged]
@@ -115,34 +116,34 @@ def summary(results: RetrievalResults) -> str:
     return "\n".join(text) + "\n"
 
 
-def figures(results: RetrievalResults) -> Iterator[tuple[str, float]]:
-    """The tracker's figures of the whole: ``<row>/<way>/r_at_<k>``, and chance's."""
+def tracking_metrics(results: RetrievalResults) -> Iterator[tuple[str, float]]:
+    """Yield MLflow metrics: ``<row>/<direction>/r_at_<k>``, and those of chance."""
     for way in WAYS:
         for row in results.rows:
             yield from ((f"{row.name}/{way}/{name}", value.mean) for name, value in _hits(row, results, way))
         yield from ((f"chance/{way}/{name}", value) for name, value in _chance(results, way))
 
 
-def lines(results: RetrievalResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
-    """The tracker's table, a line a row, as the paper's: R@k each way with the ends of its interval and the seeds' deviation."""
+def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
+    """Yield the rows of the MLflow table: R@k in both directions with interval ends and deviation over seeds."""
     for row in results.rows:
-        found: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         for crop in results.params.crops:
             prefix = "" if crop == results.crop else f"{crop}/"
             for way in WAYS:
                 for name, value in _hits(row, results, way, crop):
                     ends = {"low": value.low, "high": value.high, "sd": value.deviation}
-                    found[f"{prefix}{way}/{name}"] = value.mean
-                    found |= {f"{prefix}{way}/{name}_{end}": number for end, number in ends.items() if number is not None}
-        told = {"row": row.name, "what": row.words, "seeds": str(len(row.models)), "training_pairs": str(row.pairs)}
-        yield row.name, told | {"split": results.params.split, "crop": results.crop}, found
+                    metrics[f"{prefix}{way}/{name}"] = value.mean
+                    metrics |= {f"{prefix}{way}/{name}_{end}": number for end, number in ends.items() if number is not None}
+        settings = {"row": row.name, "what": row.words, "seeds": str(len(row.models)), "training_pairs": str(row.pairs)}
+        yield row.name, settings | {"split": results.params.split, "crop": results.crop}, metrics
 
 
 def _hits(row: Row, results: RetrievalResults, way: str, crop: str | None = None) -> Iterator[tuple[str, Value]]:
     for depth in results.params.depths:
-        yield name_of(HIT, depth), row.values[Cell(crop or results.crop, way, HIT, depth)]
+        yield metric_name(HIT, depth), row.values[Cell(crop or results.crop, way, HIT, depth)]
 
 
 def _chance(results: RetrievalResults, way: str) -> Iterator[tuple[str, float]]:
     for depth in results.params.depths:
-        yield name_of(HIT, depth), results.chance[Cell("", way, HIT, depth)]
+        yield metric_name(HIT, depth), results.chance[Cell("", way, HIT, depth)]

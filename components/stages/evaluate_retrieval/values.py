@@ -1,4 +1,4 @@
-"""From SCORED records to what each query is worth: the recall of each query at each depth, by both definitions, and chance's."""
+"""Recall of each query at each depth by both definitions, and chance, from SCORED records."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.metrics.retrieval import chance_of_hit, chance_of_share, shares_at
@@ -21,7 +22,7 @@ DEFINITIONS = {HIT: "any hit", SHARE: "share found"}
 
 
 class Cell(NamedTuple):
-    """A column of numbers, one a query."""
+    """Key of a column of one value per query."""
 
     crop: str
     way: str
@@ -31,53 +32,52 @@ class Cell(NamedTuple):
 
 @dataclass
 class Measured:
-    """What every model made of every query. All models were asked the same queries."""
+    """Recalls of every model for every query; all models have the same queries."""
 
     queries: dict[str, list[str]] = field(default_factory=dict)
-    """Way → the queries, ordered: records, or pictures."""
+    """Direction → the queries in order: records, or pictures."""
     items: dict[str, int] = field(default_factory=dict)
-    """Way → the items that a query ranks."""
+    """Direction → number of items that a query ranks."""
     models: dict[str, dict[Cell, NDArray[np.float64]]] = field(default_factory=dict)
-    """Model → cell → of each query its recall, the mean of its rounds."""
+    """Model → cell → the recall of each query, averaged over its rounds."""
     chance: dict[Cell, float] = field(default_factory=dict)
-    """What a random order gives; the same for all crops, whose name is empty."""
+    """Recall of a random order; equal for all crops, so ``crop`` is empty."""
 
 
 def measure(scored: Mapping[str, pa.Table], crops: Sequence[str], depths: Sequence[int]) -> Measured:
-    """Recalls of all models: key → its SCORED records."""
-    found = Measured()
+    """Return the recalls of all models, from each model's SCORED records."""
+    measured = Measured()
     for model, table in sorted(scored.items()):
-        found.models[model] = {}
+        measured.models[model] = {}
         for way in WAYS:
             for crop in crops:
-                _measure(found, model, table, crop, way, depths)
-    return found
+                _measure(measured, model, table, crop, way, depths)
+    return measured
 
 
-def _measure(found: Measured, model: str, table: pa.Table, crop: str, way: str, depths: Sequence[int]) -> None:
-    import pyarrow.compute as pc
+def _measure(measured: Measured, model: str, table: pa.Table, crop: str, way: str, depths: Sequence[int]) -> None:
 
     rows = table.filter(pc.and_(pc.equal(table["crop"], crop), pc.equal(table["way"], way)))
-    names, place = np.unique(np.array(rows["query"].to_pylist(), dtype=object), return_inverse=True)
-    times = np.bincount(place)
+    names, query_index = np.unique(np.array(rows["query"].to_pylist(), dtype=object), return_inverse=True)
+    rounds = np.bincount(query_index)
     ranks, right = (rows[name].to_numpy().astype(np.int64) for name in ("rank", "right"))
     places = rows["places"].to_pylist()
 
-    def of_queries(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        means: NDArray[np.float64] = np.bincount(place, weights=values) / times
+    def mean_by_query(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        means: NDArray[np.float64] = np.bincount(query_index, weights=values) / rounds
         return means
 
     for depth in depths:
-        found.models[model][Cell(crop, way, HIT, depth)] = of_queries((ranks <= depth).astype(np.float64))
-        found.models[model][Cell(crop, way, SHARE, depth)] = of_queries(shares_at(places, right, depth))
-    if way not in found.queries:
+        measured.models[model][Cell(crop, way, HIT, depth)] = mean_by_query((ranks <= depth).astype(np.float64))
+        measured.models[model][Cell(crop, way, SHARE, depth)] = mean_by_query(shares_at(places, right, depth))
+    if way not in measured.queries:
         items = rows["items"].to_numpy()
-        found.queries[way], found.items[way] = names.tolist(), int(items.max())
+        measured.queries[way], measured.items[way] = names.tolist(), int(items.max())
         pairs = list(zip(right.tolist(), items.tolist(), strict=True))
         for depth in depths:
             hits = {(good, all_items): chance_of_hit([good], all_items, depth) for good, all_items in set(pairs)}
             shares = np.array([chance_of_share(all_items, depth) for _, all_items in pairs])
-            found.chance[Cell("", way, HIT, depth)] = float(of_queries(np.array([hits[pair] for pair in pairs])).mean())
-            found.chance[Cell("", way, SHARE, depth)] = float(of_queries(shares).mean())
-    elif found.queries[way] != names.tolist():
-        raise ValueError(f"{model} was asked other queries than the models before it")
+            measured.chance[Cell("", way, HIT, depth)] = float(mean_by_query(np.array([hits[pair] for pair in pairs])).mean())
+            measured.chance[Cell("", way, SHARE, depth)] = float(mean_by_query(shares).mean())
+    elif measured.queries[way] != names.tolist():
+        raise ValueError(f"{model} has other queries than the models before it")

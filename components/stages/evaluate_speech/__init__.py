@@ -1,18 +1,20 @@
-"""listen: what the voices sound like, and how well they are understood: a sample of each, by a recogniser and by ear.
+"""Evaluate voices on a random sample of each, by speech recognition and by ear.
 
-In: UTTERANCE records, synthetic or human. A sample of each voice, drawn by key, is written down by a recogniser that has not
-seen the captions; the word error rate tells a voice that cannot be understood, a wrong language, or sound that is not the
-caption's. Conceptual Spoken Captions does not check its speech; this check is ours. Out: HEARD records, a page to listen to
-(``listen.html``, with sound and pictures beside it), ``voices.json``, ``summary.txt``. The ledger has one row a record; one
-none of whose utterances is in the sample ends here by ``not_drawn``, for this is a side branch. Without a recogniser the page
-is made all the same, and says so.
-Not in scope: dropping anything for how it sounds (``synthesize`` does, by what is measured), alignment in time.
+Input: UTTERANCE records, synthetic or human. A recogniser that does not know the captions transcribes the sample; a high word
+error rate reveals an unintelligible voice, a wrong language, or wrong audio. CSC has no such check; it is ours. Output: HEARD
+records, a page with players (``listen.html``, with audio and pictures in files), ``voices.json``, ``summary.txt``. The ledger has
+one row per record; a record without utterances in the sample is dropped by ``not_drawn``, since this stage is a side branch.
+Without a recogniser the page has no error rates and says so.
+Not in scope: dropping utterances (``synthesize`` does), alignment in time.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING, Any
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from components.stages.evaluate_speech.sample import Drawn
 
 PAGE, VOICES, SUMMARY = "listen.html", "voices.json", "summary.txt"
-AT_A_TIME = 8
-"""Recordings of one job: what a killed run hears again at most is what its workers had in hand."""
+JOB_SIZE = 8
+"""Recordings per job; after a kill, each worker repeats at most one job."""
 
 
 class Params(Settings):
@@ -43,9 +45,9 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Draw, hear, judge; write the records, the page and the tables."""
-    from components.stages.evaluate_speech import facts as gathered
-    from components.stages.evaluate_speech import page
+    """Draw the sample, transcribe and score it, and write records, page and tables."""
+    # The command line imports every stage: only a run loads its modules, pyarrow and numpy.
+    from components.stages.evaluate_speech import facts, page
     from components.stages.evaluate_speech.sample import COLUMNS, draw_sample
 
     check(stage)
@@ -53,104 +55,108 @@ def run(stage: Stage) -> None:
     source = stage.inputs["input"]
     table = source.table(list(COLUMNS))
     drawn = draw_sample(table, params.seed, params.per_voice, params.min_words)
-    missing = _hear(stage, drawn)
-    if missing:
-        tell(f"{stage.dataset}/listen: {missing}")
-    results = gathered.gather(stage.dataset, table, drawn, params, missing)
-    examples = [each for voice in results.voices for each in voice.heard[: params.examples]]
-    _draw(stage, examples)
-    for each in examples:
-        if each.sound:
-            stage.write_file(each.sound, source.read_media(each.media))
-    stage.write_file(PAGE, page.html(results, examples).encode())
+    missing_recognisers = _transcribe(stage, drawn)
+    if missing_recognisers:
+        _warn(f"{stage.dataset}/evaluate_speech: {missing_recognisers}")
+    results = facts.gather(stage.dataset, table, drawn, params, missing_recognisers)
+    examples = [utterance for voice in results.voices for utterance in voice.heard[: params.examples]]
+    _draw_pictures(stage, examples)
+    for utterance in examples:
+        if utterance.sound:
+            stage.write_file(utterance.sound, source.read_media(utterance.media))
+    stage.write_file(PAGE, page.render_page(results, examples).encode())
     stage.write_file(VOICES, page.voices_json(results).encode())
-    stage.write_file(SUMMARY, page.summary(results).encode())
+    stage.write_file(SUMMARY, page.render_summary(results).encode())
     stage.export("voices.csv", page.voices_csv(results).encode())
     _write_records(stage, drawn)
-    for name, value in gathered.metrics(results).items():
+    for name, value in facts.tracking_metrics(results).items():
         stage.metric(name, value)
 
 
 def check(stage: Stage) -> None:
-    """Hold the settings to what can be done; raises HearsightError for the first that cannot."""
-    from components.core.errors import HearsightError
+    """Raise HearsightError for the first setting that is out of range."""
 
-    params, where = stage.params, f"params.yaml: {stage.dataset}.listen"
-    for name, least in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
-        if getattr(params, name) < least:
-            raise HearsightError("cannot be used", where=f"{where}.{name}", hint=f"give {least} or more")
+    params, where = stage.params, f"params.yaml: {stage.dataset}.evaluate_speech"
+    for name, minimum in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
+        if getattr(params, name) < minimum:
+            raise HearsightError("is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")
 
 
-def tell(line: str) -> None:
-    """One line for whoever started the run."""
-    import sys
+def _warn(line: str) -> None:
+    """Print a warning to standard error."""
 
     print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
 
 
-def _hear(stage: Stage, drawn: list[Drawn]) -> str:
-    """Put what was heard into the sample; returns what to say of recognisers that are not there, empty for nothing."""
-    import json
-
+def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:
+    """Transcribe the sample in jobs; return a message about recognisers that are not installed, or an empty string."""
+    # Only a run loads these modules.
     from components.execution.stage import Job
     from components.speech.recognition.recognizer import INSTALL, installed, recogniser_for
     from components.stages.evaluate_speech.recognition import HEARD_FILE, hear_job
 
-    wanted: dict[str, list[Drawn]] = {}
-    lacking = set()
-    for each in drawn:
-        found = recogniser_for(each.language) if each.language in (stage.params.languages or [each.language]) else None
-        if found is None:
+    by_language: dict[str, list[Drawn]] = {}
+    not_installed = set()
+    for utterance in drawn:
+        recogniser = (
+            recogniser_for(utterance.language) if utterance.language in (stage.params.languages or [utterance.language]) else None
+        )
+        if recogniser is None:
             continue
-        if installed(found):
-            wanted.setdefault(each.language, []).append(each)
+        if installed(recogniser):
+            by_language.setdefault(utterance.language, []).append(utterance)
         else:
-            lacking.add(found.name)
+            not_installed.add(recogniser.name)
     jobs = [
         Job(
             f"{language}-{start:06d}",
             {"language": language, "items": [{"media": e.media, "audio_sha256": e.audio_sha256} for e in group]},
             content_addressed=True,
         )
-        for language, all_of in sorted(wanted.items())
-        for start in range(0, len(all_of), AT_A_TIME)
-        for group in [all_of[start : start + AT_A_TIME]]
+        for language, utterances in sorted(by_language.items())
+        for start in range(0, len(utterances), JOB_SIZE)
+        for group in [utterances[start : start + JOB_SIZE]]
     ]
-    heard: dict[tuple[str, str], dict[str, str]] = {}
+    transcripts: dict[tuple[str, str], dict[str, str]] = {}
     for job, folder in zip(jobs, stage.jobs(hear_job, jobs, step="hear", params={}), strict=True):
         for digest, answer in json.loads((folder / HEARD_FILE).read_text()).items():
-            heard[job.spec["language"], digest] = answer
-    for each in drawn:
-        each.judge(heard.get((each.language, each.audio_sha256)))
-    if not lacking:
+            transcripts[job.spec["language"], digest] = answer
+    for utterance in drawn:
+        utterance.judge(transcripts.get((utterance.language, utterance.audio_sha256)))
+    if not not_installed:
         return ""
-    again = f"then `dvc repro --force -s evaluate_speech@{stage.dataset}`"
-    return f"no word error rates, since {' and '.join(sorted(lacking))} is not installed: run `{INSTALL}`, {again}"
+    rerun = f"then `dvc repro --force -s evaluate_speech@{stage.dataset}`"
+    return f"no word error rates, because {' and '.join(sorted(not_installed))} is not installed: run `{INSTALL}`, {rerun}"
 
 
-def _draw(stage: Stage, examples: list[Drawn]) -> None:
-    """Have the pictures of the page's examples drawn, and put them into the output."""
+def _draw_pictures(stage: Stage, examples: list[Drawn]) -> None:
+    """Draw the waveforms and spectrograms of the page's examples in jobs, and write them to the output."""
+    # Only a run loads these modules.
     from components.execution.stage import Job
     from components.stages.evaluate_speech.pictures import SPECTROGRAM_FILE, WAVEFORM_FILE, picture_job
 
-    jobs = [Job(each.key, {"media": each.media, "audio_sha256": each.audio_sha256}, content_addressed=True) for each in examples]
-    for each, folder in zip(examples, stage.jobs(picture_job, jobs, step="pictures", params={}), strict=True):
+    jobs = [
+        Job(utterance.key, {"media": utterance.media, "audio_sha256": utterance.audio_sha256}, content_addressed=True)
+        for utterance in examples
+    ]
+    for utterance, folder in zip(examples, stage.jobs(picture_job, jobs, step="pictures", params={}), strict=True):
         if (folder / SPECTROGRAM_FILE).exists():
-            each.sound, each.picture = f"audio/{each.key}.flac", f"pictures/{each.key}.png"
-            each.waveform = (folder / WAVEFORM_FILE).read_text()
-            stage.write_file(each.picture, folder / SPECTROGRAM_FILE)
+            utterance.sound, utterance.picture = f"audio/{utterance.key}.flac", f"pictures/{utterance.key}.png"
+            utterance.waveform = (folder / WAVEFORM_FILE).read_text()
+            stage.write_file(utterance.picture, folder / SPECTROGRAM_FILE)
 
 
 def _write_records(stage: Stage, drawn: list[Drawn]) -> None:
-    """One shard of the sample for each shard of the input, with a ledger row for each of its records."""
+    """Write a shard of HEARD records for each shard of the input, with a ledger row per input record."""
+    # Only a run loads pyarrow.
     import pyarrow as pa
 
     from components.core.ledger import dropped, kept, ledger_table
     from components.core.records import OUTPUT_SCHEMAS
 
     rows: dict[str, list[dict[str, Any]]] = {}
-    for each in sorted(drawn, key=lambda each: each.key):
-        rows.setdefault(each.record, []).append(each.row())
+    for utterance in sorted(drawn, key=lambda utterance: utterance.key):
+        rows.setdefault(utterance.record, []).append(utterance.row())
     for shard in stage.inputs["input"].shards:
         utterances: dict[str, int] = {}
         for record in shard.read(["record"])["record"].to_pylist():
@@ -161,7 +167,7 @@ def _write_records(stage: Stage, drawn: list[Drawn]) -> None:
             else dropped(record, "not_drawn", f"{number} utterances", f"{stage.params.per_voice} a voice")
             for record, number in utterances.items()
         ]
-        found = [row for record in utterances for row in rows.get(record, [])]
+        sample_rows = [row for record in utterances for row in rows.get(record, [])]
         stage.write_shard(
-            shard.name, pa.Table.from_pylist(found, schema=OUTPUT_SCHEMAS["evaluate_speech"][1]), ledger_table(ledger)
+            shard.name, pa.Table.from_pylist(sample_rows, schema=OUTPUT_SCHEMAS["evaluate_speech"][1]), ledger_table(ledger)
         )

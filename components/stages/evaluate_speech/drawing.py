@@ -1,4 +1,4 @@
-"""The histograms of the draws as SVG in the page, so that they follow its colours and need no file."""
+"""Histograms of the drawn prosody parameters as inline SVG."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from components.stages.evaluate_speech.facts import Draws
 
 WIDTH, HEIGHT = 320, 190
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 14, 40
-LABELS = {"rate": ("Rate", "times the voice's own"), "pitch": ("Pitch", "semitones"), "gain": ("Gain", "dB")}
+LABELS = {"rate": ("Rate", "times the voice's default"), "pitch": ("Pitch", "semitones"), "gain": ("Gain", "dB")}
 TICKS = 5
 
 
-def told(draws: Draws) -> str:
-    """The histogram in a sentence."""
+def describe_histogram(draws: Draws) -> str:
+    """Return a histogram's text alternative."""
     name, unit = LABELS[draws.name]
     return (
         f"{name}: mean {draws.mean:.3f}, standard deviation {draws.deviation:.3f} {unit}; "
@@ -20,8 +20,8 @@ def told(draws: Draws) -> str:
     )
 
 
-def histogram(draws: Draws) -> str:
-    """The SVG of one parameter: bars for what was drawn, a stepped line for what the paper's distribution gives."""
+def draw_histogram(draws: Draws) -> str:
+    """Return the SVG of one parameter: bars for the draws, a stepped line for the paper's distribution."""
     low, high = draws.edges[0], draws.edges[-1]
     most = max([*draws.shares, *draws.expected]) * 1.08
     across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -41,4 +41,4 @@ def histogram(draws: Draws) -> str:
     for value in (low + (high - low) * n / (TICKS - 1) for n in range(TICKS)):
         parts.append(svg.text(x(value), HEIGHT - BOTTOM + 16, f"{value:.4g}"))
     parts.append(svg.text(LEFT + across / 2, HEIGHT - 6, LABELS[draws.name][1]))
-    return svg.plot(WIDTH, HEIGHT, told(draws), parts)
+    return svg.plot(WIDTH, HEIGHT, describe_histogram(draws), parts)

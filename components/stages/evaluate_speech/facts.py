@@ -1,4 +1,4 @@
-"""The figures of every voice: how much it speaks, how loud and how fast, and how well a recogniser understands it."""
+"""Figures of every voice: amount of speech, level, rate, and recognition error rates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.metrics.word_errors import ErrorRate, error_rate
+from components.speech.voices.catalogue import VOICES
 from components.stages.evaluate_speech.sample import Drawn
 
 if TYPE_CHECKING:
@@ -15,20 +18,20 @@ if TYPE_CHECKING:
 
 SYNTHETIC = "synthetic"
 PAPER = {"rate": (1.0, 0.1), "pitch": (0.0, 1.0), "gain": (0.0, 2.0)}
-"""Mean and standard deviation that Conceptual Spoken Captions (section 2.2) draws by, clipped at 2 deviations."""
+"""Mean and standard deviation of the paper's draws (CSC §2.2), clipped at 2 deviations."""
 CLIP = 2.0
 BINS_A_DEVIATION = 4
 
 
 @dataclass
 class VoiceResults:
-    """One voice, or one speaker."""
+    """Figures of one synthetic voice or human speaker."""
 
     voice: str
     origin: str
     languages: list[str]
-    about: str
-    """Sex and licence, where the catalogue knows them."""
+    description: str
+    """Sex and licence from the catalogue; empty if unknown."""
     utterances: int
     hours: float
     seconds_per_character: float
@@ -44,38 +47,38 @@ class VoiceResults:
     tail: float
     """Mean silence after it, s."""
     heard: list[Drawn]
-    """Its sample, in the order drawn."""
+    """Its sample, in the order of the draw."""
     words: ErrorRate | None = None
     characters: ErrorRate | None = None
     judged: int = 0
     """Utterances of the sample behind the rates."""
-    said: int = 0
-    """Words of these."""
+    judged_words: int = 0
+    """Words in these utterances."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """How one parameter was drawn over all synthetic utterances."""
+    """Distribution of one prosody parameter over all synthetic utterances."""
 
     name: str
     mean: float
     deviation: float
     edges: list[float]
     shares: list[float]
-    """Share of the draws from each edge to the next."""
+    """Share of the draws between each edge and the next."""
     expected: list[float]
-    """The same by the paper's distribution."""
+    """The same for the paper's distribution."""
     expected_mean: float
     expected_deviation: float
 
 
 @dataclass
 class SpeechResults:
-    """All voices of a set, and how their speech was drawn."""
+    """Results of a dataset: all voices, and the distributions of prosody."""
 
     dataset: str
     missing: str
-    """What to say of recognisers that are not installed; empty for nothing."""
+    """Message about recognisers that are not installed, or an empty string."""
     voices: list[VoiceResults] = field(default_factory=list)
     draws: list[Draws] = field(default_factory=list)
     words: ErrorRate | None = None
@@ -85,41 +88,41 @@ class SpeechResults:
 
     @property
     def utterances(self) -> int:
-        """Of all voices."""
+        """Total over all voices."""
         return sum(voice.utterances for voice in self.voices)
 
     @property
     def hours(self) -> float:
-        """Of all voices."""
+        """Total over all voices."""
         return math.fsum(voice.hours for voice in self.voices)
 
 
 def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, missing: str) -> SpeechResults:
-    """The figures of ``table`` (every utterance) and of the judged sample."""
+    """Return the figures of all utterances (``table``) and of the transcribed sample."""
     results = SpeechResults(dataset, missing, per_voice=params.per_voice)
     frame = table.drop_columns(["key", "record", "spoken", "audio_sha256", "media", "split"]).to_pandas()
     numbers = frame.select_dtypes("number").columns
     frame[numbers] = frame[numbers].astype("float64")
     samples: dict[tuple[str, str], list[Drawn]] = {}
-    for each in drawn:
-        samples.setdefault((each.origin, each.voice), []).append(each)
+    for utterance in drawn:
+        samples.setdefault((utterance.origin, utterance.voice), []).append(utterance)
     for (origin, voice), rows in frame.groupby(["origin", "voice"], sort=True):
         sample = samples[origin, voice]
-        found = VoiceResults(
-            voice=voice, origin=origin, languages=sorted(set(rows["language"])), about=_about(origin, voice),
+        result = VoiceResults(
+            voice=voice, origin=origin, languages=sorted(set(rows["language"])), description=_describe(origin, voice),
             utterances=len(rows), hours=math.fsum(rows["seconds"]) / 3600,
             seconds_per_character=_mean(rows["seconds_per_character"]), level=_mean(rows["level"]),
             peak=float(rows["peak"].max()),
             clipped=int((rows["clipped"] > 0).sum()), lead=_mean(rows["lead"]), tail=_mean(rows["tail"]), heard=sample,
         )  # fmt: skip
-        judged = [each.row() for each in sample if each.judged]
-        found.judged, found.said = len(judged), sum(row["words"] for row in judged)
-        found.words, found.characters = (_rate(judged, unit, params) for unit in ("word", "character"))
-        results.voices.append(found)
-    # Synthetic voices first: they are what a run made.
+        judged = [utterance.row() for utterance in sample if utterance.judged]
+        result.judged, result.judged_words = len(judged), sum(row["words"] for row in judged)
+        result.words, result.characters = (_rate(judged, unit, params) for unit in ("word", "character"))
+        results.voices.append(result)
+    # Synthetic voices, which the run made, come first.
     results.voices.sort(key=lambda voice: (voice.origin != SYNTHETIC, voice.origin, voice.voice))
-    results.words = _rate([each.row() for each in drawn if each.judged], "word", params)
-    results.recognisers = sorted({each.recogniser for each in drawn if each.recogniser})
+    results.words = _rate([utterance.row() for utterance in drawn if utterance.judged], "word", params)
+    results.recognisers = sorted({utterance.recogniser for utterance in drawn if utterance.recogniser})
     spoken = frame[frame["origin"] == SYNTHETIC]
     if len(spoken):
         results.draws = [_draws(name, spoken[name].to_numpy()) for name in PAPER]
@@ -135,19 +138,17 @@ def _mean(values: Any) -> float:
     return math.fsum(values) / len(values)
 
 
-def _about(origin: str, voice: str) -> str:
-    from components.speech.voices.catalogue import VOICES
+def _describe(origin: str, voice: str) -> str:
 
     known = VOICES.get(voice) if origin == SYNTHETIC else None
     return f"{'female' if known.sex == 'F' else 'male'}, {known.licence}" if known else ""
 
 
 def _draws(name: str, values: Any) -> Draws:
-    import numpy as np
 
     mean, deviation = PAPER[name]
     furthest = float(np.abs(values - mean).max()) / deviation
-    # Wider than the paper's only where draws are, as when a profile draws otherwise. Stored values are float32.
+    # Wider than the paper's range only if draws are, as with other settings. Stored values are float32.
     bins = round(BINS_A_DEVIATION * max(CLIP, math.ceil(round(furthest, 4) * 2) / 2))
     edges = [mean + deviation * n / BINS_A_DEVIATION for n in range(-bins, bins + 1)]
     inside = np.clip(values, edges[0], edges[-1])
@@ -155,7 +156,7 @@ def _draws(name: str, values: Any) -> Draws:
     expected = []
     for start in range(-bins, bins):
         low, high = start / BINS_A_DEVIATION, (start + 1) / BINS_A_DEVIATION
-        # What would lie beyond the clip lies on it, in the last bin on either side.
+        # Clipped values lie in the outermost bins.
         below = 0.0 if low <= -CLIP else _normal(low)
         above = 1.0 if high >= CLIP else _normal(high)
         expected.append(above - below if low >= -CLIP and high <= CLIP else 0.0)
@@ -170,25 +171,25 @@ def _normal(deviations: float) -> float:
 
 
 def clipped_deviation() -> float:
-    """The standard deviation of a standard normal value clipped at 2: .959."""
+    """Return the standard deviation of a standard normal variable clipped at ±2: .959."""
     density = math.exp(-CLIP * CLIP / 2) / math.sqrt(2 * math.pi)
     beyond = 1.0 - _normal(CLIP)
     return math.sqrt((1.0 - 2 * beyond) - 2 * CLIP * density + 2 * CLIP * CLIP * beyond)
 
 
-def metrics(results: SpeechResults) -> dict[str, float]:
-    """What the tracker is told."""
-    told: dict[str, float] = {"utterances": results.utterances, "hours": results.hours, "voices": len(results.voices)}
+def tracking_metrics(results: SpeechResults) -> dict[str, float]:
+    """Return the MLflow metrics of the results."""
+    values: dict[str, float] = {"utterances": results.utterances, "hours": results.hours, "voices": len(results.voices)}
     if results.words:
-        told["wer"] = results.words.value
+        values["wer"] = results.words.value
     for voice in results.voices:
         if voice.words:
-            told[f"wer_{metric_name(voice.voice)}"] = voice.words.value
+            values[f"wer_{metric_name(voice.voice)}"] = voice.words.value
         if voice.characters:
-            told[f"cer_{metric_name(voice.voice)}"] = voice.characters.value
-    return told
+            values[f"cer_{metric_name(voice.voice)}"] = voice.characters.value
+    return values
 
 
 def metric_name(voice: str) -> str:
-    """A voice's name as a metric may be called: a speaker's may hold anything."""
+    """Return a voice's name with characters allowed in metric names; a speaker's name may hold any."""
     return "".join(char if char.isalnum() or char in "-_. " else "_" for char in voice)

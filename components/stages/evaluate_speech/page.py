@@ -1,4 +1,4 @@
-"""The page people listen to, the table for DVC's plots, and the lines a run ends with."""
+"""The HTML page with players, the tables as JSON and CSV, and the text summary."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from components.stages.evaluate_speech.sample import Drawn
 
 VERDICTS = {
     "heard": "",
-    "silent": "There is nothing to hear in it.",
-    "unreadable": "It is no sound that can be read.",
-    "unrecognised": "No recogniser was asked.",
+    "silent": "The recording is silent.",
+    "unreadable": "The recording cannot be decoded.",
+    "unrecognised": "Not transcribed.",
 }
 
 
-def html(results: SpeechResults, examples: Sequence[Drawn]) -> str:
-    """Return the page; sound and pictures are files beside it, in ``audio/`` and ``pictures/``."""
-    played = {each.key for each in examples}
+def render_page(results: SpeechResults, examples: Sequence[Drawn]) -> str:
+    """Return the page; its audio and pictures are files in ``audio/`` and ``pictures/``."""
+    played = {utterance.key for utterance in examples}
     return render(
         Path(__file__).parent / "data",
         "listen.html",
         results=results,
-        shown=[(voice, [each for each in voice.heard if each.key in played]) for voice in results.voices],
-        histograms=[(drawing.told(draws), drawing.histogram(draws)) for draws in results.draws],
+        shown=[(voice, [utterance for utterance in voice.heard if utterance.key in played]) for voice in results.voices],
+        histograms=[(drawing.describe_histogram(draws), drawing.draw_histogram(draws)) for draws in results.draws],
         ticks=ticks,
         verdicts=VERDICTS,
         widest=max([1.0, *(voice.words.high for voice in results.voices if voice.words)]),
@@ -43,20 +43,22 @@ def html(results: SpeechResults, examples: Sequence[Drawn]) -> str:
 
 
 def duration(hours: float) -> str:
-    """A length of speech, in the unit that suits it."""
+    """Return a duration in hours or minutes."""
     return f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.1f} min"
 
 
 def ticks(seconds: float) -> list[tuple[float, str]]:
-    """Places (0 to 100 % of the recording) and labels of its time axis: round steps, five at most, the first 0."""
+    """Return positions (0 to 100 % of the recording) and labels of up to five ticks of its time axis, from 0."""
     step = next((step for step in (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0) if seconds / step <= 5), seconds / 4)
-    found = [(100 * n * step / seconds, f"{n * step:g}") for n in range(int(seconds / step) + 1)] if seconds > 0 else [(0.0, "0")]
-    # A label on the very edge would be cut off.
-    return [(place, label) for place, label in found if place <= 96]
+    positions = (
+        [(100 * n * step / seconds, f"{n * step:g}") for n in range(int(seconds / step) + 1)] if seconds > 0 else [(0.0, "0")]
+    )
+    # A label at the right edge would be cut off.
+    return [(position, label) for position, label in positions if position <= 96]
 
 
 def voices_json(results: SpeechResults) -> str:
-    """The figures of every voice, for the report."""
+    """Return the figures of every voice as JSON, for ``report``."""
     content = {
         "missing": results.missing,
         "recognisers": results.recognisers,
@@ -67,7 +69,7 @@ def voices_json(results: SpeechResults) -> str:
 
 
 def voices_csv(results: SpeechResults) -> str:
-    """A line a voice, for DVC's plots; rates are empty where nothing was recognised."""
+    """Return a CSV line per voice, for DVC's plots; rates are empty without transcripts."""
     rows = []
     for voice in results.voices:
         row = _row(voice)
@@ -78,8 +80,8 @@ def voices_csv(results: SpeechResults) -> str:
     return csv_text(list(rows[0]) if rows else ["voice", "word_error_rate"], [list(row.values()) for row in rows])
 
 
-def summary(results: SpeechResults) -> str:
-    """What a run tells of its voices."""
+def render_summary(results: SpeechResults) -> str:
+    """Return the text summary of the voices."""
     width = max([5, *(len(voice.voice) for voice in results.voices)])
     lines = [f"{results.dataset}: {results.utterances:,} utterances, {duration(results.hours)} of speech", ""]
     lines.append(f"  {'voice':<{width}}  utterances  words judged  word error rate")
@@ -89,17 +91,17 @@ def summary(results: SpeechResults) -> str:
             if voice.words
             else "not measured"
         )
-        lines.append(f"  {voice.voice:<{width}}  {voice.utterances:10,}  {voice.said:12,}  {rate}")
+        lines.append(f"  {voice.voice:<{width}}  {voice.utterances:10,}  {voice.judged_words:12,}  {rate}")
     return "\n".join([*lines, *(["", f"  {results.missing}"] if results.missing else [])]) + "\n"
 
 
 def _row(voice: VoiceResults) -> dict[str, Any]:
     return {
-        "voice": voice.voice, "origin": voice.origin, "languages": voice.languages, "about": voice.about,
+        "voice": voice.voice, "origin": voice.origin, "languages": voice.languages, "about": voice.description,
         "utterances": voice.utterances, "hours": round(voice.hours, 6),
         "seconds_per_character": round(voice.seconds_per_character, 4), "level": round(voice.level, 2),
         "peak": round(voice.peak, 2), "clipped": voice.clipped, "lead": round(voice.lead, 4), "tail": round(voice.tail, 4),
-        "judged": voice.judged, "words": voice.said, "word_error_rate": _plain(voice.words),
+        "judged": voice.judged, "words": voice.judged_words, "word_error_rate": _plain(voice.words),
         "character_error_rate": _plain(voice.characters),
     }  # fmt: skip
 

@@ -1,6 +1,6 @@
-"""A recording as a picture: its waveform as an SVG path, its spectrogram as a PNG; the same scales for every recording.
+"""Waveforms as SVG paths and spectrograms as PNG, with equal scales for all recordings.
 
-Not matplotlib's figures: labels that are the page's keep their size on a narrow screen and its colours in the dark.
+They are not Matplotlib figures, so that labels keep their size on narrow screens and follow the page's dark mode.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.execution.shard_worker import Task
-from components.stages.evaluate_speech.recognition import read
+from components.stages.evaluate_speech.recognition import read_samples
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
 SPECTROGRAM_FILE, WAVEFORM_FILE = "spectrogram.png", "waveform.txt"
 COLUMNS = 480
-"""Columns of both pictures at most; a spectrogram has one for each 5 ms where that is fewer."""
+"""Maximal number of columns of both pictures; a spectrogram has at most one per 5 ms."""
 WINDOW, HOP = 512, 80
-"""Samples of a spectrogram's frame (32 ms, 31.25 Hz a row), and the least from one to the next (5 ms)."""
+"""Samples of a spectrogram's frame (32 ms, 31.25 Hz per row), and the minimal hop between frames (5 ms)."""
 ROWS = 128
-"""Rows of the picture, 62.5 Hz each: 0 to 8 kHz from below."""
+"""Rows of the picture, 62.5 Hz each: 0 Hz at the bottom, 8 kHz at the top."""
 FLOOR_DB, CEILING_DB = -95.0, -25.0
-"""dB of full scale that the colours run between: fixed, so that a louder recording looks louder."""
+"""Range of the colour scale in dB of full scale; fixed, so that recordings can be compared."""
 COLOURS = "magma"
-"""Matplotlib's name of a scale that is even to the eye, also without colour."""
+"""Matplotlib's name of a perceptually uniform colour map, also in grey."""
 
 
 def picture_job(spec: Any, task: Task, folder: Path) -> None:
-    """Draw one recording into ``folder``; nothing where it cannot be read or holds nothing."""
+    """Write the pictures of one recording; nothing if it is empty or cannot be decoded."""
     try:
-        samples = read(task, spec["media"])
+        samples = read_samples(task, spec["media"])
     except ValueError:
         return
     if len(samples):
@@ -40,19 +40,19 @@ def picture_job(spec: Any, task: Task, folder: Path) -> None:
 
 
 def waveform(samples: Samples) -> str:
-    """The path of a waveform's outline in a box of 480 by 200, full scale from top to bottom."""
+    """Return the SVG path of a waveform's outline in a box of 480 by 200, full scale from top to bottom."""
     import numpy as np
 
     parts = np.array_split(samples, min(COLUMNS, len(samples)))
     step = COLUMNS / len(parts)
-    # Half a unit to each side, so that silence is a line.
+    # Half a unit to each side, so that silence is a visible line.
     above = [(round(n * step, 1), round(99.5 - 100.0 * float(part.max()), 1)) for n, part in enumerate(parts)]
     below = [(round(n * step, 1), round(100.5 - 100.0 * float(part.min()), 1)) for n, part in enumerate(parts)]
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in above + below[::-1]) + "Z"
 
 
 def spectrogram(samples: Samples) -> bytes:
-    """A PNG of 128 rows (0 Hz at the bottom, 8 kHz at the top) and up to 480 columns; power by colour, linear in dB."""
+    """Return a spectrogram as PNG with 128 rows (0 Hz at the bottom) and up to 480 columns; colour is linear in dB."""
     import numpy as np
     from matplotlib import colormaps
     from PIL import Image

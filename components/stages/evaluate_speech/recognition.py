@@ -1,4 +1,4 @@
-"""The expensive part: recordings written down by a recogniser, cached by digest. Every one gets a verdict, whatever it holds."""
+"""Jobs that transcribe recordings, cached by digest; every recording gets a verdict."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ def hear_job(spec: Any, task: Task, folder: Path) -> None:
     from components.speech.recognition.recognizer import Whisper, recogniser_for
 
     recogniser = recogniser_for(spec["language"])
-    assert recogniser is not None  # what no recogniser can hear is not given to this job
+    assert recogniser is not None  # the stage makes no jobs for languages without a recogniser
     annotator = Whisper(recogniser, spec["language"])
     heard: dict[str, dict[str, str]] = {}
     payloads = {}
     for item in spec["items"]:
         digest = item["audio_sha256"]
         try:
-            samples = read(task, item["media"])
+            samples = read_samples(task, item["media"])
         except ValueError:
             heard[digest] = {"verdict": "unreadable", "text": "", "recogniser": recogniser.name}
             continue
         if is_silent(samples):
-            # A recogniser makes words of silence; nobody is to believe them.
+            # Recognisers invent words for silence.
             heard[digest] = {"verdict": "silent", "text": "", "recogniser": recogniser.name}
         else:
-            payloads[digest] = partial(read, task, item["media"])
+            payloads[digest] = partial(read_samples, task, item["media"])
     for digest, text in task.annotations.annotate(annotator, payloads).items():
         heard[digest] = {"verdict": "heard", "text": text, "recogniser": recogniser.name}
     (folder / HEARD_FILE).write_text(json.dumps(heard, sort_keys=True, ensure_ascii=False))
 
 
-def read(task: Task, media: str) -> Samples:
-    """The samples of a recording; raises ValueError when it is no sound that can be read whole."""
+def read_samples(task: Task, media: str) -> Samples:
+    """Return the samples of a recording; raise ValueError if it cannot be decoded."""
     import numpy as np
     import soundfile
 
@@ -54,5 +54,5 @@ def read(task: Task, media: str) -> Samples:
     except (soundfile.SoundFileError, RuntimeError, TypeError) as error:
         raise ValueError(str(error)) from error
     if samples.ndim != 1 or not np.isfinite(samples).all():
-        raise ValueError("not one channel of numbers")
+        raise ValueError("not one channel of finite samples")
     return samples

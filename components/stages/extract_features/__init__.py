@@ -1,17 +1,19 @@
-"""Prepare: what captioners and dual encoders learn from and are tried on, ready to be read: words and image features in shards.
+"""Prepare training and test data of captioners and dual encoders: tokens and image features in shards.
 
-In: ``input`` the SPLIT records, ``media`` their pictures. Out: PREPARED records; beside them, a picture's features from a
-frozen encoder (the whole picture's and, for training, those of distorted views; for retrieval the central square's), or, for an
-encoder that is trained too, the picture itself. One set of shards serves every network and seed, and streams from disk.
-Sources: CC, section 5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` learns the alt-text as it was before
-hypernyms); CSC, section 4.1 (``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies, which are a training run's own;
-distortion of pictures that are trained on, done as they are read.
+Input: ``input``, the SPLIT records; ``media``, their pictures. Output: PREPARED records with the features of a frozen encoder (of
+each picture, of distorted views for training, and of the central square for retrieval), or with the pictures themselves for an
+encoder that is trained too. One set of shards serves all networks and seeds and streams from disk.
+Sources: CC §5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` uses the alt-text before hypernyms); CSC §4.1
+(``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies (``train_captioner``), distortion for trained encoders.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Literal
 
+from components.core.addresses import PREPARED_FILE
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 if TYPE_CHECKING:
@@ -58,37 +60,42 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Map the records' shards, and tell of the wording and the encoder in ``prepared.json``."""
-    import json
-
-    from components.core.addresses import PREPARED_FILE
-    from components.core.errors import HearsightError
+    """Prepare the records' shards, and write wording and encoder to ``prepared.json``."""
+    # The command line imports every stage: only a run loads pyarrow and numpy.
     from components.stages.extract_features.records import prepare
     from components.vision.image_encoders import EncodedPicture, weights_digest
 
     params: Params = stage.params
-    where = f"params.yaml: {stage.dataset}.prepare"
+    where = f"params.yaml: {stage.dataset}.extract_features"
     if params.views < 0 or params.thumbnail < 0 or params.encoder.side < 75:
-        raise HearsightError("views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="change it")
+        raise HearsightError(
+            "views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="raise the value"
+        )
     if not 0.0 < params.least_area <= 1.0:
-        raise HearsightError("is a share above 0, 1 at most", where=f"{where}.least_area", hint="change it")
+        raise HearsightError("must be above 0 and at most 1", where=f"{where}.least_area", hint="give a share")
     if params.views and not params.encoder.frozen:
         raise HearsightError(
-            "are for a frozen encoder", where=f"{where}.views", hint="set it to 0: pictures are distorted anew each time"
+            "need a frozen encoder",
+            where=f"{where}.views",
+            hint="set it to 0: a trained encoder's pictures are distorted when they are read",
         )
     if params.centre and not params.encoder.frozen:
         raise HearsightError(
-            "is for a frozen encoder", where=f"{where}.centre", hint="set it to false: pictures are cut as they are read"
+            "needs a frozen encoder",
+            where=f"{where}.centre",
+            hint="set it to false: a trained encoder's pictures are cropped when they are read",
         )
     weights = stage.root / params.encoder.weights if params.encoder.weights else None
-    about: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
+    encoder: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
     if params.encoder.frozen:
-        # A file's content, not its name, decides what the features are.
-        about["weights_sha256"] = weights_digest(params.encoder.name, weights)
-        EncodedPicture(params.encoder.name, weights, params.encoder.side, str(about["weights_sha256"]))  # refuses what cannot be
-    stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared={"encoder": about})
+        # The features are keyed by the file's content, not by its name.
+        encoder["weights_sha256"] = weights_digest(params.encoder.name, weights)
+        EncodedPicture(
+            params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"])
+        )  # raises for unsupported settings
+    stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared={"encoder": encoder})
     stage.write_file(
-        PREPARED_FILE, (json.dumps({"wording": params.wording, "encoder": about}, indent=1, sort_keys=True) + "\n").encode()
+        PREPARED_FILE, (json.dumps({"wording": params.wording, "encoder": encoder}, indent=1, sort_keys=True) + "\n").encode()
     )
     counts = stage.inputs["input"].table(["split"])["split"].to_pylist()
     for split in ("train", "validation", "test"):

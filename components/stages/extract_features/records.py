@@ -1,27 +1,29 @@
-"""One shard of records with their words, and their pictures as the networks read them."""
+"""Preparation of one shard: the records' tokens, and their features or pictures."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
+from components.core.graph import find_root
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import PREPARED
 from components.execution.stage import ShardOut, Task
 from components.metrics.tokens import tokenize
+from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from components.vision.image_encoders import ViewSpec
 
 NO_WORDS = "no_words"
 
 
 def prepare(table: pa.Table, task: Task) -> ShardOut:
-    """Keep what captioners need of each record; one whose wording has no word is dropped."""
+    """Return the PREPARED records of a shard; a record whose wording has no words is dropped."""
     rows, ledger = [], []
     for record in table.to_pylist():
         words = tokenize(record[task.params.wording])
@@ -42,31 +44,31 @@ def prepare(table: pa.Table, task: Task) -> ShardOut:
             "words": row["words"],
             "labels": [label["label"] for label in row["labels"]],
             "image_sha256": row["image_sha256"],
-            "media": f"{task.shard}/{_member(row, task)}",
-            "thumbnail": f"{task.shard}/{_thumbnail(row)}" if _thumbnail(row) in media else "",
-            "centre": f"{task.shard}/{_centre(row['image_sha256'])}" if centre else "",
+            "media": f"{task.shard}/{_member_name(row, task)}",
+            "thumbnail": f"{task.shard}/{_thumbnail_name(row)}" if _thumbnail_name(row) in media else "",
+            "centre": f"{task.shard}/{_centre_name(row['image_sha256'])}" if centre else "",
         }
         for row in rows
     ]
     return ShardOut(pa.Table.from_pylist(prepared, schema=PREPARED), ledger_table(ledger), media)
 
 
-def _member(row: dict[str, Any], task: Task) -> str:
+def _member_name(row: dict[str, Any], task: Task) -> str:
     return f"{row['image_sha256']}.{'npy' if task.params.encoder.frozen else row['format'].lower()}"
 
 
-def _centre(sha256: str) -> str:
+def _centre_name(sha256: str) -> str:
     return f"{sha256}.centre.npy"
 
 
-def _thumbnail(row: dict[str, Any]) -> str:
+def _thumbnail_name(row: dict[str, Any]) -> str:
     return f"{row['image_sha256']}.thumbnail.jpg"
 
 
 def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
-    """The members of a shard's tar. A picture that several splits hold gets the views of a training picture."""
+    """Return the members of a shard's tar; a picture of several splits gets the views of a training picture."""
     params, pictures = task.params, {row["image_sha256"]: row for row in rows}
-    shown = {row["image_sha256"] for row in rows if params.thumbnails == "all" or row["split"] == "test"}
+    with_thumbnail = {row["image_sha256"] for row in rows if params.thumbnails == "all" or row["split"] == "test"}
     training = {row["image_sha256"] for row in rows if row["split"] == "train"}
     media: dict[str, bytes] = {}
     if params.encoder.frozen:
@@ -74,33 +76,28 @@ def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
     for sha, row in sorted(pictures.items()):
         data = task.inputs["media"].read_media(row["media"])
         if not params.encoder.frozen:
-            media[_member(row, task)] = data
-        if params.thumbnail and sha in shown:
-            media[_thumbnail(row)] = thumbnail(data, params.thumbnail)
+            media[_member_name(row, task)] = data
+        if params.thumbnail and sha in with_thumbnail:
+            media[_thumbnail_name(row)] = make_thumbnail(data, params.thumbnail)
     return media
 
 
 def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
-    """Members of arrays: views × vectors × F of each picture, and of its central square alone where that is asked for."""
-    from components.vision.image_encoders import ViewSpec
+    """Return arrays of views × vectors × F of each picture, and of its central square if ``centre`` is set."""
 
     params = task.params
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
-    seen = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
-    members = {f"{sha}.npy": array for sha, array in seen.items()}
+    arrays = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
+    members = {f"{sha}.npy": array for sha, array in arrays.items()}
     if params.centre:
-        found = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=params.grid))
-        members |= {_centre(sha): array for sha, array in found.items()}
+        centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=params.grid))
+        members |= {_centre_name(sha): array for sha, array in centres.items()}
     return members
 
 
 def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec) -> dict[str, bytes]:
-    """sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as a file of an array."""
-    import numpy as np
-
-    from components.core.graph import find_root
-    from components.vision.image_encoders import EncodedPicture, feature_key
+    """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as an NPY file."""
 
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = find_root() / encoder.weights if encoder.weights else None
@@ -110,18 +107,18 @@ def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], vi
         for sha, count in views.items()
         for number in range(count)
     }
-    found = task.annotations.annotate(annotator, payloads)
+    features = task.annotations.annotate(annotator, payloads)
     members = {}
     for sha, count in views.items():
         target = io.BytesIO()
-        np.save(target, np.stack([found[feature_key(sha, number)] for number in range(count)]).astype(np.float16))
+        np.save(target, np.stack([features[feature_key(sha, number)] for number in range(count)]).astype(np.float16))
         members[sha] = target.getvalue()
     return members
 
 
-def thumbnail(data: bytes, side: int) -> bytes:
-    """A picture as a small JPEG on white, ``side`` px at most."""
-    from PIL import Image
+def make_thumbnail(data: bytes, side: int) -> bytes:
+    """Return a picture as a JPEG on white, with a longer side of at most ``side`` px."""
+    from PIL import Image  # only needed with thumbnails
 
     with Image.open(io.BytesIO(data)) as opened:
         picture = opened.convert("RGBA")

@@ -1,16 +1,17 @@
-"""Tune: dual encoders fitted to human speech, from a pretrained model's towers or from scratch (CSC, section 4.3).
+"""Fine-tune dual encoders on human speech, from a pretrained model's towers or from scratch (CSC §4.3).
 
-In: ``input`` UTTERANCE records of people's recordings, ``pictures`` the PREPARED records of their pictures, ``start`` the
-pretrained models. Out: MODEL records and ``models/<start>-<percent>-<seed>/{weights.safetensors, config.json, history.csv}``; the
-curves are exported. A row of table 2 says which towers are taken over (none, audio, image, both) from the pretrained model of the
-same seed, and a point of figure 3 on how many percent of the training pairs; ``rows`` says which are trained. Not in scope:
-pretraining (``train``), how good the models are (``evaluate``).
+Input: ``input``, UTTERANCE records of human recordings; ``pictures``, the PREPARED records of their pictures; ``start``, the
+pretrained models. Output: MODEL records and ``models/<start>-<percent>-<seed>/{weights.safetensors, config.json, history.csv}``;
+the curves are exported. A row is the set of towers (none, audio, image, both) that start from the pretrained model of the same
+seed (table 2), and a percentage of the training pairs (figure 3); ``rows`` lists the rows to train.
+Not in scope: pretraining (``pretrain_retrieval``), scores (``evaluate_retrieval``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.retrieval.settings import LOSSES, STARTS, FineTuningSettings, check, read_row
 from components.training.settings import Hardware
@@ -38,28 +39,32 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Train every row and seed, list the models."""
-    from components.core.errors import HearsightError
+    """Train a model for each row and seed, and publish the models."""
+    # The command line imports every stage: only a run loads these modules.
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
     from components.retrieval.provenance import START, input_digests, training_code_digest
     from components.training.publishing import publish
 
     params: Params = stage.params
-    where = f"params.yaml: {stage.dataset}.tune"
+    where = f"params.yaml: {stage.dataset}.finetune_retrieval"
     if params.loss not in LOSSES:
-        raise HearsightError(f"'{params.loss}' is no loss", where=f"{where}.loss", hint=f"write {' or '.join(LOSSES)}")
+        raise HearsightError(f"'{params.loss}' is not a loss", where=f"{where}.loss", hint=f"use {' or '.join(LOSSES)}")
     check(params.model, f"{where}.model")
-    there = {model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()}
+    digests = {
+        model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()
+    }
     jobs = []
     for row in params.rows:
         kind, percent = read_row(row, list(STARTS), "a percentage", f"{where}.rows", most=WHOLE)
         for seed in params.seeds:
             model = f"{params.pretrained}-{seed}"
-            if model not in there:
+            if model not in digests:
                 what = f"there is no pretrained model {model}"
-                raise HearsightError(what, where=where, hint=f"take pretrained and seeds from {', '.join(sorted(there))}")
-            start = {"model": model, "weights_sha256": there[model], "towers": sorted(STARTS[kind])}
+                raise HearsightError(
+                    what, where=where, hint=f"set pretrained and seeds to models of {', '.join(sorted(digests))}"
+                )
+            start = {"model": model, "weights_sha256": digests[model], "towers": sorted(STARTS[kind])}
             spec = {
                 "row": row, "seed": seed, "loss": LOSSES[params.loss], "settings": params.model.plain(), "percent": percent,
                 "towers": None, "start": start, "sets": input_digests(stage.inputs),

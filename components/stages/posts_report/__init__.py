@@ -1,14 +1,17 @@
-"""analyze: a set of described posts, looked at: losses, growth, clusters, topics, words, and whom which words meet.
+"""Analyse a set of described posts: losses, growth, clusters, topics, words, and words that co-occur with groups of people.
 
-Source: #PraCegoVer sections 4.3 (figure 6), 5.1 to 5.3 (figures 8 to 18), 6.2.8 (table 3) and 6.5.4 (figures 20 and 21, table 4).
-Everything is counted from the ledgers and records of the stages before; each figure is a file, a table and a text as well.
-Not in scope: the scores of models (``report``), the datasheet (``release``).
+Sources: PCV §4.3 (figure 6), §5.1 to §5.3 (figures 8 to 18), §6.2.8 (table 3), §6.5.4 (figures 20 and 21, table 4). All counts
+come from the ledgers and records of earlier stages. Each figure is also a table and a text.
+Not in scope: scores of models (``report``), the datasheet (``release``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from components.core.check_warnings import input_warnings
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
 from components.core.ledger import kept, ledger_table
 from components.core.params import Settings
 from components.core.records import FIGURE
@@ -46,12 +49,10 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Write the page, the figures, the summary, and every figure as a table."""
+    """Write the page, its figures, a CSV table for each figure, and the summary."""
+    # The command line imports every stage: only a run loads the modules of the analysis.
     import pyarrow as pa
 
-    from components.core.check_warnings import input_warnings
-    from components.core.digests import sha256_bytes
-    from components.core.errors import HearsightError
     from components.stages.posts_report import page
     from components.stages.posts_report.facts import gather
     from components.stages.posts_report.figures import draw_all
@@ -61,43 +62,43 @@ def run(stage: Stage) -> None:
     crawl = stage.inputs["crawl"]
     references = dict(zip(*(crawl.table(["key", "media"])[name].to_pylist() for name in ("key", "media")), strict=True))
 
-    def read(key: str) -> bytes | None:
+    def read_picture(key: str) -> bytes | None:
         try:
             return crawl.read_media(references[key])
         except (KeyError, HearsightError):
             return None
 
-    figures = list(draw_all(report, read, stage.params.seed))
-    whole = page.html(report, figures, stage.params, input_warnings(stage.inputs.values())).encode()
-    rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(whole)}]
-    stage.write_file(PAGE, whole)
+    figures = list(draw_all(report, read_picture, stage.params.seed))
+    html = page.render_page(report, figures, stage.params, input_warnings(stage.inputs.values())).encode()
+    rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(html)}]
+    stage.write_file(PAGE, html)
     for figure in figures:
         path = f"figures/{figure.key}.png"
         stage.write_file(path, figure.png)
         rows.append({"key": figure.key, "title": figure.title[:200], "path": path, "sha256": sha256_bytes(figure.png)})
-    stage.write_file("summary.txt", page.summary(report).encode())
+    stage.write_file("summary.txt", page.render_summary(report).encode())
     for name, table in all_tables(report).items():
         stage.write_file(f"tables/{name}", table)
         stage.export(name, table)
     ledger = ledger_table(kept(row["key"], kind="model") for row in rows)
     stage.write_shard("00000", pa.Table.from_pylist(rows, schema=FIGURE), ledger)
-    for name, value in metrics(report).items():
+    for name, value in tracking_metrics(report).items():
         stage.metric(name, value)
 
 
-def metrics(report: PostsReport) -> dict[str, float]:
-    """The figures that the tracker is told."""
-    from components.stages.posts_report.clusters import OUTLIER
+def tracking_metrics(report: PostsReport) -> dict[str, float]:
+    """Return the MLflow metrics of a report."""
+    from components.stages.posts_report.clusters import OUTLIER  # as in run
 
-    told: dict[str, float] = {"collected": report.collected, "posts": report.posts, "owners": report.owners}
-    told |= {f"lost_{step.name}": step.share for step in report.steps}
-    told |= {"words_mean": report.words.mean, "words_sd": report.words.deviation, "vocabulary": len(report.words.counts)}
-    told["words_at_most_5_times"] = report.words.bands[0]
+    values: dict[str, float] = {"collected": report.collected, "posts": report.posts, "owners": report.owners}
+    values |= {f"lost_{step.name}": step.share for step in report.steps}
+    values |= {"words_mean": report.words.mean, "words_sd": report.words.deviation, "vocabulary": len(report.words.counts)}
+    values["words_at_most_5_times"] = report.words.bands[0]
     if report.sizes_before:
-        told["clusters"] = sum(1 for cluster in report.sizes_before if cluster != OUTLIER)
-        told["outliers"] = report.sizes_before.get(OUTLIER, 0)
+        values["clusters"] = sum(1 for cluster in report.sizes_before if cluster != OUTLIER)
+        values["outliers"] = report.sizes_before.get(OUTLIER, 0)
     if report.offences is not None:
-        told["offensive_words"] = sum(found.count for found in report.offences if found.sense == "offensive")
+        values["offensive_words"] = sum(word.count for word in report.offences if word.sense == "offensive")
     for row in report.contrasts or ():
-        told |= {f"descriptions_of.{group.name.replace(' ', '_')}": group.captions for group in row}
-    return told
+        values |= {f"descriptions_of.{group.name.replace(' ', '_')}": group.captions for group in row}
+    return values

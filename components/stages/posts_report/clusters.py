@@ -1,7 +1,7 @@
-"""Clusters as one looks at them: how many of which size, which pictures to show of them, and what is a duplicate of what.
+"""Clusters of pictures: their sizes, contact sheets with a sample of each, and components of duplicates.
 
-Source: #PraCegoVer section 5.1 (figure 9: sizes after removing duplicates) and 5.2 (figure 10: a sample drawn before that,
-duplicates in frames of equal colour and line).
+Sources: PCV §5.1 (figure 9: sizes after removing duplicates) and §5.2 (figure 10: a sample from before that, with duplicates in
+frames of equal colour and line).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from components.core.seeded_rng import seeded_rng
 from components.stages.posts_report.words import content_words
 
 BANDS = ((1, 10), (11, 100), (101, 1000), (1001, 10_000), (10_001, 20_000), (20_001, None))
-"""Posts of a cluster, from and to: the paper's ranges."""
+"""The paper's ranges of cluster sizes in posts, both ends included."""
 OUTLIER = -1
 MOST_OF_ONE = 4
-"""Pictures shown of one component of duplicates: a sheet is to show that there are some, not all of them."""
+"""Maximal number of pictures of one component of duplicates on a sheet."""
 _GROUP, _SAME = re.compile(r"\bgroup (\w+)"), re.compile(r"\bsame as (\w+)")
 
 
@@ -29,37 +29,37 @@ class Shown:
 
     key: str
     duplicates: str
-    """A letter that duplicates share; empty for a picture that has none on this sheet."""
+    """A letter shared by duplicates; empty for a picture without duplicates on this sheet."""
     dropped: bool
-    """Whether the de-duplication dropped the post."""
+    """Whether ``dedup`` dropped the post."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Some pictures of one cluster."""
+    """A contact sheet: a sample of one cluster."""
 
     cluster: int
     posts: int
     words: list[str]
-    """What is said in this cluster more than elsewhere."""
+    """The words most characteristic of its descriptions."""
     shown: list[Shown] = field(default_factory=list)
 
 
-def sizes(clusters: Iterable[int]) -> dict[int, int]:
-    """cluster → posts, outliers among them."""
+def cluster_sizes(clusters: Iterable[int]) -> dict[int, int]:
+    """Return cluster → number of posts, including the outliers."""
     return dict(sorted(Counter(clusters).items()))
 
 
-def bands(counted: Mapping[int, int]) -> list[int]:
-    """Clusters in each of :data:`BANDS`; the outliers count as one, as in the paper."""
+def count_bands(counted: Mapping[int, int]) -> list[int]:
+    """Return the number of clusters in each of :data:`BANDS`; the outliers count as one cluster, as in the paper."""
     return [sum(1 for n in counted.values() if low <= n and (high is None or n <= high)) for low, high in BANDS]
 
 
-def duplicates(ledger: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set[str]]:
-    """key → the component of duplicates it is in (named by its smallest key), and the keys that were dropped as such.
+def find_duplicates(ledger: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set[str]]:
+    """Return key → its component of duplicates (named by its smallest key), and the keys dropped as duplicates.
 
-    Read from the ledger of the de-duplication alone: "group …" in its details, "same as …" in its values. A post that is
-    like no other is in no component.
+    The ledger of ``dedup`` has "group …" in its details and "same as …" in its values. A post without duplicates is in no
+    component.
     """
     parent: dict[str, str] = {}
 
@@ -70,7 +70,7 @@ def duplicates(ledger: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set
             key = parent[key]
         return key
 
-    keys, gone = [], set()
+    keys, dropped = [], set()
     for row in ledger:
         key = row["key"]
         keys.append(key)
@@ -79,50 +79,50 @@ def duplicates(ledger: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set
             one, two = root(key), root(other)
             parent[max(one, two)] = min(one, two)
         if row["verdict"] == "dropped" and linked:
-            gone.add(key)
+            dropped.add(key)
     members = Counter(root(key) for key in keys)
-    return {key: root(key) for key in keys if members[root(key)] > 1}, gone
+    return {key: root(key) for key in keys if members[root(key)] > 1}, dropped
 
 
-def choose(
+def make_sheets(
     cluster_of: Mapping[str, int],
     captions: Mapping[str, str],
     component_of: Mapping[str, str],
-    gone: set[str],
+    dropped: set[str],
     *,
     sheets: int,
     sheet: int,
     seed: int,
     language: str,
 ) -> list[Sheet]:
-    """Sheets of the largest clusters, and one of the outliers if there are any, each a seeded sample."""
-    counted = sizes(cluster_of.values())
-    order = sorted((c for c in counted if c != OUTLIER), key=lambda c: (-counted[c], c))[:sheets]
+    """Return sheets of the largest clusters, and one of the outliers if there are any, each a seeded sample."""
+    counted = cluster_sizes(cluster_of.values())
+    shown_clusters = sorted((c for c in counted if c != OUTLIER), key=lambda c: (-counted[c], c))[:sheets]
     if OUTLIER in counted and sheets:
-        order.append(OUTLIER)
+        shown_clusters.append(OUTLIER)
     words = {key: set(content_words(captions.get(key, ""), language)) for key in cluster_of}
-    overall = Counter(word for each in words.values() for word in each)
+    overall = Counter(word for description in words.values() for word in description)
     made = []
-    for cluster in order:
+    for cluster in shown_clusters:
         members = sorted(key for key, at in cluster_of.items() if at == cluster)
-        told = _distinct([words[key] for key in members], overall, len(words))
-        made.append(Sheet(cluster, len(members), told, _sample(members, component_of, gone, sheet, seed)))
+        characteristic = _characteristic_words([words[key] for key in members], overall, len(words))
+        made.append(Sheet(cluster, len(members), characteristic, _sample(members, component_of, dropped, sheet, seed)))
     return made
 
 
-def _distinct(inside: Sequence[set[str]], overall: Counter[str], every: int, most: int = 5) -> list[str]:
-    """The words whose share among these descriptions is furthest above their share among all."""
+def _characteristic_words(inside: Sequence[set[str]], overall: Counter[str], total: int, most: int = 5) -> list[str]:
+    """Return the words whose share of these descriptions exceeds their share of all descriptions most."""
     counts = Counter(word for words in inside for word in words)
-    above = {word: n / len(inside) - overall[word] / every for word, n in counts.items() if n > 1}
+    above = {word: n / len(inside) - overall[word] / total for word, n in counts.items() if n > 1}
     return [word for word in sorted(above, key=lambda word: (-above[word], word)) if above[word] > 0][:most]
 
 
-def _sample(members: Sequence[str], component_of: Mapping[str, str], gone: set[str], sheet: int, seed: int) -> list[Shown]:
+def _sample(members: Sequence[str], component_of: Mapping[str, str], dropped: set[str], sheet: int, seed: int) -> list[Shown]:
     units: dict[str, list[str]] = {}
     for key in members:
         units.setdefault(component_of.get(key, key), []).append(key)
     drawn = sorted(units, key=lambda unit: seeded_rng(seed, unit, "sheet").random())
-    # Duplicates first, up to half of the sheet, so that there are some to see; then what is alone; in the order drawn.
+    # Components of duplicates take up to half of the sheet, so that some are shown; single pictures take the rest.
     several = [unit for unit in drawn if len(units[unit]) > 1]
     chosen: list[str] = []
     room = sheet // 2
@@ -139,12 +139,12 @@ def _sample(members: Sequence[str], component_of: Mapping[str, str], gone: set[s
         keys = units[unit][: MOST_OF_ONE if unit not in singles else 1]
         if len(keys) > 1:
             letters[unit] = _letter(len(letters))
-        shown += [Shown(key, letters.get(unit, ""), key in gone) for key in keys]
+        shown += [Shown(key, letters.get(unit, ""), key in dropped) for key in keys]
     return shown
 
 
 def _letter(number: int) -> str:
-    """A … Z, AA, AB …"""
+    """Return the letters of a number: A … Z, AA, AB …"""
     name = ""
     number += 1
     while number:

@@ -1,4 +1,4 @@
-"""The page people open, and the lines a run ends with."""
+"""The HTML page of the report, and the text summary of a run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from components.reporting.pages import render
 from components.stages.posts_report import clusters
 from components.stages.posts_report.facts import PostsReport
 from components.stages.posts_report.figures import Figure
-from components.stages.posts_report.plots import PAPER_DEVIATION, PAPER_MEAN, band_name, sets_of
-from components.stages.posts_report.tables import physical
+from components.stages.posts_report.plots import PAPER_DEVIATION, PAPER_MEAN, band_name, described_sets
+from components.stages.posts_report.tables import body_words
 from components.stages.posts_report.words import BANDS
 
 PAPER = {"posts": 533_523, "owners": 14_666, "clusters": 675, "outliers": 60_000}
-"""#PraCegoVer sections 5.1 and figure 9."""
+"""PCV §5.1 and figure 9."""
 PAPER_OFFENSIVE = 28_520
-"""The best rank of an offensive word in table 3; section 6.2.8 says "30,000th or lower"."""
+"""The best rank of an offensive word in PCV table 3; §6.2.8 states "30,000th or lower"."""
 
 
-def html(report: PostsReport, figures: Sequence[Figure], settings: Any, warnings: Sequence[str] = ()) -> str:
+def render_page(report: PostsReport, figures: Sequence[Figure], settings: Any, warnings: Sequence[str] = ()) -> str:
     """Return the page; figures are files beside it, in ``figures/``."""
     drawn = {figure.key: figure for figure in figures}
     sheets = [(f, s) for f, s in zip([f for f in figures if f.key.startswith("sheet_")], report.sheets, strict=True)]
@@ -36,16 +36,16 @@ def html(report: PostsReport, figures: Sequence[Figure], settings: Any, warnings
         contrasts=[(drawn.get(f"bias_{n}"), groups) for n, groups in enumerate(report.contrasts or (), start=1)],
         bands=_bands(report),
         frequencies=_frequencies(report),
-        sets=sets_of(report),
-        physical=physical(report),
+        sets=described_sets(report),
+        body_words=body_words(report),
         total=report.growth[2] if len(report.growth) > 2 else None,
         settings=settings,
         paper=PAPER | {"mean": PAPER_MEAN, "deviation": PAPER_DEVIATION, "offensive": PAPER_OFFENSIVE},
     )
 
 
-def summary(report: PostsReport) -> str:
-    """What a run prints at its end."""
+def render_summary(report: PostsReport) -> str:
+    """Return the text summary that a run ends with."""
     words = report.words
     lines = [f"{report.dataset}: {report.collected:,} posts collected, {report.posts:,} left, of {report.owners:,} owners", ""]
     width = max(len(step.title) for step in report.steps)
@@ -56,25 +56,25 @@ def summary(report: PostsReport) -> str:
     lines += ["", "  split: " + ", ".join(f"{name} {n:,}" for name, n in report.splits.items())]
     if words.lengths:
         lines.append(
-            f"  words a description: {words.mean:.1f} ± {words.deviation:.1f} (paper {PAPER_MEAN} ± {PAPER_DEVIATION}); "
+            f"  words per description: {words.mean:.1f} ± {words.deviation:.1f} (paper {PAPER_MEAN} ± {PAPER_DEVIATION}); "
             f"{len(words.counts):,} distinct words, {words.bands[0]:,} of them at most {BANDS[0][1]} times"
         )
     if report.clustered:
-        told = report.clustered
+        clustered = report.clustered
         lines.append(
-            f"  clusters: {told['clusters']:,} of {told['posts']:,} posts in {len(told['rounds'])} rounds, "
-            f"{told['outliers']:,} outliers"
+            f"  clusters: {clustered['clusters']:,} of {clustered['posts']:,} posts in {len(clustered['rounds'])} rounds, "
+            f"{clustered['outliers']:,} outliers"
         )
     if report.offences is not None:
-        lines.append(f"  words that may offend: {len(report.offences)} kinds, {sum(o.count for o in report.offences):,} times")
+        lines.append(f"  possibly offensive words: {len(report.offences)} kinds, {sum(o.count for o in report.offences):,} times")
     return "\n".join(lines) + "\n"
 
 
 def _bands(report: PostsReport) -> list[tuple[str, int, int]]:
-    before, after = clusters.bands(report.sizes_before), clusters.bands(report.sizes_after)
+    before, after = clusters.count_bands(report.sizes_before), clusters.count_bands(report.sizes_after)
     return [(band_name(*band), one, two) for band, one, two in zip(clusters.BANDS, before, after, strict=True)]
 
 
 def _frequencies(report: PostsReport) -> list[tuple[str, list[int]]]:
-    sets = sets_of(report)
-    return [(band_name(*band), [each.bands[at] for each in sets]) for at, band in enumerate(BANDS)]
+    sets = described_sets(report)
+    return [(band_name(*band), [vocabulary.bands[at] for vocabulary in sets]) for at, band in enumerate(BANDS)]

@@ -1,4 +1,4 @@
-"""Figures made of pictures and words: contact sheets of clusters, and word clouds of topics."""
+"""Contact sheets of clusters and word clouds of topics."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
-"""px: side of a picture, space between, height of its label, width of a frame."""
+"""Pixels: side of a picture, gap between pictures, height of a label, width of a frame."""
 COLUMNS = 6
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0307a", "#6a4c93", "#8a6d00")
-"""Told apart with any colour vision, dark enough on white; with the lines, 18 frames before one comes again."""
+"""Distinguishable with any colour vision and dark enough on white; with the line styles they give 18 different frames."""
 LINES = ("solid", "dashed", "dotted")
 SHADES = ("#1f3a4d", "#b8452f", "#33667f", "#5d7a3a", "#55707f")
 
 
 def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
-    """The pictures of a sheet in rows, as PNG: numbered from 1, duplicates framed in equal colour and line and with a
-    letter, dropped ones crossed in the corner.
+    """Return a contact sheet as PNG, with numbered pictures.
+
+    Duplicates have a frame of equal colour and line and a letter; dropped posts have a crossed corner.
 
     Args:
-        sheet: what to show.
-        read: key → the picture's bytes, or None where there is none; it is then an empty cell that says so.
+        sheet: the pictures to show.
+        read: returns the picture's bytes by key, or None, which leaves a labelled empty cell.
     """
     from PIL import Image, ImageDraw
 
@@ -59,18 +60,18 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
     return _png(page)
 
 
-def cloud(topic: Topic, seed: int) -> bytes:
-    """A topic's words, the more probable the larger, as PNG."""
+def word_cloud(topic: Topic, seed: int) -> bytes:
+    """Return a topic's word cloud as PNG; the more probable a word, the larger."""
     from wordcloud import WordCloud
 
-    def shade(word: str, **_: Any) -> str:
+    def word_colour(word: str, **_: Any) -> str:
         return SHADES[sum(word.encode()) % len(SHADES)]
 
-    drawn = WordCloud(
+    image = WordCloud(
         font_path=str(_font_path()), width=620, height=340, margin=4, background_color="white", prefer_horizontal=1.0,
-        relative_scaling=0.5, random_state=seed, color_func=shade, max_words=len(topic.words), min_font_size=9,
+        relative_scaling=0.5, random_state=seed, color_func=word_colour, max_words=len(topic.words), min_font_size=9,
     ).generate_from_frequencies(dict(topic.words))  # fmt: skip
-    return _png(drawn.to_image())
+    return _png(image.to_image())
 
 
 def _thumbnail(data: bytes | None) -> Image | None:

@@ -1,23 +1,24 @@
-"""Every figure as a table: what is drawn, as CSV for DVC's plots and for other tools."""
+"""The data of every figure as CSV, for DVC's plots and other tools."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from components.reporting.tables import csv_text
 from components.stages.posts_report import clusters, words
-from components.stages.posts_report.bias import lists
+from components.stages.posts_report.bias import load_groups
 from components.stages.posts_report.facts import PostsReport
-from components.stages.posts_report.plots import band_name, sets_of
+from components.stages.posts_report.plots import band_name, described_sets
 
 
 def all_tables(report: PostsReport) -> dict[str, bytes]:
-    """File name → CSV, one for each figure and table of the page; headers alone where there is nothing to tell."""
-    made = {
+    """Return file name → CSV, one per figure and table of the page; headers only where there is no data."""
+    tables = {
         "loss": (("step", "series", "posts", "share", "rules"), _loss(report)),
         "growth": (("date", "series", "posts"), [(day, g.series, n) for g in report.growth for day, n in g.days]),
         "cluster_sizes": (("posts", "clusters", "clusters_before_removing_duplicates"), _sizes(report)),
-        "map": (("key", "cluster", "x", "y"), [(key, at, f"{x:.4f}", f"{y:.4f}") for key, at, x, y in report.places]),
+        "map": (("key", "cluster", "x", "y"), [(key, at, f"{x:.4f}", f"{y:.4f}") for key, at, x, y in report.positions]),
         "sheets": (
             ("cluster", "number", "key", "duplicates", "dropped"),
             [(s.cluster, n, p.key, p.duplicates, int(p.dropped)) for s in report.sheets for n, p in enumerate(s.shown, 1)],
@@ -32,15 +33,15 @@ def all_tables(report: PostsReport) -> dict[str, bytes]:
             ("forms", "sense", "source", "occurrences", "rank"),
             [("/".join(o.forms), o.sense, o.source, o.count, o.rank or "") for o in report.offences or ()],
         ),
-        "physical": (("word", "occurrences", "rank", "paper_occurrences", "paper_rank"), physical(report)),
+        "physical": (("word", "occurrences", "rank", "paper_occurrences", "paper_rank"), body_words(report)),
         "bias": (("contrast", "group", "descriptions", "word", "together", "with_word", "npmi"), _bias(report)),
     }
-    return {f"{name}.csv": csv_text(header, rows).encode() for name, (header, rows) in made.items()}
+    return {f"{name}.csv": csv_text(header, rows).encode() for name, (header, rows) in tables.items()}
 
 
-def physical(report: PostsReport) -> list[tuple[str, int, int | str, int, int]]:
-    """Table 4: word, occurrences, rank (empty for a word that never comes), and the paper's two."""
-    known, ranks = lists(report.language), report.words.ranks
+def body_words(report: PostsReport) -> list[tuple[str, int, int | str, int, int]]:
+    """Return PCV table 4: word, occurrences, rank (empty for an absent word), and the paper's two values."""
+    known, ranks = load_groups(report.language), report.words.ranks
     listed = (known or {}).get("physical", {})
     return [(word, report.words.counts[word], ranks.get(word, ""), *paper) for word, paper in listed.items()]
 
@@ -56,28 +57,31 @@ def _loss(report: PostsReport) -> list[tuple[Any, ...]]:
 
 
 def _sizes(report: PostsReport) -> list[tuple[str, int, int]]:
-    after, before = clusters.bands(report.sizes_after), clusters.bands(report.sizes_before)
+    after, before = clusters.count_bands(report.sizes_after), clusters.count_bands(report.sizes_before)
     return [(band_name(*band), one, two) for band, one, two in zip(clusters.BANDS, after, before, strict=True)]
 
 
 def _lengths(report: PostsReport) -> list[tuple[str, int, int, str]]:
-    from collections import Counter
 
     return [
-        (each.name, length, n, f"{n / len(each.lengths):.6f}")
-        for each in sets_of(report)
-        for length, n in sorted(Counter(each.lengths).items())
+        (vocabulary.name, length, n, f"{n / len(vocabulary.lengths):.6f}")
+        for vocabulary in described_sets(report)
+        for length, n in sorted(Counter(vocabulary.lengths).items())
     ]
 
 
 def _frequencies(report: PostsReport) -> list[tuple[str, str, int]]:
-    return [(each.name, band_name(*band), n) for each in sets_of(report) for band, n in zip(words.BANDS, each.bands, strict=True)]
+    return [
+        (vocabulary.name, band_name(*band), n)
+        for vocabulary in described_sets(report)
+        for band, n in zip(words.BANDS, vocabulary.bands, strict=True)
+    ]
 
 
 def _bias(report: PostsReport) -> list[tuple[Any, ...]]:
     return [
-        (number, group.name, group.captions, met.word, met.together, met.count, f"{met.npmi:.4f}")
+        (number, group.name, group.captions, word.word, word.together, word.count, f"{word.npmi:.4f}")
         for number, row in enumerate(report.contrasts or (), 1)
         for group in row
-        for met in group.words
+        for word in group.words
     ]

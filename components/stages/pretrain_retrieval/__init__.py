@@ -1,9 +1,9 @@
-"""Train: speech–image dual encoders from scratch, on every set of synthetic speech there is (CSC, section 4.2).
+"""Train speech–image dual encoders from scratch on all sets of synthetic speech (CSC §4.2).
 
-In: ``input`` and ``more`` UTTERANCE records with their audio; ``pictures`` and ``more_pictures`` the PREPARED records of their
-pictures. Out: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are
-exported. A row of table 1 is a loss and a batch size; ``rows`` says which are trained, each model a job of its own, cached by all
-it depends on. Not in scope: fine-tuning on human speech (``tune``), how good the models are (``evaluate``).
+Input: ``input`` and ``more``, UTTERANCE records with audio; ``pictures`` and ``more_pictures``, the PREPARED records of their
+pictures. Output: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves
+are exported. A row of table 1 is a loss and a batch size; ``rows`` lists the rows to train. Each model is a cached job.
+Not in scope: fine-tuning on human speech (``finetune_retrieval``), scores (``evaluate_retrieval``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Train every row and seed, list the models."""
+    """Train a model for each row and seed, and publish the models."""
+    # The command line imports every stage: only a run loads these modules.
     from components.execution.stage import Job
     from components.retrieval.jobs import WHOLE, train_dual_encoder
     from components.retrieval.provenance import input_digests, starting_weights, training_code_digest
@@ -42,13 +43,13 @@ def run(stage: Stage) -> None:
 
     params: Params = stage.params
     towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
-    check(params.model, f"params.yaml: {stage.dataset}.train.model")
+    check(params.model, f"params.yaml: {stage.dataset}.pretrain_retrieval.model")
     jobs = []
     for row in params.rows:
-        kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.train.rows")
+        kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.pretrain_retrieval.rows")
         settings = params.model.plain()
         optimisation = settings["optimisation"]
-        # Every row takes the same number of steps, as the paper's: 3 M at any batch size.
+        # All rows train for the same number of steps, as in the paper (3 M at any batch size).
         optimisation["epochs"] = max(1, round(optimisation["epochs"] * batch / optimisation["batch"]))
         optimisation["batch"] = batch
         spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}

@@ -1,12 +1,13 @@
-"""report: what a run made, for people: the funnel beside the paper's pass rates, the statistics table, the scores,
-ten dropped records a rule, rewritten captions with what happened, and figures.
+"""Report on a run: the funnel with the paper's pass rates, caption statistics, scores, examples of dropped records per rule,
+examples of rewritten captions, and figures.
 
-Everything is read from manifests, ledgers and the scores of the stages before; nothing is computed anew.
-Not in scope: the experiment comparison, which is the MLflow UI's.
+Everything comes from the manifests, ledgers and scores of earlier stages. Not in scope: comparison of experiments (MLflow UI).
 """
 
 from __future__ import annotations
 
+from components.core.check_warnings import input_warnings
+from components.core.digests import sha256_file
 from components.core.ledger import kept, ledger_table
 from components.core.params import Settings
 from components.core.records import FIGURE
@@ -21,11 +22,10 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Write report.html, report.md, summary.txt, the figures, and the funnel as a DVC plot."""
+    """Write ``report.html``, ``report.md``, ``summary.txt``, the figures, and the funnel as a DVC plot."""
+    # The command line imports every stage: only a run loads these modules.
     import pyarrow as pa
 
-    from components.core.check_warnings import input_warnings
-    from components.core.digests import sha256_file
     from components.stages.report import figures, pages
     from components.stages.report.facts import gather
 
@@ -36,9 +36,11 @@ def run(stage: Stage) -> None:
         stage.write_file(path, picture)
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
     warnings = input_warnings(stage.inputs.values())
-    stage.write_file("report.html", pages.html(report, rows, warnings).encode())
-    stage.write_file("report.md", (pages.markdown(report) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode())
-    stage.write_file("summary.txt", pages.summary(report).encode())
+    stage.write_file("report.html", pages.render_page(report, rows, warnings).encode())
+    stage.write_file(
+        "report.md", (pages.render_markdown(report) + "".join(f"\n- Warning: {line}\n" for line in warnings)).encode()
+    )
+    stage.write_file("summary.txt", pages.render_summary(report).encode())
     stage.export("funnel.csv", pages.funnel_csv(report).encode())
     stage.export("pass_rates.csv", pages.steps_csv(report).encode())
     stage.write_shard(
@@ -47,8 +49,8 @@ def run(stage: Stage) -> None:
     for line in report.funnel:
         stage.metric(f"funnel_{line.dataset}_{line.stage}", line.left)
     for dataset, steps in report.steps.items():
-        # The run is of one dataset's experiment; another's figures carry its name.
+        # Metrics of other datasets carry the dataset's name.
         prefix = "funnel." if dataset == stage.dataset else f"funnel.{dataset}."
-        for found in steps:
-            if found.entered:
-                stage.metric(f"{prefix}{found.step.name}", found.share)
+        for passed in steps:
+            if passed.entered:
+                stage.metric(f"{prefix}{passed.step.name}", passed.share)

@@ -1,7 +1,8 @@
-"""The figures of a run, gathered from manifests, ledgers, shards and scores."""
+"""The content of the report, read from manifests, ledgers, shards and scores."""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,53 +19,53 @@ PAPER_TABLE_3 = [
     ("validation", 28_355, 13_063, 10.3, 4.6, 9.0),
     ("test", 22_530, 11_731, 10.1, 4.5, 9.0),
 ]
-"""Conceptual Captions table 3: split, examples, unique tokens, tokens a caption: mean, sd, median."""
+"""CC table 3: split, examples, unique tokens, and mean, sd and median of tokens per caption."""
 PER_RECORD = ("crawl", "filter", "hypernymize", "dedup", "split")
 
 
 @dataclass(frozen=True)
 class Line:
-    """One stage of one dataset in the funnel."""
+    """Counts of one stage of one dataset in the funnel."""
 
     dataset: str
     stage: str
     entered: int
     left: int
     rules: dict[str, int]
-    """rule → records dropped by it, most first."""
+    """Rule → number of dropped records, largest first."""
 
     @property
     def share(self) -> float:
-        """The share of what entered that is left."""
+        """Share of the entering records that are kept."""
         return self.left / self.entered if self.entered else 0.0
 
 
 @dataclass
 class RunReport:
-    """A run from pages to scores."""
+    """Everything that the report of a run shows."""
 
     dataset: str
     funnel: list[Line] = field(default_factory=list)
     steps: dict[str, list[Passed]] = field(default_factory=dict)
-    """dataset → what each of the paper's steps let pass."""
+    """Dataset → counts of the paper's steps."""
     pages: dict[str, Any] = field(default_factory=dict)
     dropped: dict[str, dict[str, list[dict[str, str]]]] = field(default_factory=dict)
-    """``dataset/stage`` → rule → examples with key, text, value, threshold."""
+    """``dataset/stage`` → rule → dropped examples with key, text, value and threshold."""
     statistics: list[tuple[str, int, int, float, float, float]] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     rewritten: list[dict[str, Any]] = field(default_factory=list)
     voices: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     heard: dict[str, Any] = field(default_factory=dict)
-    """What the listen stage tells of each voice (its ``voices.json``); empty where the chain has none."""
+    """``voices.json`` of ``evaluate_speech``; empty if the chain does not have that stage."""
     scores: dict[str, Any] = field(default_factory=dict)
     captioners: str = ""
-    """What the compare stage says of captioners in a few lines (its ``summary.txt``); empty where the chain has none."""
+    """``summary.txt`` of ``evaluate_captioners``; empty if the chain does not have that stage."""
     curves: list[dict[str, Any]] = field(default_factory=list)
 
 
 def gather(stage: Stage) -> RunReport:
-    """Read the inputs of a report stage."""
+    """Return the report of a stage's inputs."""
     report = RunReport(stage.dataset)
     inputs = stage.inputs
     texts = {r["key"]: r["alt"] for r in inputs["crawl"].table(["key", "alt"]).to_pylist()}
@@ -113,19 +114,20 @@ def _examples(output: StageOutput, texts: dict[str, str], most: int) -> dict[str
 def _captions(report: RunReport, split: StageOutput) -> None:
     rows = split.table(["split", "caption", "alt", "text", "steps"]).to_pylist()
     for name in ("train", "validation", "test"):
-        found = CaptionStatistics()
+        statistics = CaptionStatistics()
         for row in rows:
             if row["split"] == name:
-                found.add(row["caption"])
-        if found.examples:
-            report.statistics.append((name, found.examples, found.unique, found.mean, found.deviation, found.median))
-            report.lengths += sorted(found.lengths.elements())
-    # The most rewritten first: they say most about what the rules do.
+                statistics.add(row["caption"])
+        if statistics.examples:
+            report.statistics.append(
+                (name, statistics.examples, statistics.unique, statistics.mean, statistics.deviation, statistics.median)
+            )
+            report.lengths += sorted(statistics.lengths.elements())
+    # The captions with the most rewriting steps show most of the rules.
     report.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
 
 
 def _curves(train: StageOutput) -> list[dict[str, Any]]:
-    import csv
 
     rows = []
     for model in train.table().to_pylist():

@@ -1,4 +1,4 @@
-"""The report's figures: equal data gives equal bytes."""
+"""Figures of the report; equal data gives equal bytes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ DPI = 110
 
 
 def draw_all(report: RunReport) -> Iterator[tuple[str, str, bytes]]:
-    """Yield ``(key, title, PNG)`` for each figure there is something to draw for."""
+    """Yield ``(key, title, PNG)`` for each figure that has data."""
     makers: list[tuple[str, str, Callable[[RunReport], Any], object]] = [
         ("funnel", "Records left after each stage", _funnel, report.funnel),
-        ("pass_rates", "What each step lets pass, beside the paper", _pass_rates, report.steps),
-        ("rules", "What each rule dropped", _rules, report.funnel),
-        ("lengths", "Words a caption", _lengths, report.lengths),
-        ("speech", "Seconds an utterance", _speech, report.seconds),
+        ("pass_rates", "Pass rate of each step, and the paper's", _pass_rates, report.steps),
+        ("rules", "Dropped records by rule", _rules, report.funnel),
+        ("lengths", "Words per caption", _lengths, report.lengths),
+        ("speech", "Seconds per utterance", _speech, report.seconds),
         ("curves", "Validation metric by epoch", _curves, report.curves),
-        ("retrieval", "Speech–image retrieval beside chance", _retrieval, report.scores["retrieval"]["models"]),
+        ("retrieval", "Speech–image retrieval, and chance", _retrieval, report.scores["retrieval"]["models"]),
     ]
-    for key, title, make, wanted in makers:
-        if wanted:
+    for key, title, make, data in makers:
+        if data:
             yield key, title, png(make(report), DPI)
 
 
@@ -48,8 +48,8 @@ def _funnel(report: RunReport) -> Any:
 
 
 def _pass_rates(report: RunReport) -> Any:
-    """A row a step: the share each dataset lets pass and the paper's, joined by a line; right, what is left of all."""
-    from matplotlib.ticker import FuncFormatter
+    """Plot a row per step: left, the pass rates of each dataset and the paper; right, the shares of all candidates left."""
+    from matplotlib.ticker import FuncFormatter  # slow to import
 
     figure, (left, right) = pyplot().subplots(
         1, 2, figsize=(11, 0.62 * len(STEPS) + 1.5), sharey=True, gridspec_kw={"wspace": 0.08}
@@ -61,27 +61,38 @@ def _pass_rates(report: RunReport) -> Any:
         axes.tick_params(axis="y", length=0)
         axes.hlines(list(rows.values()), *((0, 1) if axes is left else (1e-4, 1)), color="#dbe6ec", linewidth=1, zorder=0)
     for name, colour, mark in series:
-        found = [each for each in report.steps[name] if each.entered]
+        entered = [passed for passed in report.steps[name] if passed.entered]
         total = report.steps[name][0].entered
         label = name if name == report.dataset else f"{name} (profile)"
-        at = [rows[each.step.name] for each in found]
-        left.plot([each.share for each in found], at, mark, color=colour, markersize=9, label=label)
-        alive = [each for each in found if each.left]
+        at = [rows[passed.step.name] for passed in entered]
+        left.plot([passed.share for passed in entered], at, mark, color=colour, markersize=9, label=label)
+        nonempty = [passed for passed in entered if passed.left]
         right.plot(
-            [each.left / total for each in alive], [rows[e.step.name] for e in alive], f"{mark}-", color=colour, markersize=7
+            [passed.left / total for passed in nonempty],
+            [rows[e.step.name] for e in nonempty],
+            f"{mark}-",
+            color=colour,
+            markersize=7,
         )
-    said = [step for step in STEPS if step.paper is not None]
-    left.plot([s.paper for s in said], [rows[s.name] for s in said], "D", color=WARM, markersize=8, label="Conceptual Captions")
+    with_paper = [step for step in STEPS if step.paper is not None]
+    left.plot(
+        [s.paper for s in with_paper],
+        [rows[s.name] for s in with_paper],
+        "D",
+        color=WARM,
+        markersize=8,
+        label="Conceptual Captions",
+    )
     kept = [step for step in STEPS if step.paper_left is not None]
     right.plot([s.paper_left for s in kept], [rows[s.name] for s in kept], "D-", color=WARM, markersize=7)
     left.set_yticks(list(rows.values()), [step.title for step in STEPS])
     left.set_xlim(-0.03, 1.03)
     left.set_ylim(-0.6, len(STEPS) - 0.4)
     left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
-    left.set_xlabel("passes, of what entered the step")
+    left.set_xlabel("share of entering records that pass")
     right.set_xscale("log")
     right.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
-    right.set_xlabel("left, of all candidates (log scale)")
+    right.set_xlabel("share of all candidates left (log scale)")
     figure.legend(frameon=False, loc="upper center", ncols=4, bbox_to_anchor=(0.5, 0.98))
     return figure
 
@@ -133,18 +144,21 @@ def _curves(report: RunReport) -> Any:
 
 
 def _retrieval(report: RunReport) -> Any:
-    """The any-hit recalls of the table's last row both ways, beside chance, which is not the same both ways."""
+    """Plot the any-hit recalls of the table's last row in both directions, with the chance of each direction."""
     figure, axes = _axes()
     scores = report.scores["retrieval"]
     known = scores["rows"][scores["main"]][scores["crop"]]
-    # A JSON object's keys are in the order of the alphabet.
+    # The keys of the JSON object are in alphabetical order.
     depths = sorted((name for name in known["speech_to_image"] if name.startswith("r_at_")), key=lambda name: int(name[5:]))
     for offset, (way, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
-        found = [known[way][depth] for depth in depths]
+        recalls = [known[way][depth] for depth in depths]
         at = [index + (offset - 0.5) * 0.3 for index in range(len(depths))]
-        error = [[one["value"] - one["low"] for one in found], [one["high"] - one["value"] for one in found]]
+        error = [
+            [recall["value"] - recall["low"] for recall in recalls],
+            [recall["high"] - recall["value"] for recall in recalls],
+        ]
         label = f"{way.replace('_', ' ')}, {scores['main']}"
-        axes.bar(at, [one["value"] for one in found], 0.28, yerr=error, ecolor=WARM, color=colour, label=label)
+        axes.bar(at, [recall["value"] for recall in recalls], 0.28, yerr=error, ecolor=WARM, color=colour, label=label)
         chance = [scores["chance"][way][depth] for depth in depths]
         axes.plot(at, chance, "k_", markersize=26, label="chance" if offset else None)
     axes.set_xticks(range(len(depths)), [depth.replace("r_at_", "R@") for depth in depths])

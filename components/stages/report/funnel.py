@@ -1,9 +1,8 @@
-"""The funnel by the paper's own steps: what entered each, what left it, and the share the paper reports.
+"""The funnel by the paper's steps (CC §3): records entering and leaving each step, and the rates that the paper reports.
 
-Conceptual Captions section 3. A stage's ledger counts drops by rule; the rules of a step are added. The steps stand in the order
-they are asked here, which differs in one place: pornography is one of the paper's image rules, and asked after the text rules
-here because it must look at the picture. What the paper reports of all candidates is a second column; two of those are
-products of its own rates.
+A stage's ledger counts drops by rule; a step sums its rules. The steps are in the order of this project, which differs in one
+place: pornography, one of the paper's image rules, follows the text rules here, since it must decode the picture. Two of the
+paper's shares of all candidates are products of its rates.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ class Step:
     stage: str
     title: str
     rules: frozenset[str] | None
-    """The rules whose drops are this step's; None for whatever no other step of its stage names."""
+    """The rules of this step; None for all rules that no other step of its stage names."""
     paper: float | None
-    """The share the paper lets pass, 0 to 1; None where it reports none."""
+    """The paper's pass rate, 0 to 1, or None."""
     paper_says: str
-    """The same in its words."""
+    """The same as the paper states it."""
     paper_left: float | None = None
-    """The share of all candidates that the paper has left after it."""
+    """The paper's share of all candidates left after the step."""
     paper_left_says: str = ""
 
 
@@ -47,12 +46,12 @@ STEPS = (
     Step("rewriting", "hypernymize", "rewriting", None, 0.80, "≈ 80 %", 0.0016, "≈ 0.16 %"),
     Step("concepts", "hypernymize", "common concepts", frozenset({"rare_concept"}), 0.55, "≈ 55 %", 0.00088, "≈ 0.09 %"),
 )
-"""In the order they are asked here."""
+"""The steps in the order of this project."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What one step let pass for one dataset."""
+    """Counts of one step for one dataset."""
 
     step: Step
     entered: int
@@ -60,17 +59,17 @@ class Passed:
 
     @property
     def share(self) -> float:
-        """The share of what entered that is left."""
+        """Share of the entering records that are kept."""
         return self.left / self.entered if self.entered else 0.0
 
 
 def passed_by(stage: str, entered: int, dropped: Mapping[str, int]) -> list[Passed]:
-    """The steps of one stage, from how many entered it and what each rule dropped; none for a stage without such steps."""
-    own = [step for step in STEPS if step.stage == stage]
-    named = {rule for step in own for rule in step.rules or ()}
-    found = []
-    for step in own:
-        gone = sum(count for rule, count in dropped.items() if (rule in step.rules if step.rules else rule not in named))
-        found.append(Passed(step, entered, entered - gone))
-        entered -= gone
-    return found
+    """Return the counts of a stage's steps, from the entering records and the drops by rule."""
+    stage_steps = [step for step in STEPS if step.stage == stage]
+    named = {rule for step in stage_steps for rule in step.rules or ()}
+    passed = []
+    for step in stage_steps:
+        dropped_here = sum(count for rule, count in dropped.items() if (rule in step.rules if step.rules else rule not in named))
+        passed.append(Passed(step, entered, entered - dropped_here))
+        entered -= dropped_here
+    return passed

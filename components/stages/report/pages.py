@@ -1,4 +1,4 @@
-"""The report as a page, as Markdown, as a plot's table, and as the lines a run ends with."""
+"""The report as HTML, Markdown, CSV and a text summary."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ WAYS = ("speech_to_image", "image_to_speech")
 DEPTHS = {"r_at_1": "R@1", "r_at_5": "R@5", "r_at_10": "R@10"}
 
 
-def html(report: RunReport, figures: list[dict[str, Any]], warnings: Sequence[str] = ()) -> str:
-    """Return the page; figures are files beside it."""
+def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequence[str] = ()) -> str:
+    """Return the page; its figures are files in ``figures/``."""
     return render(
         Path(__file__).parent / "data",
         "report.html",
@@ -41,42 +41,42 @@ def html(report: RunReport, figures: list[dict[str, Any]], warnings: Sequence[st
 
 
 def step_rows(report: RunReport) -> list[dict[str, Any]]:
-    """The paper's steps: what each dataset has entering, left, and passing, of what entered and of all; and the paper's."""
+    """Return a row per step: entered, left and pass rates for each dataset, and the paper's rates."""
     rows = []
     for at, step in enumerate(STEPS):
         cells = []
         for steps in report.steps.values():
             if at < len(steps):
-                found = steps[at]
-                passed = ratio(found.left, found.entered, small=True)
-                of_all = ratio(found.left, steps[0].entered, small=True)
-                cells.append((f"{found.entered:,}", f"{found.left:,}", passed, of_all))
+                counts = steps[at]
+                passed = ratio(counts.left, counts.entered, small=True)
+                of_all = ratio(counts.left, steps[0].entered, small=True)
+                cells.append((f"{counts.entered:,}", f"{counts.left:,}", passed, of_all))
         rows.append({"title": step.title, "cells": cells, "paper": step.paper_says, "paper_left": step.paper_left_says})
     return rows
 
 
 def size_note(report: RunReport) -> str:
-    """How much the scores can carry, said plainly."""
+    """Return a note on the size of the run."""
     tested = next((row[1] for row in report.statistics if row[0] == "test"), 0)
     trained = next((row[1] for row in report.statistics if row[0] == "train"), 0)
     return (
-        f"A small run: {trained} training and {tested} test captions. The figures tell whether the models beat chance and a "
-        "constant caption here, not how good the method is; the paper's scores are on another scale and another test set."
+        f"A small run: {trained} training and {tested} test captions. The figures show whether the models beat chance and a "
+        "constant caption, not how good the method is; the paper's scores are on another scale and another test set."
     )
 
 
 def score_rows(scores: dict[str, Any]) -> list[tuple[str, str]]:
-    """The retrieval scores as (name, text) rows, beside chance: any-hit recalls on the crop that evaluate's tables tell."""
+    """Return the retrieval scores with chance as (name, text) rows: any-hit recalls on the main crop."""
     retrieval, rows = scores["retrieval"], list[tuple[str, str]]()
     for way in WAYS:
         for row, crops in retrieval["rows"].items():
             known = crops[retrieval["crop"]][way]
             models = [model for model in retrieval["models"] if model.rpartition("-")[0] == row]
             for depth in (depth for depth in DEPTHS if depth in known):
-                found = known[depth]
+                recall = known[depth]
                 seeds = ", ".join(_short(retrieval["models"][model][retrieval["crop"]][way][depth]) for model in models)
-                interval = f"95 % interval {_short(found['low'])}–{_short(found['high'])}"
-                text = f"{_short(found['value'])} ({interval}; seeds {seeds}); chance {_short(retrieval['chance'][way][depth])}"
+                interval = f"95 % interval {_short(recall['low'])}–{_short(recall['high'])}"
+                text = f"{_short(recall['value'])} ({interval}; seeds {seeds}); chance {_short(retrieval['chance'][way][depth])}"
                 rows.append((f"{row} {way.replace('_', ' ')} {DEPTHS[depth]}", text))
     return rows
 
@@ -86,24 +86,24 @@ def _short(value: Any) -> str:
 
 
 def steps_csv(report: RunReport) -> str:
-    """The share each step lets pass beside the paper's, for DVC's plots: ``series`` is a dataset, or the paper."""
+    """Return the pass rates of each step as CSV, for DVC's plots; ``series`` is a dataset or the paper."""
     rows = [
-        (dataset, f"{found.step.title} ({dataset})", found.entered, found.left, f"{found.share:.4f}")
+        (dataset, f"{passed.step.title} ({dataset})", passed.entered, passed.left, f"{passed.share:.4f}")
         for dataset, steps in report.steps.items()
-        for found in steps
+        for passed in steps
     ]
     papers = [("Conceptual Captions", f"{s.title} (the paper)", "", "", f"{s.paper:.4f}") for s in STEPS if s.paper is not None]
     return csv_text(("series", "step", "entered", "left", "passed"), [*rows, *papers])
 
 
 def funnel_csv(report: RunReport) -> str:
-    """Records left after each stage, for DVC's plots."""
+    """Return the records left after each stage as CSV, for DVC's plots."""
     rows = [(line.dataset, f"{line.dataset} {line.stage}", line.entered, line.left) for line in report.funnel]
     return csv_text(("dataset", "stage", "entered", "records"), rows)
 
 
-def markdown(report: RunReport) -> str:
-    """The report without its pictures, for a terminal, a pull request or a flow's artefact."""
+def render_markdown(report: RunReport) -> str:
+    """Return the report as Markdown without pictures."""
     lines = [
         f"# Hearsight report: {report.dataset}",
         "",
@@ -131,8 +131,8 @@ def markdown(report: RunReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def summary(report: RunReport) -> str:
-    """What a run prints at its end: the funnel, the scores, and how little they prove."""
+def render_summary(report: RunReport) -> str:
+    """Return the text summary: the funnel, the scores, and the note on the run's size."""
     width = max(len(f"{x.dataset} {x.stage}") for x in report.funnel)
     lines = ["funnel" + " " * (width - 4) + "entered     left   passed   most dropped by"]
     for x in report.funnel:

@@ -1,17 +1,19 @@
-"""Caption: one captioning network, trained on one prepared set, a few seeds; a cell of the matrix network x set.
+"""Train one captioning network on one prepared set with several seeds: a cell of the matrix network × set.
 
-In: ``input`` the PREPARED records and their features or pictures. Out: MODEL records and
-``models/<network>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are exported. Each seed is a job of its
-own, cached by all it depends on; inside a job Lightning checkpoints and resumes exactly. The epoch of the best validation CIDEr-D
-is kept. Sources: CC, sections 4 and 5.2; AoANet and self-critical training: PCV, section 5.4. Not in scope: how good
-the models are on tests (``compare``).
+Input: ``input``, the PREPARED records with their features or pictures. Output: MODEL records and
+``models/<network>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are exported. Each seed is a cached job;
+Lightning checkpoints and resumes it exactly. The output holds the weights of the epoch with the best validation CIDEr-D.
+Sources: CC §4 and §5.2; AoANet and self-critical training: PCV §5.4. Not in scope: scores on test sets
+(``evaluate_captioners``).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from components.core.addresses import PREPARED_FILE
 from components.core.params import Settings
 from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
 from components.training.settings import Hardware
@@ -73,10 +75,8 @@ CELLS: dict[str, type[Params]] = {"rnn1x1": RecurrentCell, "rnn8x8": RecurrentCe
 
 
 def run(stage: Stage) -> None:
-    """Train every seed, list the models."""
-    import json
-
-    from components.core.addresses import PREPARED_FILE
+    """Train a model for each seed and publish the models."""
+    # The command line imports every stage: only a run loads pyarrow and numpy.
     from components.core.code_digest import code_digest
     from components.execution.stage import Job
     from components.stages.train_captioner.jobs import train_captioner
@@ -86,9 +86,9 @@ def run(stage: Stage) -> None:
     training = params.training
     encoder = json.loads(stage.inputs["input"].file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
     if encoder["trained"]:
-        # The file's content decides, wherever it lies; from nothing there is none.
+        # The digest of the file's content is part of the job's key, not only its path.
         encoder["weights"] = training.weights
-        encoder["weights_sha256"] = starting_weights(encoder["name"], stage.root, training.weights)
+        encoder["weights_sha256"] = starting_weights_digest(encoder["name"], stage.root, training.weights)
     settings = params.network.plain() | {"longest": training.longest, "min_count": training.min_count}
     jobs = [
         Job(f"{params.name}-{seed}", {"network": params.name, "seed": seed, "settings": settings, "encoder": encoder})
@@ -99,12 +99,13 @@ def run(stage: Stage) -> None:
     publish(stage, jobs, folders)
 
 
-def starting_weights(name: str, root: Path, weights: str) -> str:
-    """What the weights that a trained encoder begins from are known by; empty where it begins from nothing.
+def starting_weights_digest(name: str, root: Path, weights: str) -> str:
+    """Return the digest of the weights that a trained encoder starts from; empty for random weights.
 
     Raises:
         HearsightError: the file cannot be read.
     """
+    # Only a run loads numpy.
     from components.vision.image_encoders import PACKAGED, weights_digest
 
     return weights_digest(name, root / weights if weights else None) if weights or name in PACKAGED else ""

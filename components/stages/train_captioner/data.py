@@ -1,4 +1,4 @@
-"""A prepared set as a captioner trains on it: the vocabulary, captions as numbers, pictures, references."""
+"""Training data of a captioner from a prepared set: vocabulary, encoded captions, pictures, references."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ COLUMNS = ["key", "split", "group", "words", "image_sha256", "media"]
 
 @dataclass(frozen=True)
 class Split:
-    """The captions of one split, in key order, so that shards may be cut anywhere; Arrow holds the text."""
+    """The captions of one split in key order, independent of the division into shards."""
 
     table: pa.Table
-    """COLUMNS."""
+    """The columns :data:`COLUMNS`."""
     picture: NDArray[np.int64]
-    """n: the picture of each caption."""
+    """n: number of each caption's picture."""
     sha256: list[str]
-    """The pictures, in order of first appearance."""
+    """Digests of the pictures, in order of first appearance."""
     members: Members
-    """Their features or files."""
+    """The pictures' features or files."""
     group: list[str]
     """The near-duplicate group of each picture."""
 
     @property
     def words(self) -> pa.ListArray:
         """The tokenised captions."""
-        return _one(self.table["words"])
+        return _one_array(self.table["words"])
 
     def select(self, rows: NDArray[np.bool_]) -> Split:
-        """These captions alone; pictures keep their numbers."""
+        """Return the split with some captions; pictures keep their numbers."""
         return Split(self.table.filter(pa.array(rows)), self.picture[rows], self.sha256, self.members, self.group)
 
 
 def read_split(output: StageOutput, split: str) -> Split:
-    """The records of one split."""
+    """Read the records of one split."""
     parts = [shard.read(COLUMNS) for shard in output.shards]
     parts = [part.filter(pc.equal(part["split"], split)) for part in parts]
     table = pa.concat_tables(parts).sort_by("key").combine_chunks() if parts else output.table(COLUMNS)
-    coded = pc.dictionary_encode(_one(table["image_sha256"]))
+    coded = pc.dictionary_encode(_one_array(table["image_sha256"]))
     picture = np.asarray(coded.indices, dtype=np.int64)
     sha256 = coded.dictionary.to_pylist()
     first = np.unique(picture, return_index=True)[1] if len(picture) else np.zeros(0, dtype=np.int64)
@@ -60,7 +60,7 @@ def read_split(output: StageOutput, split: str) -> Split:
 
 
 def build_vocabulary(words: pa.ListArray, min_count: int) -> list[str]:
-    """The special signs, then the words seen at least ``min_count`` times: most frequent first, then alphabetical."""
+    """Return the special tokens and the words with ``min_count`` occurrences: most frequent first, then alphabetical."""
     counted = pc.value_counts(pc.list_flatten(words))
     pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
     kept = sorted((-count, word) for word, count in pairs if count >= min_count and word not in SPECIAL)
@@ -68,56 +68,58 @@ def build_vocabulary(words: pa.ListArray, min_count: int) -> list[str]:
 
 
 def encode_captions(words: pa.ListArray, vocabulary: Sequence[str], longest: int) -> NDArray[np.int32]:
-    """Captions as START, word numbers, END, PAD …, n × (longest + 2); cut to ``longest`` words (CC, section 5.2: 15)."""
+    """Return captions as START, word numbers, END, PAD …, n × (longest + 2), cut to ``longest`` words (CC §5.2: 15)."""
     lengths = np.asarray(pc.list_value_length(words), dtype=np.int64)
     known = pa.array(list(vocabulary[len(SPECIAL) :]), type=pa.string())
     numbers = pc.fill_null(pc.index_in(pc.list_flatten(words), value_set=known), UNKNOWN - len(SPECIAL))
     flat = np.asarray(numbers, dtype=np.int64) + len(SPECIAL)
     row = np.repeat(np.arange(len(lengths)), lengths)
-    place = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    inside = place < longest
-    found = np.full((len(lengths), longest + 2), PAD, dtype=np.int32)
-    found[:, 0] = START
-    found[row[inside], place[inside] + 1] = flat[inside]
-    found[np.arange(len(lengths)), np.minimum(lengths, longest) + 1] = END
-    return found
+    position = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    inside = position < longest
+    encoded = np.full((len(lengths), longest + 2), PAD, dtype=np.int32)
+    encoded[:, 0] = START
+    encoded[row[inside], position[inside] + 1] = flat[inside]
+    encoded[np.arange(len(lengths)), np.minimum(lengths, longest) + 1] = END
+    return encoded
 
 
-def teaching(encoded: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which captions hold a known word: the others teach only signs that are never written."""
+def has_known_word(encoded: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which captions have a known word; the others would train special tokens only."""
     return np.asarray((encoded >= len(SPECIAL)).any(axis=1))
 
 
 def training_split(output: StageOutput, where: str) -> Split:
-    """The training captions.
+    """Read the training captions.
 
     Raises:
         HearsightError: there are fewer than two.
     """
-    found = read_split(output, "train")
-    if len(found.table) < 2:
+    split = read_split(output, "train")
+    if len(split.table) < 2:
         hint = "crawl more pages, relax the filters, or import another set"
-        raise HearsightError(f"has {len(found.table)} training captions", where=where, hint=hint)
-    return found
+        raise HearsightError(f"has {len(split.table)} training captions", where=where, hint=hint)
+    return split
 
 
-def known_captions(split: Split, vocabulary: Sequence[str], longest: int, where: str) -> tuple[Split, NDArray[np.int32], int]:
-    """Captions that can be learned from, as numbers, and how many were left out for having no known word.
+def encode_known_captions(
+    split: Split, vocabulary: Sequence[str], longest: int, where: str
+) -> tuple[Split, NDArray[np.int32], int]:
+    """Return the captions with a known word, their encoding, and the number of captions left out.
 
     Raises:
         HearsightError: fewer than two are left.
     """
     encoded = encode_captions(split.words, vocabulary, longest)
-    good = teaching(encoded)
-    left_out = int((~good).sum())
-    if good.sum() < 2:
-        what = f"{left_out} of {len(good)} training captions hold only unknown words"
+    known = has_known_word(encoded)
+    left_out = int((~known).sum())
+    if known.sum() < 2:
+        what = f"{left_out} of {len(known)} training captions have only unknown words"
         raise HearsightError(what, where=where, hint="lower min_count, or train on more captions")
-    return split.select(good), encoded[good], left_out
+    return split.select(known), encoded[known], left_out
 
 
 def references_by_group(split: Split) -> dict[str, list[list[str]]]:
-    """The different captions of each near-duplicate group, references of any of its pictures; empty ones are left out."""
+    """Return the distinct non-empty captions of each near-duplicate group: the references of all its pictures."""
     references: dict[str, list[list[str]]] = {}
     for group, words in zip(split.table["group"].to_pylist(), split.words.to_pylist(), strict=True):
         known = references.setdefault(group, []) if words else []
@@ -126,21 +128,21 @@ def references_by_group(split: Split) -> dict[str, list[list[str]]]:
     return references
 
 
-def judged(split: Split, where: str) -> tuple[NDArray[np.int64], list[list[list[str]]]]:
-    """The pictures that have references, and these: a picture is captioned once, whatever the number of its captions.
+def validation_references(split: Split, where: str) -> tuple[NDArray[np.int64], list[list[list[str]]]]:
+    """Return the numbers of the pictures that have references, and these references; each picture is captioned once.
 
     Raises:
-        HearsightError: there are pictures, and all their references are empty.
+        HearsightError: all references are empty.
     """
     references = references_by_group(split)
     pictures = [number for number, group in enumerate(split.group) if group in references]
     if split.group and not pictures:
         what = f"all references of the {len(split.group)} validation pictures are empty"
-        raise HearsightError(what, where=where, hint="look at the captions before `prepare`")
+        raise HearsightError(what, where=where, hint="check the captions of the input of extract_features")
     return np.array(pictures, dtype=np.int64), [references[split.group[number]] for number in pictures]
 
 
-def _one(column: Any) -> Any:
-    """A column's chunks as one array."""
-    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+def _one_array(column: Any) -> Any:
+    """Return a column's chunks as one array."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array

@@ -1,4 +1,4 @@
-"""A batch from a prepared set: the view drawn for the record and the epoch, and its words. Nothing is held but places."""
+"""Batches from a prepared set: the view drawn for each record and epoch, and its words; data stays on disk."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from components.vision.training_pictures import open_picture, random_view, whole
 
 
 class Batch(NamedTuple):
-    """What a step is given."""
+    """The input of a training step."""
 
     items: Tensor
-    """B: their numbers in the data set."""
+    """B: item numbers in the data set."""
     features: Tensor
     """B × L × F, float16; or pictures, B × 3 × side × side, uint8."""
     words: Tensor
-    """B × t: START, words, END, PAD …; B × 0 where pictures alone are gone through."""
+    """B × t: START, words, END, PAD …; B × 0 for pictures without captions."""
 
 
 class Items(torch.utils.data.Dataset[Any]):
-    """Captions (or pictures) by number; worker processes share it, for it is told the epoch with each number.
+    """Captions (or pictures) by number; each request names the epoch too, so worker processes can share it.
 
     Args:
         members: the pictures' features or files.
-        picture: n: the member of each item.
-        words: n × t, or None for pictures alone.
-        keys: n: what an item's draws are keyed by.
-        seed: of the draws.
-        training: draw a view; otherwise it is the undistorted picture.
-        whole: keep all columns of ``words``, so that every batch has one shape (for compiled networks).
+        picture: n, the member of each item.
+        words: n × t, or None for pictures without captions.
+        keys: n, the keys of the items' random draws.
+        seed: seed of the draws.
+        training: whether to draw a view; otherwise it is the undistorted picture.
+        fixed_shape: whether to keep all columns of ``words``, for compiled networks.
     """
 
     by_epoch = True
@@ -50,43 +50,43 @@ class Items(torch.utils.data.Dataset[Any]):
         seed: int,
         *,
         training: bool = True,
-        whole: bool = False,
+        fixed_shape: bool = False,
     ) -> None:
         self.members, self.picture, self.words, self.keys, self.seed = members, picture, words, keys, seed
-        self.training, self.whole = training, whole
+        self.training, self.fixed_shape = training, fixed_shape
 
     def __len__(self) -> int:
         return len(self.picture)
 
     def key(self, item: int) -> str:
-        """The record's key."""
+        """Return the key of an item's record."""
         return str(self.keys[item])
 
     def __getitems__(self, pairs: Sequence[tuple[int, int]]) -> Batch:
-        """A batch of (epoch, item) pairs; an item's view is a function of seed, epoch and key."""
+        """Return the batch of (epoch, item) pairs; an item's view depends on seed, epoch and key."""
         items = np.array([item for _, item in pairs], dtype=np.int64)
-        features = self.see(pairs)
+        features = self.read_views(pairs)
         words = np.zeros((len(items), 0), dtype=np.int64)
         if self.words is not None:
             words = self.words[items].astype(np.int64)
-            if not self.whole:
+            if not self.fixed_shape:
                 words = words[:, : int((words != 0).sum(1).max(initial=2))]
         return Batch(torch.from_numpy(items), torch.from_numpy(features), torch.from_numpy(words))
 
-    def see(self, pairs: Sequence[tuple[int, int]]) -> NDArray[Any]:
-        """What the network sees of the items."""
+    def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[Any]:
+        """Return the network's input for (epoch, item) pairs."""
         raise NotImplementedError
 
-    def source(self, epoch: int, item: int) -> Any:
-        """What an item's view is drawn from."""
+    def view_rng(self, epoch: int, item: int) -> Any:
+        """Return the random generator of an item's view."""
         return seeded_rng(self.seed, epoch, self.key(item), "view")
 
 
 class FeatureItems(Items):
-    """Features that a frozen encoder made: arrays of views × (1 + cells) × F.
+    """Features of a frozen encoder: arrays of views × (1 + cells) × F.
 
     Args:
-        grid: take the cells' vectors; otherwise the one of the whole picture.
+        grid: whether to use the cells' vectors; otherwise that of the full picture.
     """
 
     def __init__(self, *given: Any, grid: bool, **settings: Any) -> None:
@@ -95,40 +95,40 @@ class FeatureItems(Items):
 
     @property
     def width(self) -> int:
-        """F."""
+        """The number of features, F."""
         return int(self.members.array(0).shape[2])
 
-    def see(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.float16]:
-        """B × L × F."""
-        found: NDArray[np.float16] | None = None
+    def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.float16]:
+        """Return features, B × L × F."""
+        batch: NDArray[np.float16] | None = None
         for row, (epoch, item) in enumerate(pairs):
             array = self.members.array(int(self.picture[item]))
-            view = self.source(epoch, item).randrange(len(array)) if self.training else 0
+            view = self.view_rng(epoch, item).randrange(len(array)) if self.training else 0
             chosen = array[view, 1:] if self.grid else array[view, :1]
-            if found is None:
-                found = np.empty((len(pairs), *chosen.shape), dtype=np.float16)
-            found[row] = chosen
-        assert found is not None
-        return found
+            if batch is None:
+                batch = np.empty((len(pairs), *chosen.shape), dtype=np.float16)
+            batch[row] = chosen
+        assert batch is not None
+        return batch
 
 
 class PictureItems(Items):
-    """Pictures for an encoder that is trained too.
+    """Pictures for an encoder that is trained with the captioner.
 
     Args:
-        side: what the encoder takes, px.
+        side: side of the encoder's input, px.
     """
 
     def __init__(self, *given: Any, side: int, **settings: Any) -> None:
         super().__init__(*given, **settings)
         self.side = side
 
-    def see(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.uint8]:
-        """B × 3 × side × side."""
-        found = np.empty((len(pairs), self.side, self.side, 3), dtype=np.uint8)
+    def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.uint8]:
+        """Return pixels, B × 3 × side × side."""
+        batch = np.empty((len(pairs), self.side, self.side, 3), dtype=np.uint8)
         for row, (epoch, item) in enumerate(pairs):
             picture = open_picture(self.members.read(int(self.picture[item])), self.side, self.key(item))
-            found[row] = (
-                random_view(picture, self.side, self.source(epoch, item)) if self.training else whole_view(picture, self.side)
+            batch[row] = (
+                random_view(picture, self.side, self.view_rng(epoch, item)) if self.training else whole_view(picture, self.side)
             )
-        return found.transpose(0, 3, 1, 2)
+        return batch.transpose(0, 3, 1, 2)

@@ -1,7 +1,8 @@
-"""One trained captioner: from a prepared set to best weights, in one or two phases."""
+"""Training job of one captioner, in one or two phases."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,26 +22,27 @@ PHASES = ("cross_entropy", "self_critical")
 
 
 class Trained(NamedTuple):
-    """What training gave."""
+    """The result of a training."""
 
     recipe: CaptionerTraining
-    """Of the last phase, with the history and the best weights of all."""
+    """The last phase, with the history and best weights of all phases."""
     config: dict[str, Any]
 
 
 def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Train one captioner and leave ``weights.safetensors``, ``config.json`` and ``history.csv`` in ``folder``.
+    """Train one captioner and write ``weights.safetensors``, ``config.json`` and ``history.csv`` to ``folder``.
 
     Args:
-        spec: ``network`` (a name), ``seed``, ``settings`` (of CaptionerSettings, plain), and ``encoder``: what made the features,
-            ``{"name", "weights_sha256", "trained": false}``, or what is to be trained, with ``"weights"`` (a path; empty begins
-            from nothing) and ``"side"`` (px), and ``"trained": true``.
+        spec: ``network`` (a name), ``seed``, ``settings`` (CaptionerSettings as a dict), and ``encoder``: that of the features,
+            ``{"name", "weights_sha256", "trained": false}``, or one to train, with ``"weights"`` (a path; empty for random
+            weights), ``"side"`` (px) and ``"trained": true``.
         task: ``inputs["input"]`` is the prepared set, ``params`` the :class:`~components.training.settings.Hardware`,
-            ``shared["code"]`` names the code, for the checkpoints' folder.
+            ``shared["code"]`` the code's digest, which is part of the name of the checkpoints' folder.
 
     Raises:
-        HearsightError: there is nothing to train on, the loss ran away, memory does not suffice, or a file is damaged.
+        HearsightError: there is nothing to train on, the loss diverges, memory is too small, or a file is damaged.
     """
+    # Only a job loads torch: the runner also imports this module.
     from components.models.trained import save_trained
     from components.training.history import CAPTIONER, history_csv
 
@@ -51,7 +53,8 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
 
 def train(spec: dict[str, Any], task: Task) -> Trained:
-    """Go on training from whatever the scratch folder holds, to the end; see :func:`train_captioner`."""
+    """Train to the end, resuming from the checkpoints in the scratch folder; see :func:`train_captioner`."""
+    # Only a job loads torch and Lightning.
     import torch
 
     from components.models.captioners import build
@@ -66,17 +69,23 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     from components.training.recipe import reseed
 
     settings, seed, hardware, output = spec["settings"], spec["seed"], task.params, task.inputs["input"]
-    _check(settings, output.name)
+    _check_settings(settings, output.name)
     torch.set_num_threads(hardware.threads)
-    where = f"caption, {spec['network']}-{seed} on {output.name}"
+    where = f"train_captioner, {spec['network']}-{seed} on {output.name}"
     split = data.training_split(output, output.name)
     vocabulary = data.build_vocabulary(split.words, settings["min_count"])
-    split, words, left_out = data.known_captions(split, vocabulary, settings["longest"], output.name)
+    split, words, left_out = data.encode_known_captions(split, vocabulary, settings["longest"], output.name)
     validation = data.read_split(output, "validation")
-    places, references = data.judged(validation, output.name)
+    scored_pictures, references = data.validation_references(validation, output.name)
     make = _items(spec, hardware)
     training = make(split.members, split.picture, words, split.table["key"], training=True)
-    judging = make(validation.members, places, None, [validation.sha256[place] for place in places], training=False)
+    judging = make(
+        validation.members,
+        scored_pictures,
+        None,
+        [validation.sha256[picture] for picture in scored_pictures],
+        training=False,
+    )
     reseed(seed, spec["network"], "weights")
     encoder = build_encoder(spec["encoder"]) if spec["encoder"]["trained"] else None
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
@@ -98,18 +107,18 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     if phase["epochs"]:
         pictures, rewarded = _pictures(make, split)
         model.load_state_dict(recipe.best["weights"])
-        own = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
+        phase_settings = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
         second = CaptionerTraining(
             model,
-            own | {"warm_up_steps": 0, "decay_per_1000": 1.0},
+            phase_settings | {"warm_up_steps": 0, "decay_per_1000": 1.0},
             seed,
             reward=CiderReward(rewarded),
             keys=pictures.key,
             identity=identity | {"phase": PHASES[1]},
             **common,
         )
-        # What the first phase learned is the one to beat, and its epochs are counted on.
-        second.begin_after(recipe)
+        # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.
+        second.continue_from(recipe)
         fit(second, pictures, scratch / PHASES[1], hardware)
         recipe = second
     best = recipe.best
@@ -130,46 +139,53 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
 
 
 def build_encoder(encoder: dict[str, Any]) -> nn.Module:
-    """The encoder that is to be trained, with the weights of the file it begins from.
+    """Build the encoder to be trained, with its starting weights.
 
     Raises:
-        HearsightError: there is no such encoder, or the file does not fit it.
+        HearsightError: the encoder is unknown, or the file does not fit it.
     """
+    # Only a job loads torch.
     from components.core.graph import find_root
     from components.vision.image_encoders import trainable_encoder, weights_digest
 
     path = find_root() / encoder["weights"] if encoder["weights"] else None
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
-        raise HearsightError("the weights are not those that the run began with", where=path, hint="run again")
+        raise HearsightError("the weights changed during the run", where=path, hint="run again")
     return trainable_encoder(encoder["name"], path, encoder["side"])
 
 
 def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
-    """What makes the items of a split: features, or pictures when the encoder is trained."""
-    from functools import partial
-
+    """Return the factory of a split's items: features, or pictures if the encoder is trained."""
+    # Only a job loads torch.
     from components.stages.train_captioner.items import FeatureItems, PictureItems
 
-    common: dict[str, Any] = {"seed": spec["seed"], "whole": hardware.compile}
+    common: dict[str, Any] = {"seed": spec["seed"], "fixed_shape": hardware.compile}
     if spec["encoder"]["trained"]:
         return partial(PictureItems, side=spec["encoder"]["side"], **common)
     return partial(FeatureItems, grid=not spec["network"].endswith("1x1"), **common)
 
 
 def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
-    """The training pictures that a caption is learned of, each once, and the references of each."""
+    """Return the training pictures with captions, each once, and the references of each."""
+    # The runner imports this module and needs neither numpy nor pyarrow's compute functions.
     import numpy as np
 
     from components.stages.train_captioner.data import references_by_group
 
-    places = np.unique(split.picture)
+    pictures = np.unique(split.picture)
     references = references_by_group(split)
-    items: Items = make(split.members, places, None, [split.sha256[place] for place in places], training=True)
-    return items, [references[split.group[place]] for place in places]
+    items: Items = make(
+        split.members,
+        pictures,
+        None,
+        [split.sha256[picture] for picture in pictures],
+        training=True,
+    )
+    return items, [references[split.group[picture]] for picture in pictures]
 
 
 def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int:
-    """F: of the features, or of what the encoder makes of an empty picture."""
+    """Return the number of features per vector, F."""
     if encoder is None:
         from components.stages.train_captioner.items import FeatureItems
 
@@ -185,11 +201,11 @@ def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int
     return width
 
 
-def _check(settings: dict[str, Any], where: str) -> None:
+def _check_settings(settings: dict[str, Any], where: str) -> None:
     phase = settings["self_critical"]
     if phase["epochs"] and phase["baseline"] == "mean" and phase["samples"] < 2:
-        what = "needs two samples a picture or more for the baseline 'mean'"
+        what = "needs at least two samples per picture for the baseline 'mean'"
         raise HearsightError(what, where=f"{where}: self_critical", hint="raise samples, or set baseline: greedy")
-    for name, least in (("epochs", 1), ("batch", 1), ("longest", 1), ("min_count", 1)):
-        if settings[name] < least:
-            raise HearsightError(f"{name} is {settings[name]}", where=where, hint=f"set it to {least} or more")
+    for name, minimum in (("epochs", 1), ("batch", 1), ("longest", 1), ("min_count", 1)):
+        if settings[name] < minimum:
+            raise HearsightError(f"{name} is {settings[name]}", where=where, hint=f"set it to {minimum} or more")

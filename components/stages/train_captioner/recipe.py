@@ -1,4 +1,4 @@
-"""How every captioning network is trained: cross-entropy, then self-critical if asked, judged by CIDEr-D of greedy captions."""
+"""Training of captioning networks: cross-entropy or self-critical loss, validated by CIDEr-D of greedy captions."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from components.stages.train_captioner.items import Batch, Items
 from components.stages.train_captioner.rewards import CiderReward
 from components.training.recipe import TrainingModule, loader
 
-JUDGED_AT_ONCE = 64
+VALIDATION_BATCH = 64
 
 
 class CaptionerTraining(TrainingModule):
     """One phase of a captioner's training.
 
     Args:
-        network: the network, with its encoder where that is trained too.
-        settings: those of ``CaptionerSettings``, plain; ``epochs``, ``batch`` and ``learning_rate``
-            are the phase's.
+        network: the network, with its encoder if that is trained too.
+        settings: ``CaptionerSettings`` as a dict, with the phase's ``epochs``, ``batch`` and ``learning_rate``.
         vocabulary: words by number.
-        validation: pictures to judge by (view 0), and their tokenised references, beside each other.
-        reward: of the training pictures by number, for the self-critical phase; None trains by cross-entropy.
-        keys: of the training items, for errors.
+        validation: the validation pictures (view 0) and their tokenised references, in the same order.
+        reward: reward of captions by training picture, for the self-critical phase; None trains by cross-entropy.
+        keys: returns the key of a training item, for error messages.
     """
 
     network: ImageCaptioner
@@ -52,24 +51,24 @@ class CaptionerTraining(TrainingModule):
         super().__init__(network, settings, seed, identity, name)
         self.vocabulary, self.validation, self.reward, self.keys = vocabulary, validation, reward, keys
         self._cross_entropy: Callable[..., Tensor] = network.network.loss
-        self._judging: Any = None
+        self._validation_loader: Any = None
 
     @property
     def phase(self) -> str:
-        """What the history calls this phase."""
+        """Name of the phase in the history."""
         return "cross_entropy" if self.reward is None else "self_critical"
 
-    def begin_after(self, earlier: CaptionerTraining) -> None:
-        """Count on from another phase, and keep its best weights until they are beaten."""
+    def continue_from(self, earlier: CaptionerTraining) -> None:
+        """Continue another phase's history and steps, and keep its best weights until they are beaten."""
         self.history, self.best, self.steps = list(earlier.history), dict(earlier.best), earlier.steps
         self.first_epoch, self.first_step = len(self.history), earlier.steps
 
     def record_keys(self, items: Tensor) -> list[str]:
-        """The records' keys."""
+        """Return the records' keys."""
         return [self.keys(item) for item in items.tolist()]
 
     def on_fit_start(self) -> None:
-        """Let torch compile, and order the encoder's memory, as the hardware's settings say."""
+        """Compile the network and set the encoder's memory format, as the hardware settings require."""
         encoder = self.network.encoder
         if encoder is not None and self.hardware.channels_last:
             encoder.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -78,16 +77,16 @@ class CaptionerTraining(TrainingModule):
             if encoder is not None:
                 encoder.encode = torch.compile(encoder.encode)  # type: ignore[arg-type, assignment]
 
-    def see(self, features: Tensor) -> Tensor:
-        """What the network takes of a batch."""
+    def network_input(self, features: Tensor) -> Tensor:
+        """Return the network's input for a batch of features or pixels."""
         if features.dtype == torch.uint8:
             kind = torch.channels_last if self.hardware.channels_last else torch.contiguous_format
             features = features.contiguous(memory_format=kind)
         return self.network.see(features)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """One batch of either phase."""
-        features = self.see(batch.features)
+        """Return the loss of a batch, in either phase."""
+        features = self.network_input(batch.features)
         if self.reward is None:
             loss = self._cross_entropy(features, batch.words, self.settings["label_smoothing"])
             return self.note_loss(self._share(loss, batch.words[:, 1:]), batch.items)
@@ -95,19 +94,19 @@ class CaptionerTraining(TrainingModule):
         return self.note_loss(self._share(loss, batch.items), batch.items)
 
     def _share(self, loss: Tensor, counted: Tensor) -> Tensor:
-        """A mean over what this rank counts, weighed so that the ranks' mean is the mean over all that the batch counts.
+        """Weight a rank's mean loss so that the mean over ranks is the mean over the batch.
 
         Args:
-            counted: words, PAD aside, or whatever else the loss is the mean of.
+            counted: what the loss is a mean over: words (PAD is not counted), or items.
         """
         if self.trainer.world_size == 1:
             return loss
-        own = (counted != PAD).sum().float() if self.reward is None else torch.tensor(float(len(counted)), device=loss.device)
+        count = (counted != PAD).sum().float() if self.reward is None else torch.tensor(float(len(counted)), device=loss.device)
         # Lightning reduces in place.
-        return loss * own / self.trainer.strategy.reduce(own.clone(), reduce_op="mean")
+        return loss * count / self.trainer.strategy.reduce(count.clone(), reduce_op="mean")
 
     def _self_critical(self, features: Tensor, items: Tensor) -> Tensor:
-        """The mean over the captions drawn. Dropout rests, so that samples and gradient are of the same policy."""
+        """Return the self-critical loss; dropout is off, so samples and gradient come from the same policy."""
         chosen, network = self.settings["self_critical"], self.network.network
         samples, pictures = chosen["samples"], items.tolist()
         with without_dropout(network):
@@ -118,9 +117,9 @@ class CaptionerTraining(TrainingModule):
                 baseline = self._rewards(greedy(network, memory, len(features)).words, pictures).repeat_interleave(samples)
             else:
                 baseline = mean_of_others(rewards, samples)
-            found = log_probabilities(network, memory, words)
+            log_probs = log_probabilities(network, memory, words)
         self.note("reward", float(rewards.mean()))
-        return self_critical_loss(found, words, rewards, baseline)
+        return self_critical_loss(log_probs, words, rewards, baseline)
 
     def _rewards(self, words: Tensor, pictures: Sequence[int]) -> Tensor:
         assert self.reward is not None
@@ -128,24 +127,24 @@ class CaptionerTraining(TrainingModule):
         return torch.as_tensor(self.reward(captions, pictures), dtype=torch.float32, device=words.device)
 
     def judge(self) -> float | None:
-        """Mean CIDEr-D of greedy captions; each rank writes its part of them."""
+        """Return the mean CIDEr-D of greedy captions; each rank writes a part of them."""
         items, references = self.validation
         if not references:
             return None
         world, rank = self.trainer.world_size, self.global_rank
-        own = list(range(rank, len(references), world))
-        if self._judging is None:
-            parts = [own[first : first + JUDGED_AT_ONCE] for first in range(0, len(own), JUDGED_AT_ONCE)]
-            self._judging = loader(items, [[(0, item) for item in part] for part in parts], self.hardware)
+        indices = list(range(rank, len(references), world))
+        if self._validation_loader is None:
+            parts = [indices[first : first + VALIDATION_BATCH] for first in range(0, len(indices), VALIDATION_BATCH)]
+            self._validation_loader = loader(items, [[(0, item) for item in part] for part in parts], self.hardware)
         written: dict[int, list[int]] = {}
-        for batch in self._judging:
-            features = self.see(batch.features.to(self.device, non_blocking=True))
-            found = greedy(self.network.network, self.network.network.encode(features), len(features))
-            written |= dict(zip(batch.items.tolist(), found.captions(), strict=True))
+        for batch in self._validation_loader:
+            features = self.network_input(batch.features.to(self.device, non_blocking=True))
+            decoded = greedy(self.network.network, self.network.network.encode(features), len(features))
+            written |= dict(zip(batch.items.tolist(), decoded.captions(), strict=True))
         if world > 1:
-            told: list[dict[int, list[int]]] = [{}] * world
-            torch.distributed.all_gather_object(told, written)
-            written = {item: words for part in told for item, words in part.items()}
+            by_rank: list[dict[int, list[int]]] = [{}] * world
+            torch.distributed.all_gather_object(by_rank, written)
+            written = {item: words for part in by_rank for item, words in part.items()}
         captions = [[self.vocabulary[word] for word in written[item]] for item in range(len(references))]
         scores = cider(captions, references)
         return math.fsum(scores) / len(scores)

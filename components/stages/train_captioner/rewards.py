@@ -1,7 +1,7 @@
 """The reward of self-critical training: CIDEr-D against a picture's training captions.
 
-The end sign is a word here, of samples and references alike: without it captions learn to stop in the middle, for what follows is
-cheap to leave out.
+The end token counts as a word of samples and references. Without it captions learn to stop early, since the missing words cost
+little.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class CiderReward:
     """CIDEr-D with the document frequencies of the training references.
 
     Args:
-        references: of each training picture, tokenised captions.
+        references: the tokenised captions of each training picture.
     """
 
     def __init__(self, references: Sequence[Sequence[Sequence[str]]]) -> None:
         self.cider = CiderD([[[*caption, STOP] for caption in known] for known in references])
 
     def __call__(self, candidates: Sequence[Sequence[str]], pictures: Sequence[int]) -> NDArray[np.float64]:
-        """CIDEr-D, 0..10, of each candidate (with its :data:`STOP`, if it ended) for the picture beside it."""
+        """Return the CIDEr-D, 0 to 10, of each candidate (ending in :data:`STOP` if complete) for its picture."""
         return self.cider.score(candidates, pictures)

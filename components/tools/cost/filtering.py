@@ -100,7 +100,7 @@ def _apply_rules(learning: Learning, subjects: Mapping[str, Subject], params: Pa
 def _count_missing(learning: Learning, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
     """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
     contents = learning.contents(annotator, alive)
-    cached = learning.task.annotations.known(annotator, sorted(set(contents.values())))
+    cached = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
     missing = {key for key, content in contents.items() if content not in cached}
     if not hasattr(annotator, "units"):
         return missing

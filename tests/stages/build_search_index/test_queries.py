@@ -1,4 +1,4 @@
-"""What may be asked with: any sound and picture that can be read, and for everything else one line that says why not."""
+"""Query files: readable audio and pictures are accepted, anything else is refused in one line."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_pictures_below_8_px_are_refused_and_of_any_shape_above_work(size: tuple
         ("LA", "PNG"),
     ],
 )
-def test_pictures_of_every_kind_are_told_from_sound(mode: str, kind: str) -> None:
+def test_image_formats_are_distinguished_from_audio(mode: str, kind: str) -> None:
     assert parse_query(image((20, 20), mode, kind), "").kind == "image"
 
 
@@ -133,7 +133,7 @@ def test_what_is_no_sound_and_no_picture_is_refused_in_a_line(data: bytes, told:
     assert told in refused(data)
 
 
-def test_a_folder_a_missing_file_and_an_unreadable_name_are_told(tmp_path: Path) -> None:
+def test_a_folder_a_missing_file_and_an_unreadable_name_are_refused(tmp_path: Path) -> None:
     for source, told in (
         (tmp_path, "is a folder"),
         (tmp_path / "none.wav", "no such file"),

@@ -1,4 +1,4 @@
-"""``hearsight search``: results as lines and as a page, filters, and one line for what cannot be done."""
+"""``hearsight search``: results as text and as a page, filters, and errors in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.cli.main import main
 from components.core.errors import HearsightError
 from components.retrieval.searcher import SEARCH, Searcher
 from components.speech.audio.files import to_flac
-from tests.stages.build_search_index.test_index import Page
+from tests.stages.build_search_index.test_stage import Page
 from tests.stages.build_search_index.world import clip, picture
 from tests.support import PROJECT
 
@@ -95,7 +95,7 @@ def test_without_the_speech_that_was_indexed_the_page_says_so(project: Path, sta
     assert hearsight(monkeypatch, "search", "query.png", "-i", moved, "-k", 1, "--page", "found.html") == 0
     assert "no players" in capsys.readouterr().err
     page = Page((project / "found.html").read_text())
-    assert not page.of("audio") and "its sound is not at hand" in page.text and len(page.of("img")) == 2
+    assert not page.of("audio") and "audio not available" in page.text and len(page.of("img")) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The index as an MLflow model: logged with its files, registered, and answering in an interpreter that knows nothing of it."""
+"""The index as an MLflow model: logged with its files, registered, and served in another interpreter."""
 
 from __future__ import annotations
 

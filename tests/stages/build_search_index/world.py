@@ -1,4 +1,4 @@
-"""A small spoken set with a model of its own: coloured pictures, clips whose level changes as speech does, weights unlearnt."""
+"""A small spoken set with an untrained model: coloured pictures, and clips with varying level."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from components.tracking.explain import explain
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.fixture_web import picture
-from tests.stages.extract_features.test_prepare import ENCODER
+from tests.stages.extract_features.test_stage import ENCODER
 from tests.stages.filter.subjects import PAPER
 from tests.support import PROJECT, make_stage
 

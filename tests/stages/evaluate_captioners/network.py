@@ -1,4 +1,4 @@
-"""A captioning network of a few weights: it writes the words that features point at, one number a place, and can be read back."""
+"""A small captioning network that looks up each word by the picture's largest feature and the word's position."""
 
 from __future__ import annotations
 

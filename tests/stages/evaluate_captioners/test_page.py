@@ -1,4 +1,4 @@
-"""The page is whole by itself, can be walked by keyboard and heard, and says what the records say."""
+"""The page is self-contained, accessible by keyboard and screen reader, and agrees with the records."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from components.metrics.caption_lengths import Lengths
 from components.reporting import numbers
 from components.stages.evaluate_captioners import columns, drawing, page
 from components.stages.evaluate_captioners.analyses import Writing
-from components.stages.evaluate_captioners.results import Row, Said, Table
+from components.stages.evaluate_captioners.results import ModelCaption, Row, Table
 from components.stages.evaluate_captioners.scoring import Things
-from tests.stages.evaluate_captioners.test_compare import compared, networks, whole  # noqa: F401 - fixtures
+from tests.stages.evaluate_captioners.running import compared
 from tests.stages.evaluate_captioners.world import PARAMS, cell, prepared, squares
 
 
@@ -53,8 +53,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def parsed(whole):  # noqa: F811
-    return Page(whole[2][0].file("compare.html").read_text())
+def parsed(evaluated):
+    return Page(evaluated[2][0].file("compare.html").read_text())
 
 
 def test_the_page_needs_no_other_file_no_network_and_no_script(parsed):
@@ -78,7 +78,7 @@ def test_every_link_leads_somewhere_and_every_name_is_once(parsed):
 
 
 def test_pictures_plots_tables_and_regions_have_names(parsed):
-    assert all(image["alt"].startswith("The picture; a reference says: ") for image in parsed.all("img"))
+    assert all(image["alt"].startswith("Picture with the reference: ") for image in parsed.all("img"))
     assert all(plot["role"] == "img" and "words a caption" in plot["aria-label"] for plot in parsed.all("svg"))
     assert all("scope" in head for head in parsed.all("th")) and parsed.all("html")[0]["lang"] == "en"
     wide = [attrs for attrs in parsed.all("div") if attrs.get("class") == "wide"]
@@ -96,7 +96,7 @@ def test_sets_of_the_same_pictures_share_their_examples(parsed):
     assert parsed.text.count("From english and cleaned") == 3 and parsed.text.count("From portuguese") == 3
 
 
-def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):  # noqa: F811
+def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):
     evil = "<script>alert(1)</script> & \"'"
     inputs = {"input": prepared(tmp_path, "english", [*squares()[:5], [evil]])}
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), evil)})
@@ -104,10 +104,10 @@ def test_captions_and_references_are_text_and_never_markup(tmp_path, networks): 
     assert not found.all("script") and found.text.count(evil) >= 2
 
 
-def test_without_examples_no_picture_is_shown(whole, tmp_path):  # noqa: F811
-    output, _, _ = compared(tmp_path, whole[1], PARAMS.model_copy(update={"examples": 0}))
+def test_without_examples_no_picture_is_shown(evaluated, tmp_path):
+    output, _, _ = compared(tmp_path, evaluated[1], PARAMS.model_copy(update={"examples": 0}))
     found = Page(output.file("compare.html").read_text())
-    assert not found.all("img") and "compare.examples" in found.text
+    assert not found.all("img") and "evaluate_captioners.examples" in found.text
 
 
 PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=5)
@@ -115,50 +115,50 @@ PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=
 
 @given(st.text(max_size=25), PLACES)
 def test_marking_never_changes_a_caption(caption, places):
-    found = page.pieces(Said(caption, Things(1, [], places)))
+    found = page.split_caption(ModelCaption(caption, Things(1, [], places)))
     assert "".join(piece.text for piece in found) == caption and all(piece.text for piece in found)
 
 
-def test_what_is_not_there_is_marked_where_it_stands():
-    said = Said("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
-    assert page.pieces(said) == [("a dog and a ", False), ("cake", True)]
+def test_a_hallucinated_object_is_marked_in_its_caption():
+    said = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
+    assert page.split_caption(said) == [("a dog and a ", False), ("cake", True)]
 
 
 @given(st.lists(st.integers(0, 300), max_size=20), st.lists(st.integers(0, 300), min_size=1, max_size=20))
 def test_histograms_lose_no_caption_and_share_their_axes(written, known):
     rows = [Row("english", network, {}, {}, Writing(Lengths(words), {})) for network, words in (("one", written), ("none", []))]
     table = Table("english", "en", "", 1, 1, Writing(Lengths(known), {}), rows, None)
-    shared = drawing.axes(table)
+    shared = drawing.shared_axes(table)
     assert shared.bars <= drawing.BARS + 1
     for row, words in zip(rows, (written, []), strict=True):
-        both = drawing.shares(row, table, shared)
+        both = drawing.bar_shares(row, table, shared)
         assert [len(each) for each in both] == [shared.bars] * 2
         assert [sum(each) for each in both] == pytest.approx([1.0 if words else 0.0, 1.0])
         assert max(map(max, both)) <= shared.most
-    for _, svg in drawing.drawn(table):
+    for _, svg in drawing.draw_histograms(table):
         Page(svg)
 
 
 def test_the_last_bar_says_so_when_longer_captions_are_in_it():
     def last(longest: int) -> str:
         row = Row("english", "one", {}, {}, Writing(Lengths([1]), {}))
-        svg = drawing.drawn(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
+        svg = drawing.draw_histograms(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
         return re.findall(r"[\d–+]+(?=</text>)", svg)[0]
 
     assert (last(drawing.LONGEST), last(drawing.LONGEST + 1)) == ("80–84", "80+")
 
 
-def test_how_they_write_stands_in_two_tables_with_every_figure_of_the_json(whole, parsed):  # noqa: F811
-    told = json.loads(whole[2][1]["scores.json"])["english"]["writing"]
+def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
+    told = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     shown = {column.figure for group in (*columns.first(True), *columns.RARER) for column in group.columns}
     beside = {"words_sd", "things", "things_unseen", "vocabulary_share"}  # in the cell of another figure
     assert shown | beside == {name for figures in told.values() for name in figures}
-    for titles in ("named, not there", "captions with a fault"):
+    for titles in ("captions with any", "captions with a fault"):
         assert parsed.text.count(titles) == 3, titles
     assert "john 4" in parsed.text or "john 8" in parsed.text
 
 
-def test_a_figure_that_could_not_be_told_is_a_dash():
+def test_a_missing_figure_is_a_dash():
     found = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
     assert {cell.text for cell in found} == {numbers.ABSENT}
 

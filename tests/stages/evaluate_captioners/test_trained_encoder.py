@@ -25,7 +25,7 @@ VOCABULARY = [*SPECIAL, "red", "green", "blue"]
 
 
 class Colours(nn.Module):
-    """The mean colour, for the whole and for its one cell."""
+    """The mean colour, for the evaluated and for its one cell."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ def test_it_writes_what_it_learnt_of_pictures(folder: Path, tmp_path: Path) -> N
 
 
 def test_a_set_that_holds_features_is_refused_in_one_line(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="holds features, and it takes pictures"):
+    with pytest.raises(ValueError, match="holds features, and the model takes pictures"):
         list(read_pictures(pictures(tmp_path), ["00000/0.npy"], 16))
     with pytest.raises(ValueError, match="it takes features, and the set was prepared as pictures"):
         require_encoder({"encoder": {"name": "colours", "trained": False}}, {"encoder": ABOUT})

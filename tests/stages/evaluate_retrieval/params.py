@@ -1,4 +1,4 @@
-"""How the tests evaluate."""
+"""Settings of the evaluation in tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From ranks to tables, claims and the page, on ranks made by hand."""
+"""Tables, claims and page from hand-made ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.core.records import SCORED
 from components.reporting.values import Value
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, paper, tables
-from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNMEASURED, UNTOLD
+from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
 from components.stages.evaluate_retrieval.facts import RetrievalResults, gather
 from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import HIT, SHARE, Cell
@@ -88,12 +88,12 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other", "told"),
-    [(1, 40, HOLDS), (40, 1, FAILS), (1, 1, UNTOLD)],
+    [(1, 40, HOLDS), (40, 1, FAILS), (1, 1, UNDECIDED)],
 )
 def test_a_claim_is_judged_by_the_sign_of_its_differences(one: int, other: int, told: str) -> None:
     results = results_of({("mms-48", 0): constant(one), ("triplet-48", 0): constant(other)})
     better, double, larger, cropping = verdicts(results)
-    assert better == told and larger == UNMEASURED and cropping == UNTOLD
+    assert better == told and larger == UNMEASURED and cropping == UNDECIDED
     assert double == (HOLDS if told == HOLDS else FAILS)
 
 
@@ -101,7 +101,7 @@ def test_a_seed_that_disagrees_leaves_a_claim_open() -> None:
     seeds = {("audio-100", 0): constant(1), ("audio-100", 1): constant(40), ("audio-100", 2): constant(1)}
     scratch = {("none-100", 0): constant(40), ("none-100", 1): constant(1), ("none-100", 2): constant(40)}
     finding = results_of(seeds | scratch).findings[0]
-    assert finding.verdict == UNTOLD and finding.judged[0].difference.low > 0 and finding.judged[0].agreeing == 2
+    assert finding.verdict == UNDECIDED and finding.judged[0].difference.low > 0 and finding.judged[0].agreeing == 2
 
 
 def test_one_direction_that_fails_is_a_claim_that_does_not_hold() -> None:
@@ -132,14 +132,14 @@ def test_cropping_is_the_difference_of_crops() -> None:
 def test_a_depth_that_was_not_asked_for_judges_nothing() -> None:
     results = results_of({("mms-48", 0): constant(1), ("triplet-48", 0): constant(40)}, depths=[1, 5])
     assert verdicts(results) == [UNMEASURED, HOLDS, UNMEASURED, UNMEASURED]
-    assert "R@10" in page.html(results)
+    assert "R@10" in page.render_page(results)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=4), st.floats(-1, 1), st.floats(0, 1))
 def test_nothing_both_holds_and_fails_and_what_is_turned_round_is_judged_so(seeds: list[float], low: float, width: float) -> None:
     there = claims.verdict(Value(low, low, low + width, tuple(seeds)))
     back = claims.verdict(Value(-low, -low - width, -low, tuple(-value for value in seeds)))
-    assert (there, back) in {(HOLDS, FAILS), (FAILS, HOLDS), (UNTOLD, UNTOLD)}
+    assert (there, back) in {(HOLDS, FAILS), (FAILS, HOLDS), (UNDECIDED, UNDECIDED)}
 
 
 def test_rows_stand_in_the_order_of_the_papers_tables() -> None:
@@ -160,8 +160,10 @@ def test_files_agree_and_tell_six_digits() -> None:
     assert {name: float(line[name]) for name in ("value", "low", "high", "sd")} == scores["r_at_10"]
     assert scores["r_at_10"] == scores["share_at_10"]  # one right item
     assert float(line["paper"]) == 0.269
-    assert dict(tables.figures(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(scores["r_at_10"]["value"], abs=1e-6)
-    [(name, told, found)] = tables.lines(results)
+    assert dict(tables.tracking_metrics(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(
+        scores["r_at_10"]["value"], abs=1e-6
+    )
+    [(name, told, found)] = tables.tracking_rows(results)
     assert (
         name == "mms-48"
         and told["seeds"] == "3"
@@ -182,9 +184,9 @@ MANY = [f"{start}-{share}" for start in ("none", "audio", "image", "both") for s
 
 
 @pytest.mark.parametrize("rows", [["mms-48"], ["both-100"], ["triplet-48", "mms-12", "mms-24", "mms-48"], MANY])
-def test_the_page_is_whole_with_one_row_as_with_sixteen(rows: list[str]) -> None:
+def test_the_page_is_complete_with_one_row_and_with_sixteen(rows: list[str]) -> None:
     results = results_of({(row, seed): some(0.1 + 0.01 * number, seed) for number, row in enumerate(rows) for seed in (0, 1)})
-    html = page.html(results)
+    html = page.render_page(results)
     for tag in ("table", "figure", "section", "details", "svg", "ul", "tr", "tbody", "thead", "span", "b", "p"):
         assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>"), tag
     ids = re.findall(r'id="([^"]+)"', html)
@@ -196,17 +198,17 @@ def test_the_page_is_whole_with_one_row_as_with_sixteen(rows: list[str]) -> None
 
 
 def test_a_row_called_like_a_tag_stays_text() -> None:
-    html = page.html(results_of({("<b>&-1", 0): constant(1)}))
+    html = page.render_page(results_of({("<b>&-1", 0): constant(1)}))
     assert "<b>&-1" not in html and "&lt;b&gt;&amp;-1" in html
 
 
-def test_the_summary_tells_each_row_beside_chance_and_only_the_claims_that_were_measured() -> None:
+def test_the_summary_has_every_row_chance_and_the_measured_claims() -> None:
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
-    told = tables.summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
+    told = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (
         re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", told)
         and "both-100     speech to image 1.000 (1.000 to 1.000)" in told
     )
     assert "chance       speech to image 0.200" in told and f"  {HOLDS}" in told and UNMEASURED not in told
-    alone = tables.summary(results_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
+    alone = tables.render_summary(results_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
     assert "R@5" in alone and "claims" not in alone

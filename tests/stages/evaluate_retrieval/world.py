@@ -1,4 +1,4 @@
-"""Eight pictures spoken of twice by a voice, the prepared pictures, and tiny models trained on them."""
+"""Eight prepared pictures with two utterances each, and tiny models trained on them."""
 
 from __future__ import annotations
 

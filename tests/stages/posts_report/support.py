@@ -1,4 +1,4 @@
-"""A small Portuguese set as the stages before would leave it: posts, duplicates, malformed and withdrawn ones, clusters."""
+"""Outputs of earlier stages for a small Portuguese set: posts, duplicates, malformed and withdrawn posts, clusters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write(root: Path, name: str, schema: str, rows: list[dict], ledger: list[dic
 
 
 def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1), totals: bytes = b"") -> dict[str, StageOutput]:
-    """The inputs of analyze: every sixth description comes again as a duplicate, one is malformed, one account went private."""
+    """Return the inputs: every sixth description repeats as a duplicate, one is malformed, one account turned private."""
     crawled, described, left, verdicts = [], [], [], []
     media: dict[str, bytes] = {}
     for number in range(posts):

@@ -1,4 +1,4 @@
-"""The funnel by the paper's steps: every drop of the ledger is in exactly one step, and the steps follow each other."""
+"""The funnel by the paper's steps: every drop is counted in exactly one step."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def report() -> RunReport:
     return made
 
 
-def test_rows_show_both_profiles_beside_the_paper() -> None:
+def test_rows_show_both_profiles_and_the_paper() -> None:
     rows = step_rows(report())
     assert rows[0]["cells"] == [("100", "60", "60.0 %", "60.0 %"), ("100", "0", "0.0 %", "0.0 %")]
     assert rows[1]["cells"] == [("60", "10", "16.7 %", "10.0 %"), ("0", "0", "–", "0.0 %")]
@@ -64,6 +64,6 @@ def test_rows_show_both_profiles_beside_the_paper() -> None:
     assert len(lines) == 1 + 2 * len(STEPS) + 5
 
 
-def test_the_figure_stands_steps_that_nothing_entered_and_is_the_same_each_time() -> None:
+def test_the_figure_is_drawn_with_empty_steps_and_is_reproducible() -> None:
     first = png(_pass_rates(report()), DPI)
     assert first.startswith(b"\x89PNG") and first == png(_pass_rates(report()), DPI)

@@ -1,4 +1,4 @@
-"""The report's retrieval scores: a line a row, direction and depth beside chance, and a figure of the table's last row."""
+"""The report's retrieval scores and their figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WAYS = ("speech_to_image", "image_to_speech")
 
 
 def scores() -> dict[str, Any]:
-    """As ``evaluate`` writes them, of two rows."""
+    """Scores of two rows, as ``evaluate_retrieval`` writes them."""
     depths = ("r_at_1", "r_at_10", "r_at_5", "r_at_50", "share_at_1")
     value = {"value": 0.25, "low": 0.125, "high": 0.5}
     rows = {row: {"centre": {way: dict.fromkeys(depths, value) for way in WAYS}} for row in ("mms-48", "triplet-48")}

@@ -1,4 +1,4 @@
-"""The report shows the warnings of every output that it is made from."""
+"""The report shows the warnings of all its inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small network stands for every name, so that the tests are of training alone."""
+"""Replace all networks by a small one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prepared set of tiny features or pictures, a small network of the common interface, and a job as the stage gives it."""
+"""A prepared set of tiny features or pictures, a small network, and a training job."""
 
 from __future__ import annotations
 

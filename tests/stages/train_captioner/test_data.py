@@ -1,4 +1,4 @@
-"""What a captioner reads of a prepared set: mapped, drawn by record and epoch, encoded, and refused when it is broken."""
+"""Training data of a captioner: encoding, draws by record and epoch, and damaged shards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
-from components.stages.train_captioner.data import build_vocabulary, encode_captions, known_captions, read_split
+from components.stages.train_captioner.data import build_vocabulary, encode_captions, encode_known_captions, read_split
 from components.stages.train_captioner.items import FeatureItems, PictureItems
 from components.training.members import Members
 from components.vision.training_pictures import open_picture, random_crop, random_view
@@ -48,7 +48,7 @@ def test_a_sliced_column_is_encoded_like_a_whole_one() -> None:
 
 def items_of(root: Path, **chosen: Any) -> FeatureItems:
     split = read_split(prepared(root), "train")
-    split, words, _ = known_captions(split, build_vocabulary(split.words, 1), 5, "x")
+    split, words, _ = encode_known_captions(split, build_vocabulary(split.words, 1), 5, "x")
     return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
 
 
@@ -113,7 +113,7 @@ def test_a_crop_lies_inside_and_covers_half_to_all(width: int, height: int, seed
     assert 0.5 - 1e-9 <= (right - left) * (bottom - top) / (width * height) <= 1 + 1e-9
 
 
-def test_pictures_are_cropped_afresh_each_epoch_and_judged_whole(tmp_path: Path) -> None:
+def test_pictures_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: Path) -> None:
     split = read_split(prepared(tmp_path, pictures=True), "train")
     given = (split.members, split.picture, None, split.table["key"], 7)
     training, judging = PictureItems(*given, side=32), PictureItems(*given, side=32, training=False)

@@ -1,4 +1,4 @@
-"""A trained captioner's folder comes back as it was, or says in one line what is wrong with it."""
+"""A trained captioner is loaded unchanged, and a damaged one is refused in one line."""
 
 from __future__ import annotations
 

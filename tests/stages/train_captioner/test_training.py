@@ -1,4 +1,4 @@
-"""A captioner's training learns, resumes exactly wherever it is killed, and says what is wrong."""
+"""Training of a captioner: learning, exact resumption after a kill, and error messages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def in_step(phase: str, epoch: int, step: int) -> Callable[[], None]:
 
 
 def between_phases() -> None:
-    CaptionerTraining.begin_after = lambda self, earlier: die()  # type: ignore[method-assign]
+    CaptionerTraining.continue_from = lambda self, earlier: die()  # type: ignore[method-assign]
 
 
 def in_the_save(number: int) -> Callable[[], None]:
@@ -225,7 +225,7 @@ def test_a_checkpoint_of_something_else_or_damaged_is_refused(tmp_path: Path, st
 def test_sets_that_nothing_can_be_learnt_from_are_refused(tmp_path: Path) -> None:
     with pytest.raises(HearsightError, match="has 0 training captions"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "a", training=0)))
-    with pytest.raises(HearsightError, match=r"11 of 11 training captions hold only unknown words.*min_count"):
+    with pytest.raises(HearsightError, match=r"11 of 11 training captions have only unknown words.*min_count"):
         train(spec_of(min_count=100), task_of(tmp_path, prepared(tmp_path / "b")))
 
     def forget(row: dict[str, Any]) -> None:
@@ -235,7 +235,7 @@ def test_sets_that_nothing_can_be_learnt_from_are_refused(tmp_path: Path) -> Non
     with pytest.raises(HearsightError, match="all references of the 4 validation pictures are empty"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "c", edit=forget)))
     phase = SETTINGS["self_critical"] | {"baseline": "mean", "samples": 1}
-    with pytest.raises(HearsightError, match="two samples a picture"):
+    with pytest.raises(HearsightError, match="two samples per picture"):
         train(spec_of(self_critical=phase), task_of(tmp_path, prepared(tmp_path / "d")))
 
 
@@ -249,7 +249,7 @@ def test_captions_of_unknown_words_are_counted_and_left_out(tmp_path: Path) -> N
     assert trained.config["left_out"] == {"captions_of_unknown_words": 2}
 
 
-def test_several_nodes_are_told_how_and_the_job_is_left_for_them(tmp_path: Path) -> None:
+def test_training_on_several_nodes_names_the_command_and_writes_the_job(tmp_path: Path) -> None:
     task = task_of(tmp_path, prepared(tmp_path), REFERENCE.model_copy(update={"nodes": 2}))
     with pytest.raises(HearsightError, match=r"on 2 nodes.*job\.json with torchrun"):
         train(spec_of(), task)

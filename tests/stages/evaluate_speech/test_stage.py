@@ -1,4 +1,4 @@
-"""The stage listen: the sample, the verdicts, the page, and what is missing."""
+"""Sample, verdicts, figures and page of the stage, also without a recogniser."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_the_page_plays_shows_and_names_what_it_refers_to(heard: StageOutput) ->
     # Nothing of the world outside, and what a caption holds is text.
     assert not re.search(r"https?://", heard.file(evaluate_speech.PAGE).read_text())
     assert "a <b>bold</b> & “odd” word" in page.text and "Ana <1>" in page.text
-    assert "There is nothing to hear in it." in page.text and "It is no sound that can be read." in page.text
+    assert "The recording is silent." in page.text and "The recording cannot be decoded." in page.text
     assert page.of("html") == [{"lang": "en"}] and page.of("meta")
 
 

@@ -1,4 +1,4 @@
-"""The measures: components of duplicates, bands, npmi, groups named by a noun and its adjective, ranks."""
+"""Components of duplicates, size ranges, npmi, patterns of groups, word ranks, topics."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from components.core.ledger import dropped, kept
-from components.stages.posts_report.bias import contrasts, lists, npmi, pattern
-from components.stages.posts_report.clusters import OUTLIER, _letter, bands, choose, duplicates
-from components.stages.posts_report.steps import growth
+from components.stages.posts_report.bias import group_pattern, load_groups, measure_contrasts, npmi
+from components.stages.posts_report.clusters import OUTLIER, _letter, count_bands, find_duplicates, make_sheets
+from components.stages.posts_report.steps import measure_growth
 from components.stages.posts_report.topics import find_topics
-from components.stages.posts_report.words import BANDS, Vocabulary, offences, vocabulary
+from components.stages.posts_report.words import BANDS, Vocabulary, count_words, find_offences
 
-KNOWN = lists("pt")
+KNOWN = load_groups("pt")
 KEYS = st.integers(0, 12).map(lambda n: f"{n:016x}")
 
 
@@ -26,8 +26,8 @@ def test_components_join_what_the_ledger_says_is_the_same_whatever_the_order(row
         dropped(one, "duplicate_post", f"same as {other}", 0.1) if how else kept(one, detail=f"group {other}")
         for one, other, how in rows
     ]
-    found, gone = duplicates(ledger)
-    assert (found, gone) == duplicates(ledger[::-1])
+    found, gone = find_duplicates(ledger)
+    assert (found, gone) == find_duplicates(ledger[::-1])
     for one, other, _ in rows:
         if one in found and other in found:
             assert found[one] == found[other]
@@ -41,12 +41,12 @@ def test_components_are_read_from_value_and_detail_and_a_post_alone_is_in_none()
         dropped("cc", "duplicate_post", "image .1", "image .1", detail="same as bb, by way of others; group aa"),
         kept("dd", detail="group dd"), dropped("ee", "unreadable_picture", "OSError", "a picture"),
     ]  # fmt: skip
-    assert duplicates(rows) == ({"aa": "aa", "bb": "aa", "cc": "aa"}, {"bb", "cc"})
+    assert find_duplicates(rows) == ({"aa": "aa", "bb": "aa", "cc": "aa"}, {"bb", "cc"})
 
 
 @given(st.dictionaries(st.integers(-1, 30), st.integers(1, 30_000), max_size=20))
 def test_every_cluster_is_in_one_band(counted):
-    assert sum(bands(counted)) == len(counted)
+    assert sum(count_bands(counted)) == len(counted)
 
 
 @given(
@@ -56,7 +56,7 @@ def test_every_cluster_is_in_one_band(counted):
     st.dictionaries(KEYS, KEYS, max_size=6),
 )
 def test_a_sheet_shows_members_once_and_no_more_than_fit(cluster_of, sheets, sheet, component_of):
-    made = choose(cluster_of, {}, component_of, set(), sheets=sheets, sheet=sheet, seed=1, language="pt")
+    made = make_sheets(cluster_of, {}, component_of, set(), sheets=sheets, sheet=sheet, seed=1, language="pt")
     assert len(made) <= sheets + 1
     for each in made:
         keys = [shown.key for shown in each.shown]
@@ -90,28 +90,28 @@ def test_npmi_is_between_its_bounds_and_zero_by_chance(both, one, other, rest):
     ],
 )  # fmt: skip
 def test_a_group_is_a_noun_with_its_own_adjective(text, named):
-    assert bool(pattern("black women", KNOWN).search(text)) is named
+    assert bool(group_pattern("black women", KNOWN).search(text)) is named
 
 
-def test_a_group_named_too_rarely_is_not_told_of_and_its_own_words_are_not_told():
+def test_a_rare_group_and_the_names_of_groups_are_not_reported():
     said = ["Uma mulher negra e livros"] * 3 + ["Um homem gordo e livros", "Nada de novo no jardim"]
-    rows = contrasts(said, "pt", min_group=2, min_together=2, most=5)
+    rows = measure_contrasts(said, "pt", min_group=2, min_together=2, most=5)
     groups = {group.name: group for row in rows for group in row}
-    assert (groups["black women"].captions, groups["black women"].told) == (3, True)
-    assert (groups["fat men"].captions, groups["fat men"].told, groups["fat men"].words) == (1, False, [])
+    assert (groups["black women"].captions, groups["black women"].reported) == (3, True)
+    assert (groups["fat men"].captions, groups["fat men"].reported, groups["fat men"].words) == (1, False, [])
     assert [met.word for met in groups["women"].words] == ["livros"]
-    assert contrasts(said, "xx", min_group=2, min_together=2, most=5) is None
+    assert measure_contrasts(said, "xx", min_group=2, min_together=2, most=5) is None
 
 
 def test_offensive_words_count_all_forms_and_rank_by_the_most_frequent():
     said = ["que merda", "que merda de dia", "retardados retardado", "vai tomar no cu agora"]
-    words = vocabulary("pt", said)
-    found = {each.forms[0]: each for each in offences("pt", said, words)}
+    words = count_words("pt", said)
+    found = {each.forms[0]: each for each in find_offences("pt", said, words)}
     assert (found["merda"].count, found["merda"].rank, found["merda"].sense) == (2, words.ranks["merda"], "offensive")
     assert (found["retardado"].count, found["retardado"].source) == (2, "paper")
     assert (found["vai tomar no cu"].count, found["vai tomar no cu"].rank) == (1, 0)
     assert found["retardado"].rank == min(words.ranks["retardado"], words.ranks["retardados"])
-    assert offences("xx", said, words) is None
+    assert find_offences("xx", said, words) is None
 
 
 def test_the_lists_name_no_form_twice_and_every_contrast_is_made_of_known_groups():
@@ -120,12 +120,12 @@ def test_the_lists_name_no_form_twice_and_every_contrast_is_made_of_known_groups
     lines = [line for line in (DATA / "offensive.pt.tsv").read_text().splitlines() if not line.startswith("#")]
     forms = [form for line in lines for form in line.split("\t")[0].split("|")]
     assert len(forms) == len(set(forms)) and {line.split("\t")[1] for line in lines} == {"offensive", "ambiguous", "identity"}
-    assert all(pattern(name, KNOWN) for row in KNOWN["contrasts"] for name in row)
+    assert all(group_pattern(name, KNOWN) for row in KNOWN["contrasts"] for name in row)
 
 
 @given(st.lists(st.text(max_size=40), max_size=10))
 def test_every_word_is_in_one_band_and_ranks_are_a_permutation(captions):
-    found = vocabulary("any", captions)
+    found = count_words("any", captions)
     assert sum(found.bands) == len(found.counts) and sorted(found.ranks.values()) == list(range(1, len(found.counts) + 1))
     assert len(found.bands) == len(BANDS) and sum(found.lengths) == found.counts.total()
 
@@ -139,7 +139,7 @@ def test_mean_and_deviation_of_nothing_are_nothing():
     st.lists(st.sampled_from(["2023-01-02T01:00:00Z", "2023-01-02", "2022-12-31T00:00:00+00:00", "", "yesterday"]), max_size=12)
 )
 def test_growth_never_falls_and_counts_every_post_once(dates):
-    made = growth(dates, [], [])[0]
+    made = measure_growth(dates, [], [])[0]
     posts = [n for _, n in made.days]
     assert posts == sorted(posts) and (posts[-1] if posts else 0) + made.unknown == len(dates)
 

@@ -1,4 +1,4 @@
-"""The page tells what the ledgers and records say, the same each time, and says so where there is nothing to tell."""
+"""Page, figures and tables agree with ledgers and records, are reproducible, and state missing content."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def analysed(tmp_path_factory):
     root = tmp_path_factory.mktemp("whole")
     given = inputs(root, totals=b"date,total\n2023-02-01,40\n2024-02-01,60\n")
     given["comparison"] = make_output(root / "other", "split", [[row("split", key="e", caption="a dog runs on grass")]])
@@ -67,16 +67,16 @@ def whole(tmp_path_factory):
     return given, *analyze(root, given)
 
 
-def test_a_warning_of_an_input_is_on_the_page_once(whole):
-    assert whole[1].file("analysis.html").read_text().count("found &lt;0.7&gt;") == 1
+def test_a_warning_of_an_input_is_on_the_page_once(analysed):
+    assert analysed[1].file("analysis.html").read_text().count("found &lt;0.7&gt;") == 1
 
 
 def table(exported: dict[str, bytes], name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(exported[f"{name}.csv"].decode().splitlines()))
 
 
-def test_losses_are_counted_by_the_ledgers_in_shares_of_all_that_was_collected(whole):
-    _, _, exported, metrics = whole
+def test_losses_are_counted_by_the_ledgers_in_shares_of_all_that_was_collected(analysed):
+    _, _, exported, metrics = analysed
     found = {r["step"]: (r["posts"], r["share"], r["rules"]) for r in table(exported, "loss") if r["series"] == "portuguese"}
     assert found["turned private or withdrawn since"] == ("1", "0.0714", "account_private 1")
     assert found["no picture that can be used"] == ("1", "0.0714", "video 1")
@@ -87,8 +87,8 @@ def test_losses_are_counted_by_the_ledgers_in_shares_of_all_that_was_collected(w
     assert (metrics["collected"], metrics["posts"], metrics["lost_duplicate"]) == (14, 6, 5 / 14)
 
 
-def test_growth_counts_by_both_days_beside_the_tags_own_total(whole):
-    _, found, exported, _ = whole
+def test_growth_has_both_dates_and_the_total_of_the_tag(analysed):
+    _, found, exported, _ = analysed
     rows = table(exported, "growth")
     last = {r["series"]: (r["date"], int(r["posts"])) for r in rows}
     assert last == {
@@ -98,8 +98,8 @@ def test_growth_counts_by_both_days_beside_the_tags_own_total(whole):
     assert "Posts without a date (by day posted): 1" in text and "18.3 % of the 60 posts that carry the tag" in text
 
 
-def test_every_figure_has_words_and_every_table_headers_and_nothing_is_missing(whole):
-    _, found, _, _ = whole
+def test_every_figure_has_words_and_every_table_headers_and_nothing_is_missing(analysed):
+    _, found, _, _ = analysed
     page = Page(found.file("analysis.html").read_text())
     assert page.open == [] and len(page.images) >= 12
     assert all(len(image["alt"]) > 20 for image in page.images)
@@ -110,14 +110,14 @@ def test_every_figure_has_words_and_every_table_headers_and_nothing_is_missing(w
     assert all(found.file(r["path"]) for r in rows)
 
 
-def test_equal_inputs_give_equal_bytes(whole, tmp_path):
-    given, found, exported, _ = whole
+def test_equal_inputs_give_equal_bytes(analysed, tmp_path):
+    given, found, exported, _ = analysed
     again, others, _ = analyze(tmp_path, given)
     assert again.digest == found.digest and others == exported
 
 
-def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_told(whole):
-    _, _, exported, _ = whole
+def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_marked(analysed):
+    _, _, exported, _ = analysed
     rows = {r["key"]: r for r in table(exported, "sheets")}
     pairs = [
         (rows[key(f"post {n}")], rows[key(f"post {n + 6}")])
@@ -129,8 +129,8 @@ def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_told(whole)
     assert all((one["dropped"], other["dropped"]) == ("0", "1") for one, other in together)
 
 
-def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(whole, tmp_path, monkeypatch):
-    _, found, _, _ = whole
+def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(analysed, tmp_path, monkeypatch):
+    _, found, _, _ = analysed
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     shutil.copytree(found.path, tmp_path / "data" / "portuguese" / "posts_report")
@@ -142,8 +142,8 @@ def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(whole, tmp_p
     assert "portuguese: 14 posts collected, 6 left, of 3 owners" in shown.output and "analysis.html" in shown.output
 
 
-def test_words_are_counted_beside_the_second_set(whole):
-    _, found, exported, metrics = whole
+def test_words_of_the_set_and_of_the_second_set_are_counted(analysed):
+    _, found, exported, metrics = analysed
     assert {r["series"] for r in table(exported, "lengths")} == {"portuguese", "english"}
     assert sum(int(r["words"]) for r in table(exported, "frequencies") if r["series"] == "portuguese") == metrics["vocabulary"]
     assert [r["word"] for r in table(exported, "physical")] == [
@@ -157,11 +157,11 @@ def test_words_are_counted_beside_the_second_set(whole):
         "magras",
     ]
     assert {r["topic"] for r in table(exported, "topics")} == {"1", "2"}
-    assert "words a description" in found.file("summary.txt").read_text()
+    assert "words per description" in found.file("summary.txt").read_text()
 
 
-def test_words_that_meet_a_group_more_often_than_chance_are_told(whole):
-    _, _, exported, _ = whole
+def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(analysed):
+    _, _, exported, _ = analysed
     met = {(r["group"], r["word"]): r for r in table(exported, "bias")}
     assert met["black women", "racismo"]["together"] == "2" and float(met["black women", "racismo"]["npmi"]) == 1.0
     assert ("white men", "teatro") in met and ("white men", "racismo") not in met
@@ -176,11 +176,11 @@ def test_words_that_meet_a_group_more_often_than_chance_are_told(whole):
             (0,),
             ["Nothing was collected", "No post has a date", "No clusters: there was no picture", "No descriptions are left"],
         ),
-        (1, (-1,), ["No clusters: every post is an outlier", "too few to tell", "Too few words come in several descriptions"]),
-        (5, (0,), ["No duplicates among them", "not measured", "No second set stands beside this one"]),
+        (1, (-1,), ["No clusters: every post is an outlier", "too few to report", "Too few words occur in several descriptions"]),
+        (5, (0,), ["No duplicates among them", "not measured", "There is no second set for comparison"]),
     ],
 )
-def test_where_there_is_nothing_to_tell_the_page_says_so(tmp_path, posts, clusters, said):
+def test_the_page_states_missing_content(tmp_path, posts, clusters, said):
     found, exported, _ = analyze(tmp_path, inputs(tmp_path, posts, clusters=clusters))
     text = found.file("analysis.html").read_text()
     page = Page(text)
@@ -199,7 +199,7 @@ def test_a_picture_that_cannot_be_read_leaves_its_place_on_the_sheet(tmp_path):
 
 def test_a_language_without_stop_words_is_refused_and_one_without_lists_says_so(tmp_path):
     given = inputs(tmp_path)
-    with pytest.raises(HearsightError, match="no stop words are known for 'xx'"):
+    with pytest.raises(HearsightError, match="spaCy has no stop words for 'xx'"):
         analyze(tmp_path, given, PARAMS.model_copy(update={"language": "xx"}))
     found, _, _ = analyze(tmp_path, given, PARAMS.model_copy(update={"language": "en"}))
     text = found.file("analysis.html").read_text()
@@ -207,7 +207,7 @@ def test_a_language_without_stop_words_is_refused_and_one_without_lists_says_so(
 
 
 def test_a_table_of_totals_that_is_none_is_refused(tmp_path):
-    with pytest.raises(HearsightError, match=r"is not a table of date,total"):
+    with pytest.raises(HearsightError, match=r"is not a table with the columns date,total"):
         analyze(tmp_path, inputs(tmp_path, totals=b"day;n\n1;2\n"))
 
 

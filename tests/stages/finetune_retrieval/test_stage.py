@@ -1,4 +1,4 @@
-"""From pretraining to fine-tuning: rows, seeds, warm starts, and what a person does wrong."""
+"""Pretraining and fine-tuning: rows, seeds, warm starts, and invalid settings."""
 
 from __future__ import annotations
 
@@ -120,19 +120,19 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rows": ["both-200"]}, "'both-200' is no row"),
     ({"rows": ["both-010"]}, "'both-010' is no row"),
     ({"rows": ["both-٥"]}, "is no row"),
-    ({"model": MODEL | {"clips": MODEL["clips"] | {"frames": 0}}}, r"tune\.model\.clips\.frames: is 0"),
-    ({"model": MODEL | {"loss": MODEL["loss"] | {"chunk": -1}}}, r"tune\.model\.loss\.chunk: is -1"),
-    ({"model": MODEL | {"optimisation": OPTIMISATION | {"batch": 0}}}, r"tune\.model\.optimisation\.batch: is 0"),
+    ({"model": MODEL | {"clips": MODEL["clips"] | {"frames": 0}}}, r"finetune_retrieval\.model\.clips\.frames: is 0"),
+    ({"model": MODEL | {"loss": MODEL["loss"] | {"chunk": -1}}}, r"finetune_retrieval\.model\.loss\.chunk: is -1"),
+    ({"model": MODEL | {"optimisation": OPTIMISATION | {"batch": 0}}}, r"finetune_retrieval\.model\.optimisation\.batch: is 0"),
     ({"pretrained": "mms-48"}, r"no pretrained model mms-48-0.*mms-4-0"),
     ({"seeds": [7]}, "no pretrained model mms-4-7"),
-    ({"loss": "infonce"}, "'infonce' is no loss"),
+    ({"loss": "infonce"}, "'infonce' is not a loss"),
     ({"rows": ["none-1"]}, "has 1 training pairs"),
     ({"model": MODEL | {"loss": MODEL["loss"] | {"matching": []}}}, "matching: names nothing"),
 ]
 
 
 @pytest.mark.parametrize(("changed", "told"), WRONG)
-def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+def test_invalid_settings_are_refused_in_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
     one = spoken_set(tmp_path)
     with pytest.raises(HearsightError, match=told) as found:
         fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)

@@ -1,4 +1,4 @@
-"""The stage index: what is indexed, what is told of it, and the page of nearest neighbours."""
+"""Indexed items, ledger and metrics, and the page of nearest neighbours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.core.stage_output import StageOutput
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.queries import parse_query
 from components.retrieval.searcher import SEARCH, Searcher
-from components.stages.build_search_index.building import choose
+from components.stages.build_search_index.building import choose_model
 from components.stages.build_search_index.neighbours import PAGE
 from components.stages.check import check
 from tests.stages.build_search_index.world import models, picture, run, spoken_set
@@ -90,11 +90,11 @@ def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
 def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, found: str) -> None:
     rows = [("a-0", 0, 0.1), ("b-2", 2, 0.4), ("c-1", 1, 0.4)]
     there = [{"key": key, "seed": seed, "validation": value, "kind": "dual_encoder"} for key, seed, value in rows]
-    assert choose(there, wanted, "")["key"] == found
+    assert choose_model(there, wanted, "")["key"] == found
     with pytest.raises(HearsightError, match=r"no model 'd'.*best, a-0, b-2, c-1"):
-        choose(there, "d", "")
+        choose_model(there, "d", "")
     with pytest.raises(HearsightError, match="train a dual encoder"):
-        choose([], "best", "")
+        choose_model([], "best", "")
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage:
     found = gather(Built(items, searcher, {}), "test", 1, 8, 12)
     assert len(found) == 8 + 4
     for each in found:
-        near = [n.found.item["key"] for kind in each.near.values() for n in kind]
+        near = [n.result.item["key"] for kind in each.near.values() for n in kind]
         assert each.query["key"] not in near and len(near) == 4 + 8 - 1
-        told = {n.found.item["key"]: n.match for kind in each.near.values() for n in kind}
+        told = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
         key = each.query["key"]
         if key == "07fr.0":
             assert told["03fr.0"] == "the same recording" and told["07es.0"] == "of the same picture"
-            assert told["03es.0"] == "the same caption" or told["03es.0"] == "through what matches both"
+            assert told["03es.0"] == "the same caption" or told["03es.0"] == "through other matches"
             assert told["01fr.0"] == "" and told[each.query["image_sha256"]] == "its own picture"
         if key == "01es.0":
             assert {k for k, match in told.items() if match} == {"01fr.0", each.query["image_sha256"]}
@@ -177,7 +177,7 @@ def test_without_small_pictures_or_with_another_crop_the_page_is_made_all_the_sa
     inputs = spoken_set(tmp_path, thumbnails=False) | {"input": models(tmp_path)}
     made = run(tmp_path, inputs, crop="whole", model="both-100-1")
     text = (made.out / PAGE).read_text()
-    assert "no small picture is kept" in text and "both-100-1" in text and "whole, padded to a square" in text
+    assert "no thumbnail is stored" in text and "both-100-1" in text and "whole, padded to a square" in text
     assert json.loads((made.out / SEARCH / "search.json").read_text())["crop"] == "whole"
     wide = parse_query(picture(3), "")
     centre = run(
@@ -196,7 +196,7 @@ def _whole(made: Any, wide: Any) -> Any:
     return QueryEncoder(made.out / SEARCH / "model", "whole").embed(wide)
 
 
-def test_an_approximate_index_is_kept_with_its_recall_and_told_of(tmp_path: Path) -> None:
+def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: Path) -> None:
     made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
     kept = json.loads((made.out / SEARCH / "index" / "approximate.json").read_text())
     told = {name: value for name, value, _ in made.metrics}
@@ -210,7 +210,4 @@ def test_a_split_without_utterances_is_refused_in_one_line(tmp_path: Path) -> No
     with pytest.raises(HearsightError, match="nothing to index in validation"):
         run(tmp_path, inputs, splits=["validation"], page=page)
     # One side that is empty beside one that is not is no reason to stop.
-    assert (
-        "The split holds nothing to ask with."
-        in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()
-    )
+    assert "The split has no queries." in (run(tmp_path, inputs, splits=["test", "validation"], page=page).out / PAGE).read_text()

@@ -1,4 +1,4 @@
-"""Records become words and features that any captioner reads, the same ones every time."""
+"""Tokens and features of records are complete and reproducible."""
 
 from __future__ import annotations
 
@@ -148,10 +148,10 @@ def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path
     ("changed", "said"),
     [
         ({"views": -1}, "0 or more"),
-        ({"encoder": ENCODER | {"frozen": False}}, "for a frozen encoder"),
-        ({"encoder": ENCODER | {"frozen": False}, "views": 0, "centre": True}, "for a frozen encoder"),
-        ({"least_area": 0.0}, "a share above 0"),
-        ({"least_area": 1.5}, "a share above 0"),
+        ({"encoder": ENCODER | {"frozen": False}}, "a frozen encoder"),
+        ({"encoder": ENCODER | {"frozen": False}, "views": 0, "centre": True}, "a frozen encoder"),
+        ({"least_area": 0.0}, "must be above 0"),
+        ({"least_area": 1.5}, "must be above 0"),
         ({"encoder": ENCODER | {"name": "inception_resnet_v2"}}, "needs a file of weights"),
         ({"encoder": ENCODER | {"weights": "nothing.safetensors"}}, "cannot be read"),
     ],

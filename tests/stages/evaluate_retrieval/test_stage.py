@@ -1,4 +1,4 @@
-"""The whole way from captions and pictures to the paper's tables, on eight pictures, and what is done wrong on it."""
+"""The stages from captions and pictures to the evaluation, on eight pictures, and refused settings."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_agai
     assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 
-def test_another_row_undoes_nothing_that_was_scored(
+def test_scores_stay_cached_when_a_row_is_added(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
     fewer = tuned(tmp_path / "fewer", spoken, start, ["both-100"], [0])
@@ -89,10 +89,10 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(
     tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput
 ) -> None:
     for changed, line in (
-        ({"crops": []}, r"stamps\.evaluate\.crops: \[\] names nothing"),
-        ({"depths": [1, 1]}, r"stamps\.evaluate\.depths: \[1, 1\] names nothing, or something twice"),
-        ({"depths": [0]}, r"R@0 is no recall"),
-        ({"resamples": 0}, r"0 cannot be used"),
+        ({"crops": []}, r"stamps\.evaluate_retrieval\.crops: \[\] is empty"),
+        ({"depths": [1, 1]}, r"stamps\.evaluate_retrieval\.depths: \[1, 1\] is empty or repeats a value"),
+        ({"depths": [0]}, r"R@0 is not a recall"),
+        ({"resamples": 0}, r"0 is too small"),
     ):
         with pytest.raises(HearsightError, match=line):
             evaluation(tmp_path, spoken, models, **changed)
@@ -100,5 +100,5 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(
 
 def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
     empty = make_output(tmp_path, "synthesize", [[]])
-    with pytest.raises(HearsightError, match="has no utterance of a prepared picture on the test side"):
+    with pytest.raises(HearsightError, match="has no utterance with a prepared picture in the test split"):
         evaluation(tmp_path, spoken | {"speech": empty}, models)

@@ -1,0 +1,122 @@
+"""Invalid inputs, models and settings fail with one line that names them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.stage_output import StageOutput
+from components.stages import evaluate_captioners
+from tests.stages.evaluate_captioners.running import compared
+from tests.stages.evaluate_captioners.world import (
+    ENCODER,
+    PARAMS,
+    cell,
+    features_of,
+    prepared,
+    squares,
+)
+from tests.support import make_stage
+
+SAYS = {0: dict.fromkeys(range(8), "a red square")}
+
+
+def refused(tmp_path: Path, match: str, sets: dict[str, StageOutput] | None = None, **cells: StageOutput) -> None:
+    given = {"input": prepared(tmp_path, "english", squares(), about={"encoder": ENCODER})} if sets is None else sets
+    with pytest.raises(HearsightError, match=match) as error:
+        compared(tmp_path, {**given, **{name.replace("_", "-"): found for name, found in cells.items()}})
+    assert "\n" not in str(error.value)
+
+
+def test_no_captioner_no_set_and_a_cell_without_models_are_one_clear_line(tmp_path):
+    refused(tmp_path, r"chain\.evaluate_captioners\.captioners: names no captioner")
+    good = cell(tmp_path, "english", "small1x1", SAYS)
+    refused(tmp_path, "names no test set", sets={}, english_small1x1=good)
+    empty = cell(tmp_path, "english", "small8x8", {})
+    refused(
+        tmp_path,
+        r"small8x8/train_captioner: holds no trained captioner — run `dvc repro -f -s train_captioner@english-small8x8`",
+        empty=empty,
+    )
+
+
+def test_an_empty_test_split_is_one_clear_line(tmp_path):
+    sets = {"input": prepared(tmp_path, "english", squares(), test_from=99)}
+    refused(
+        tmp_path,
+        "english/extract_features: has no record in its test split",
+        sets,
+        cell=cell(tmp_path, "english", "small1x1", SAYS),
+    )
+
+
+def test_a_model_of_an_unknown_network_is_one_clear_line(tmp_path):
+    found = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
+    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is no captioning network", cell=found)
+
+
+def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):
+    other = cell(tmp_path, "english", "small1x1", SAYS)
+    moved = other.path.parent.parent / "english-small8x8"
+    shutil.copytree(other.path.parent, moved)
+    refused(
+        tmp_path,
+        "holds 'small1x1-0', which is not a captioner of the cell english-small8x8",
+        cell=StageOutput(moved / "train_captioner"),
+    )
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (
+            {"name": "inception_resnet_v2"},
+            "its encoder's name is 'inception_resnet_v2', and the features' is 'efficientnet_lite0'",
+        ),
+        ({"weights_sha256": "b" * 64}, "its encoder's weights_sha256 is 'bbbbbbbbbbbb', and the features' is 'aaaaaaaaaaaa'"),
+        ({"trained": True}, "it takes pictures, and the set was prepared as features"),
+    ],
+)
+def test_features_of_another_encoder_are_one_clear_line(tmp_path, change, match):
+    refused(tmp_path, match, cell=cell(tmp_path, "english", "small1x1", SAYS, encoder=ENCODER | change))
+
+
+def test_features_of_another_width_or_that_are_no_numbers_are_one_clear_line(tmp_path):
+    good = cell(tmp_path, "english", "small8x8", SAYS)
+    wide = {"input": prepared(tmp_path, "english", squares(), media=features_of(0, width=9))}
+    refused(
+        tmp_path,
+        "features are 4 vectors of 9 numbers, and the model was trained on 8: they are of another",
+        wide,
+        cell=good,
+    )
+    flat = {"input": prepared(tmp_path, "english", squares(), media=features_of(0, cells=0))}
+    refused(tmp_path, "features are 0 vectors of 8 numbers", flat, cell=good)
+
+
+@pytest.mark.parametrize("cut", [0, 5, 40, -1])
+def test_weights_that_are_cut_off_are_one_clear_line(tmp_path, cut):
+    found = cell(tmp_path, "english", "small1x1", SAYS, cut=cut)
+    refused(tmp_path, r"models/small1x1-0: .*weights\.safetensors: is not a whole safetensors file", cell=found)
+
+
+def test_weights_that_were_cut_off_after_training_are_one_clear_line(tmp_path):
+    found = cell(tmp_path, "english", "small1x1", SAYS)
+    path = found.path / "models" / "small1x1-0" / "weights.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    refused(tmp_path, r"weights\.safetensors: is not the file the manifest lists", cell=found)
+
+
+def test_settings_out_of_range_are_one_clear_line(tmp_path):
+    stage = make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
+    with pytest.raises(HearsightError, match=r"captioners\.evaluate_captioners\.beam: 0 is too small — give 1 or more"):
+        evaluate_captioners.run(stage)
+
+
+def test_meteor_and_spice_that_cannot_be_run_are_one_clear_line(evaluated, tmp_path):
+    for name, said in (("meteor", "METEOR"), ("spice", "SPICE: there is no")):
+        with pytest.raises(HearsightError, match=said):
+            compared(tmp_path / name, evaluated[1], PARAMS.model_copy(update={name: str(tmp_path / "nothing")}))
