@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from components.web.budget import Budget
-from components.web.consent_policy import Reservations, agrees, header_statements, refusal, tdmrep_url
+from components.web.consent_policy import Reservations, find_refusal, gives_consent, parse_header_statements, tdmrep_url
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
-from components.web.takedown_list import NOTHING, RULE, SAID, Takedown
-from components.web.urls import absolute, is_private
+from components.web.takedown_list import EMPTY_LIST, LEDGER_VALUES, RULE, Takedown
+from components.web.urls import is_private, make_absolute
 from components.web.warc import Entry
 
 MAX_REDIRECTS = 5
@@ -74,7 +74,7 @@ class Answers:
         *,
         allow_private: bool,
         consent: Consent | None = None,
-        taken: Takedown = NOTHING,
+        taken: Takedown = EMPTY_LIST,
         budget: Budget | None = None,
     ) -> None:
         self.budget = budget or Budget()
@@ -91,7 +91,7 @@ class Answers:
 
     @classmethod
     def under(
-        cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = NOTHING
+        cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = EMPTY_LIST
     ) -> Answers:
         """A store read under a crawl's settings."""
         return cls(
@@ -159,7 +159,7 @@ class Answers:
                     return Outcome(url, at, "http_status", str(entry.status), "200", "", entry, tuple(hops))
                 rule, why = ("", "") if page else self._wishes(url, at, entry)
                 return Outcome(url, at, rule, why, at if rule else "", entry=entry, hops=tuple(hops))
-            target = absolute(entry.location, at)
+            target = make_absolute(entry.location, at)
             hops.append(f"{entry.status} {target or entry.location}")
             if target is None:
                 return Outcome(url, at, "unusable_url", entry.location[:200], "http or https", "", entry, tuple(hops))
@@ -170,10 +170,10 @@ class Answers:
 
     def _wishes(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
         """The rule that drops a picture for what it says, and what said so; two empty strings when it may be taken."""
-        said = header_statements(entry.robots, entry.tdm, self._agent)
-        if no := refusal(said):
+        said = parse_header_statements(entry.robots, entry.tdm, self._agent)
+        if no := find_refusal(said):
             return no
-        if self.consent.opt_in and not (agrees(said) or self.host_agrees(at) or {url, at} & self._granted):
+        if self.consent.opt_in and not (gives_consent(said) or self.host_agrees(at) or {url, at} & self._granted):
             return "no_consent", "said nothing"
         return "", ""
 
@@ -231,7 +231,7 @@ class Answers:
             entry = self.store.get(at)
             if entry is None:
                 raise NotFetched(at, robots=True)
-            target = absolute(entry.location, at) if entry.status in REDIRECTS and entry.location else None
+            target = make_absolute(entry.location, at) if entry.status in REDIRECTS and entry.location else None
             if target is None:
                 status = entry.status if not entry.failure else 599
                 return status, self.store.body(at) if 200 <= entry.status < 300 else b""
@@ -241,4 +241,4 @@ class Answers:
 
 def _taken_down(url: str, mark: str) -> Outcome:
     """The outcome of what is listed, or leads there: no hops, which would name it."""
-    return Outcome(url, url, RULE, *SAID, f"{RULE}:{mark}")
+    return Outcome(url, url, RULE, *LEDGER_VALUES, f"{RULE}:{mark}")

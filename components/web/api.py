@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from components.core.errors import HearsightError
-from components.web.failures import NO_SUCH_NAME, retry_after
+from components.web.failures import NO_SUCH_NAME, parse_retry_after
 from components.web.request import Answered
-from components.web.warc import Entry, sent_headers
+from components.web.warc import Entry, index_headers
 
 if TYPE_CHECKING:
     from components.web.client import Client
@@ -92,10 +92,10 @@ class Api:
         if status == 401:
             return self.refused()
         if status == 429:
-            return Ruling(True, max(retry_after(sent), until_reset(sent)), stop="its rate limit is used up")
+            return Ruling(True, max(parse_retry_after(sent), seconds_until_reset(sent)), stop="its rate limit is used up")
         if status >= 500 or status == 408:
             stop = f"it answers {status}" if self.essential(url) else ""
-            return Ruling(True, retry_after(sent), failure=f"http_{status}", stop=stop)
+            return Ruling(True, parse_retry_after(sent), failure=f"http_{status}", stop=stop)
         if status != 200 and self.essential(url):
             said = " ".join(body[:200].decode("utf-8", "replace").split())
             return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.posts names what the server offers")
@@ -111,10 +111,10 @@ class Api:
     def rest(self, sent: Mapping[str, str]) -> float:
         """Seconds after a good answer before the next request may be made: the limit it tells of is used up."""
         remaining = sent.get("x-ratelimit-remaining", "").strip()
-        return until_reset(sent) if remaining == "0" else 0.0
+        return seconds_until_reset(sent) if remaining == "0" else 0.0
 
 
-def until_reset(sent: Mapping[str, str]) -> float:
+def seconds_until_reset(sent: Mapping[str, str]) -> float:
     """Seconds until the rate limit of an answer is renewed (X-RateLimit-Reset: a date-time, or seconds since 1970); 0 for none.
 
     Counted from the answer's own ``Date``, so that a clock that goes wrong makes no difference.
@@ -134,7 +134,7 @@ def until_reset(sent: Mapping[str, str]) -> float:
         return 0.0
 
 
-async def call(client: Client, url: str) -> Entry:
+async def call_api(client: Client, url: str) -> Entry:
     """Ask one address of the client's API until it answers or the retries are used up; the result is in the store.
 
     Raises:
@@ -149,7 +149,7 @@ async def call(client: Client, url: str) -> Entry:
             await _rest(client, host)
             await host.turn(max(settings.delay, client.answers.rules(url).delay))
             entry, body, headers, reason, _ = await client.request(url, "api")
-            sent = sent_headers(headers)
+            sent = index_headers(headers)
             ruling = _of_failure(api, entry) if entry.failure else api.ruling(url, entry.status, sent, body)
             if entry.status == 200 and not ruling.again and not ruling.stop and not _is_json(body):
                 stop = "its answer is no JSON" if api.essential(url) else ""

@@ -12,9 +12,9 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.web.answers import Answers, Consent
-from components.web.api import Api, call
-from components.web.conditional_fetch import Earlier, moment
-from components.web.erase import turned
+from components.web.api import Api, call_api
+from components.web.conditional_fetch import ConditionalFetch, parse_moment
+from components.web.erase import replace_redirect
 from components.web.failures import NO_SUCH_NAME
 from components.web.hosts import Host, Slots
 from components.web.network import LoopLag, NetworkWatch
@@ -38,7 +38,7 @@ class Client:
         proxy: str,
         progress: Progress | None,
         consent: Consent | None,
-        earlier: Earlier | None,
+        earlier: ConditionalFetch | None,
         taken: Takedown,
     ) -> None:
         self.store, self.settings, self._earlier = store, settings, earlier
@@ -63,7 +63,7 @@ class Client:
     def note_changes(self, listed: Mapping[str, str]) -> None:
         """Take a sitemap's word for when its pages last changed: what the base got after that is not asked for again."""
         if self._earlier:
-            self._earlier.changed = {url: moment(lastmod) for url, lastmod in listed.items() if lastmod}
+            self._earlier.changed = {url: parse_moment(lastmod) for url, lastmod in listed.items() if lastmod}
 
     def take_over(self, urls: Collection[str]) -> None:
         """Let the base's good answers for ``urls`` stand unasked, whatever their age."""
@@ -83,7 +83,7 @@ class Client:
             self.spared += 1
             return self.store.add(known)
         if role == "api":
-            return await call(self, url)
+            return await call_api(self, url)
         host = self.host(url)
         async with host.gate:
             wait = self.settings.backoff
@@ -133,7 +133,7 @@ class Client:
             self._network.failed(host_of(entry.url))
         elif entry.failure not in ("dns", "private_address", "internal_error"):
             self._network.answered(host_of(entry.url), entry.url)
-        if (told := turned(entry, self.answers.taken)) is not entry:
+        if (told := replace_redirect(entry, self.answers.taken)) is not entry:
             return self.store.add(told)
         if self._earlier and entry.status == 304 and self._earlier.conditions(entry.url):
             self.kept += 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from components.core.digests import sha256_bytes
-from components.web.snapshot_chain import held_in
+from components.web.snapshot_chain import refer_to_body
 from components.web.store import FetchStore
 from components.web.warc import Entry
 
@@ -19,7 +19,7 @@ LASTING = (200, 301, 302, 303, 307, 308, 404, 410)
 
 
 @dataclass
-class Earlier:
+class ConditionalFetch:
     """The base of a crawl, asked what it knows of a URL."""
 
     base: FetchStore
@@ -40,7 +40,7 @@ class Earlier:
             return None
         if url in self.lasting and known.status == 200:
             return self._held(known)
-        got = moment(known.fetched)
+        got = parse_moment(known.fetched)
         if role == "image" and not (known.etag or known.modified) and known.status in LASTING:
             age = datetime.now(UTC) - got
             # A copy of the future tells of a clock that went wrong: it is asked for.
@@ -71,13 +71,13 @@ class Earlier:
             return answer
         if known.sha256 != sha256_bytes(body):
             return answer
-        return replace(answer, sha256=known.sha256, bytes=known.bytes, held=held_in(known, self.base.folder.name))
+        return replace(answer, sha256=known.sha256, bytes=known.bytes, held=refer_to_body(known, self.base.folder.name))
 
     def _held(self, known: Entry) -> Entry:
-        return replace(known, segment="", offset=0, length=0, held=held_in(known, self.base.folder.name))
+        return replace(known, segment="", offset=0, length=0, held=refer_to_body(known, self.base.folder.name))
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """A W3C date-time (a sitemap's, a WARC's) as a moment; a part of it stands for its end, so that it errs to later.
 
     Raises nothing: what makes no sense is the end of time.

@@ -38,7 +38,7 @@ class Statement:
     """It speaks to this robot by its name, not to all."""
 
 
-def header_statements(robots: str, tdm: str, agent: str) -> list[Statement]:
+def parse_header_statements(robots: str, tdm: str, agent: str) -> list[Statement]:
     """What an answer's headers say to ``agent``.
 
     Args:
@@ -58,7 +58,7 @@ def header_statements(robots: str, tdm: str, agent: str) -> list[Statement]:
     return said + _reservation(tdm, "header tdm-reservation")
 
 
-def meta_statements(metas: Iterable[tuple[str, str]], agent: str) -> list[Statement]:
+def parse_meta_statements(metas: Iterable[tuple[str, str]], agent: str) -> list[Statement]:
     """What a page's ``<meta name content>`` say to ``agent``."""
     said: list[Statement] = []
     for name, content in metas:
@@ -76,7 +76,7 @@ def _reservation(value: str, place: str) -> list[Statement]:
     return [Statement(f"tdm-reservation: {value}", place)] if value in ("0", "1") else []
 
 
-def refusal(said: Iterable[Statement]) -> tuple[str, str] | None:
+def find_refusal(said: Iterable[Statement]) -> tuple[str, str] | None:
     """(rule, what said it) of the strongest refusal among ``said``, or None."""
     words = {statement.word: statement for statement in reversed(list(said))}
     for word, rule in FORBIDS.items():
@@ -87,7 +87,7 @@ def refusal(said: Iterable[Statement]) -> tuple[str, str] | None:
     return None
 
 
-def agrees(said: Iterable[Statement]) -> bool:
+def gives_consent(said: Iterable[Statement]) -> bool:
     """Whether something said is consent: rights expressly not reserved, or a yes to this very robot.
 
     ``index, follow`` to every robot is not: sites say that to search engines.

@@ -21,21 +21,21 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes
 from components.web.index import index_line, read_index
-from components.web.snapshot_chain import chain, standing_on
+from components.web.snapshot_chain import find_dependents, read_chain
 from components.web.store import FetchStore
-from components.web.takedown_journal import became, note_removal
+from components.web.takedown_journal import append_removal, follow_digest
 from components.web.takedown_list import RULE, Takedown
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 from components.web.warc import Entry
-from components.web.warc_filler import blank_member
+from components.web.warc_filler import build_filler
 
 COUNTED = ("digest", "answers", "index_lines", "bases")
 """What a store counts itself when it is completed."""
 
 
-def erase_below(folder: Path, base: str, listed: Takedown) -> None:
+def erase_chain(folder: Path, base: str, listed: Takedown) -> None:
     """:func:`erase` from the snapshot at ``folder`` and every one it stands on, or will (``base``: by name, '' for none)."""
-    for snapshot in chain(folder, base):
+    for snapshot in read_chain(folder, base):
         erase(snapshot, listed)
 
 
@@ -48,7 +48,7 @@ def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
     Raises:
         HearsightError: another process writes the snapshot, it was changed by somebody else, or the disk is full.
     """
-    also = set(also) - held_above(folder) if also else set()
+    also = set(also) - find_shared_urls(folder) if also else set()
     if not listed or not any(folder.glob("segment-*.warc.gz")) or (not also and _is_clear(folder, listed)):
         return 0
     _complete_again(folder, listed)
@@ -70,21 +70,21 @@ def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
     return len({entry.url for entry in gone})
 
 
-def turned(entry: Entry, listed: Takedown) -> Entry:
+def replace_redirect(entry: Entry, listed: Takedown) -> Entry:
     """``entry``, or where it is a redirect to a listed address, the failure that is stored instead."""
     mark = _leads(entry, listed)
     return Entry(entry.url, 0, RULE, mark) if mark else entry
 
 
-def held_above(folder: Path) -> set[str]:
+def find_shared_urls(folder: Path) -> set[str]:
     """The URLs whose body in this snapshot is that of a later snapshot's answer, too."""
     found: set[str] = set()
-    for later in standing_on(folder):
+    for later in find_dependents(folder):
         found.update(entry.url for entry in _lines(later) if entry.held.startswith(f"{folder.name}/"))
     return found
 
 
-def concerned(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
+def count_affected(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
     """How many answers of the snapshot are listed, lead to what is, or are among ``also``."""
     return sum(bool(listed.url(entry.url) or _leads(entry, listed) or entry.url in also) for entry in _lines(folder))
 
@@ -92,7 +92,7 @@ def concerned(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int
 def _leads(entry: Entry, listed: Takedown) -> str:
     if not entry.location or listed.url(entry.url):
         return ""
-    return listed.url(absolute(entry.location, entry.url) or "")
+    return listed.url(make_absolute(entry.location, entry.url) or "")
 
 
 def _sizes(folder: Path) -> dict[str, int]:
@@ -122,7 +122,7 @@ def _write_down(
 ) -> None:
     last = {entry.url: entry for entry in lines}
     going = {entry.url for entry in gone}
-    after = {url: turned(entry, listed) for url, entry in last.items() if url not in going}
+    after = {url: replace_redirect(entry, listed) for url, entry in last.items() if url not in going}
     texts, images = _shown(store, gone)
     note = {
         "before": store.digest(),
@@ -133,12 +133,12 @@ def _write_down(
         "texts": sorted(texts),
         "images": sorted(images),
     }
-    note_removal(store.folder, note)
+    append_removal(store.folder, note)
 
 
 def _shown(store: FetchStore, gone: Iterable[Entry]) -> tuple[set[str], set[str]]:
     """Of what the pages that go showed, the sha256 of every alt-text (annotations lie under it) and of every image's address."""
-    from components.web.html.page import charset, read_page
+    from components.web.html.page import parse_charset, read_page
 
     texts, images = set[str](), set[str]()
     for entry in gone:
@@ -147,7 +147,7 @@ def _shown(store: FetchStore, gone: Iterable[Entry]) -> tuple[set[str], set[str]
                 body = store.body(entry.url)
             except HearsightError:  # blanked already by a call that was killed, which wrote it down, or in its base
                 continue
-            page = read_page(body, entry.url, charset(entry.type.partition(";")[2]))
+            page = read_page(body, entry.url, parse_charset(entry.type.partition(";")[2]))
             texts.update(sha256_bytes(candidate.alt.encode()) for candidate in page.candidates if candidate.alt)
             images.update(sha256_bytes(candidate.image_url.encode()) for candidate in page.candidates if candidate.image_url)
     return texts, images
@@ -161,7 +161,7 @@ def _blank(folder: Path, entries: Iterable[Entry]) -> None:
         try:
             with (folder / name).open("r+b", buffering=0) as handle:
                 for entry in sorted(found, key=lambda one: one.offset):
-                    write_over(handle.fileno(), entry.offset, blank_member(entry.length))
+                    write_over(handle.fileno(), entry.offset, build_filler(entry.length))
                 os.fsync(handle.fileno())
         except OSError as error:
             raise disk_error(error, folder / name) from error
@@ -181,7 +181,7 @@ def _complete_again(folder: Path, listed: Takedown) -> None:
         said = store.complete
         if said is None:
             return
-        if store.digest() not in became(folder, said["digest"]):
+        if store.digest() not in follow_digest(folder, said["digest"]):
             store.verified_digest()  # raises: it was changed by somebody else
         about = _about(said, listed)
         if store.digest() != said["digest"] or about != said:

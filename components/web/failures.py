@@ -17,7 +17,7 @@ NO_SUCH_NAME = "no such name"
 _NAMELESS = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 
 
-def failure_class(error: BaseException) -> tuple[str, str] | None:
+def classify_failure(error: BaseException) -> tuple[str, str] | None:
     """(class, words) of an error that is more than a lost connection; the words hold nothing of chance.
 
     ``dns``: the name has no address, or none could be learned now; the words say which. ``tls``: the certificate is not
@@ -33,7 +33,7 @@ def failure_class(error: BaseException) -> tuple[str, str] | None:
     return None
 
 
-def retry_after(sent: Mapping[str, str]) -> float:
+def parse_retry_after(sent: Mapping[str, str]) -> float:
     """Seconds that an answer asks us to wait (RFC 9110, 10.2.3); 0 when it does not say.
 
     A date is counted from the answer's own ``Date``, so that a clock that goes wrong, its or ours, makes no difference.

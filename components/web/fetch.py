@@ -15,15 +15,15 @@ from itertools import zip_longest
 
 from components.web.answers import HOSTS_IN_MEMORY, Consent, NotFetched
 from components.web.client import Client, Progress
-from components.web.conditional_fetch import Earlier
+from components.web.conditional_fetch import ConditionalFetch
 from components.web.hosts import Host
 from components.web.request import Role
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
-from components.web.takedown_list import NOTHING, Takedown
+from components.web.takedown_list import EMPTY_LIST, Takedown
 from components.web.urls import host_of
 
-__all__ = ["FetchSettings", "Fetcher", "spread"]
+__all__ = ["FetchSettings", "Fetcher", "interleave_hosts"]
 
 WINDOW = 20_000
 """URLs that may still be waited for when more are asked for."""
@@ -50,8 +50,8 @@ class Fetcher(Client):
         proxy: str = "",
         progress: Progress | None = None,
         consent: Consent | None = None,
-        earlier: Earlier | None = None,
-        taken: Takedown = NOTHING,
+        earlier: ConditionalFetch | None = None,
+        taken: Takedown = EMPTY_LIST,
     ) -> None:
         super().__init__(store, settings, proxy, progress, consent, earlier, taken)
         self._wanted: dict[str, _Wanted] = {}
@@ -93,7 +93,7 @@ class Fetcher(Client):
             return
         self._wanted |= dict.fromkeys(new, _Wanted(role, hosts))
         try:
-            self._runner.run(self._work(spread(new), wait, desc or f"fetching {role}s"))
+            self._runner.run(self._work(interleave_hosts(new), wait, desc or f"fetching {role}s"))
         finally:
             self.store.sync()
 
@@ -201,7 +201,7 @@ class Fetcher(Client):
         await self._session.close()
 
 
-def spread(urls: Iterable[str]) -> list[str]:
+def interleave_hosts(urls: Iterable[str]) -> list[str]:
     """``urls`` with hosts taking turns, so that a slow host holds up none of the others."""
     by_host: dict[str, list[str]] = {}
     for url in urls:

@@ -15,7 +15,7 @@ _BLOCK = 65_535
 """Bytes of a stored block, at most (RFC 1951, 3.2.4)."""
 
 
-def stored(content: bytes) -> bytes:
+def store_member(content: bytes) -> bytes:
     """A member of stored blocks: for what does not shrink."""
     view, pieces = memoryview(content), [memoryview(_HEAD)]
     for at in range(0, max(len(content), 1), _BLOCK):
@@ -26,13 +26,13 @@ def stored(content: bytes) -> bytes:
     return b"".join([*pieces, tail])
 
 
-def packed(content: bytes) -> bytes:
+def compress_member(content: bytes) -> bytes:
     """A member, packed at the quickest level."""
     packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return packer.compress(content) + packer.flush()
 
 
-def unpacked(member: bytes) -> bytes:
+def decompress_member(member: bytes) -> bytes:
     """What is in one whole member.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from components.web.budget import Budget
 from components.web.images.head import read_head
-from components.web.images.kinds import FORMATS, limit_passed, seems
+from components.web.images.kinds import FORMATS, find_exceeded_limit, guess_content
 
 PREFIX = 256 * 1024
 """Bytes within which a header is looked for; camera JPEGs hold colour profiles and previews before it."""
@@ -49,40 +49,40 @@ class Refusal:
     threshold: str
 
 
-def by_headers(sent: Mapping[str, str], limits: Limits) -> Refusal | None:
+def check_headers(sent: Mapping[str, str], limits: Limits) -> Refusal | None:
     """What the headers (lower-case names) of an answer to a request for an image say against it."""
     kind = sent.get("content-type", "").partition(";")[0].strip().lower()
     group, _, name = kind.partition("/")
     if kind not in _PLAIN and (group in _NO_IMAGES or (group == "application" and name.rpartition("+")[2] in _NO_IMAGE)):
         return Refusal("not_an_image", kind[:80], "an image type")
-    length = declared(sent)
+    length = parse_content_length(sent)
     # Of an encoded body the header tells the encoded size; that one is measured while it is read.
     if length is not None and length > limits.max_bytes and not sent.get("content-encoding", ""):
         return Refusal("image_too_large", f"{length} bytes", f"{limits.max_bytes} bytes")
     return None
 
 
-def declared(sent: Mapping[str, str]) -> int | None:
+def parse_content_length(sent: Mapping[str, str]) -> int | None:
     """The Content-Length, where there is a sound one."""
     text = sent.get("content-length", "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def by_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Literal[False] | None:
+def check_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Literal[False] | None:
     """What the first bytes of a body say against it; None when nothing does, False while more of them are needed."""
     head = read_head(prefix, last=last)
     if head is None:
         return False
     if head.format not in FORMATS:
-        rule, value = ("foreign_image", head.format) if head.format else ("not_an_image", seems(prefix))
+        rule, value = ("foreign_image", head.format) if head.format else ("not_an_image", guess_content(prefix))
         return Refusal(rule, value, WHOLE)
-    return out_of_range(head.width, head.height, limits) if head.width else None
+    return check_size(head.width, head.height, limits) if head.width else None
 
 
-def out_of_range(width: int, height: int, limits: Limits) -> Refusal | None:
+def check_size(width: int, height: int, limits: Limits) -> Refusal | None:
     """Whether an image of ``width`` × ``height`` px is too large to decode, too small, or too narrow."""
     size = f"{width} x {height} px"
-    if limit := limit_passed(width, height, pixels=limits.max_pixels, side=limits.max_side):
+    if limit := find_exceeded_limit(width, height, pixels=limits.max_pixels, side=limits.max_side):
         return Refusal("image_too_large", size, limit)
     if limits.min_side and min(width, height) < limits.min_side:
         return Refusal("image_side", size, f"at least {limits.min_side} px")
@@ -101,13 +101,13 @@ async def read_image(answer: Any, sent: Mapping[str, str], limits: Limits) -> tu
         sent: its headers, lower-case names.
         limits: what an image may be.
     """
-    refusal, body = by_headers(sent, limits), bytearray()
+    refusal, body = check_headers(sent, limits), bytearray()
     if refusal is None:
         cap, look_at, open_question = min(PREFIX, limits.max_bytes), 12, True
         async for piece in answer.content.iter_any():
             body += piece
             if open_question and len(body) >= min(look_at, cap):
-                found = by_prefix(bytes(body[:cap]), limits, last=len(body) >= cap)
+                found = check_prefix(bytes(body[:cap]), limits, last=len(body) >= cap)
                 open_question, refusal = found is False, found or None
                 look_at = 2 * len(body)  # a trickle is not read over and over
             if refusal is None and len(body) > limits.max_bytes:
@@ -115,7 +115,7 @@ async def read_image(answer: Any, sent: Mapping[str, str], limits: Limits) -> tu
             if refusal:
                 break
         if open_question:
-            refusal = by_prefix(bytes(body[:cap]), limits, last=True) or None
+            refusal = check_prefix(bytes(body[:cap]), limits, last=True) or None
     if refusal is None:
         return None, bytes(body)
     # A small body has come with its headers and leaves a connection to use again; of any other the rest is not wanted.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from components.web.warc import Entry, member_at
+from components.web.warc import Entry, read_member
 
 
 def index_line(entry: Entry) -> bytes:
@@ -51,7 +51,7 @@ def torn_entries(folder: Path, lines: Sequence[Entry]) -> set[Entry]:
         with (folder / name).open("rb") as handle:
             for entry in sorted((e for e in lines if e.segment == name), key=lambda e: -e.offset):
                 handle.seek(entry.offset)
-                member = member_at(handle)
+                member = read_member(handle)
                 if member is not None and member[1] == entry.length:
                     break
                 torn.add(entry)

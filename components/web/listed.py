@@ -13,11 +13,11 @@ from components.core.ledger import dropped
 from components.web.answers import Answers
 from components.web.robots import robots_url
 from components.web.sitemaps import MAX_FILES, read_sitemap
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 
 @dataclass
-class Listed:
+class ListedPages:
     """The pages that sitemaps list."""
 
     pages: dict[str, str] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Listed:
     """Sitemap URL → its ledger row, of those that could not be had or read."""
 
 
-def read_listed(answers: Answers, ensure: Callable[[Collection[str]], None], origins: Iterable[str], most: int) -> Listed:
+def read_listed(answers: Answers, ensure: Callable[[Collection[str]], None], origins: Iterable[str], most: int) -> ListedPages:
     """Follow the sitemaps of every host.
 
     Args:
@@ -38,11 +38,11 @@ def read_listed(answers: Answers, ensure: Callable[[Collection[str]], None], ori
     Raises:
         NotFetched: ``ensure`` did not see to an answer.
     """
-    found, named, guessed = Listed(), set[str](), set[str]()
+    found, named, guessed = ListedPages(), set[str](), set[str]()
     roots = sorted({robots_url(url) for url in origins})
     ensure(roots)
     for root in roots:
-        lines = [target for line in answers.rules(root).sitemaps if (target := absolute(line, root))]
+        lines = [target for line in answers.rules(root).sitemaps if (target := make_absolute(line, root))]
         named.update(lines)
         guessed.update([] if lines else [root.removesuffix("robots.txt") + "sitemap.xml"])
     level, seen = sorted(named | guessed), set[str]()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from components.web.takedown_list import Takedown, is_file
+from components.web.takedown_list import Takedown, is_folder_image
 
 URL = re.compile(rb"https?:(?://|\\/\\/)(?:(?![,;|)\]]+https?:)[^\s\"'<>\\^`{|}\x00-\x20\x7f])+", re.IGNORECASE)
 """An address in text: up to white space, a quote or a bracket of markup, or the next address behind a comma."""
@@ -21,17 +21,17 @@ Search = Callable[[bytes], set[str]]
 
 def is_listed(value: str, taken: Takedown) -> bool:
     """Whether a URL or a host's name is listed."""
-    return bool(taken.url(value) if "//" in value or is_file(value) else taken.host(value.partition(":")[0]))
+    return bool(taken.url(value) if "//" in value or is_folder_image(value) else taken.host(value.partition(":")[0]))
 
 
-def names_in(data: bytes, taken: Takedown) -> set[str]:
+def find_listed(data: bytes, taken: Takedown) -> set[str]:
     """Every listed address and host name in ``data``, as found in it."""
-    addresses = {text(token).replace("\\/", "/") for token in (*URL.findall(data), *_FILE.findall(data))}
+    addresses = {decode_lossy(token).replace("\\/", "/") for token in (*URL.findall(data), *_FILE.findall(data))}
     found = {token for token in addresses if is_listed(token, taken) or is_listed(token.rstrip(_TAIL), taken)}
-    return found | {token for token in {text(match) for match in _HOST.findall(data)} if is_listed(token, taken)}
+    return found | {token for token in {decode_lossy(match) for match in _HOST.findall(data)} if is_listed(token, taken)}
 
 
-def apart(data: bytes, taken: Takedown, search: Search) -> tuple[set[str], int]:
+def search_text(data: bytes, taken: Takedown, search: Search) -> tuple[set[str], int]:
     """What ``search`` finds in the text ``data``, and how many addresses of others hold something of it.
 
     ``http://proxy.org/gone.org/a.jpg`` is an address at ``proxy.org``: it mentions ``gone.org`` and is not of it.
@@ -43,7 +43,7 @@ def apart(data: bytes, taken: Takedown, search: Search) -> tuple[set[str], int]:
     others: list[bytes] = []
 
     def other(match: re.Match[bytes]) -> bytes:
-        token = text(match[0]).replace("\\/", "/")
+        token = decode_lossy(match[0]).replace("\\/", "/")
         if is_listed(token, taken) or is_listed(token.rstrip(_TAIL), taken) or not search(match[0]):
             return match[0]
         others.append(match[0])
@@ -55,13 +55,13 @@ def apart(data: bytes, taken: Takedown, search: Search) -> tuple[set[str], int]:
 
 def redact(value: str, taken: Takedown, search: Search | None = None) -> str:
     """``value`` with every listed address in it replaced by what stands for it."""
-    found, _ = apart(value.encode("utf-8", "replace"), taken, search or (lambda data: names_in(data, taken)))
+    found, _ = search_text(value.encode("utf-8", "replace"), taken, search or (lambda data: find_listed(data, taken)))
     for token in sorted(found, key=len, reverse=True):
         value = value.replace(token, taken.mask(token))
     return value
 
 
-def clean(row: Mapping[str, str], taken: Takedown) -> dict[str, str]:
+def redact_row(row: Mapping[str, str], taken: Takedown) -> dict[str, str]:
     """A ledger row that names nothing listed; a page's key is its address."""
     if not taken:
         return dict(row)
@@ -69,6 +69,6 @@ def clean(row: Mapping[str, str], taken: Takedown) -> dict[str, str]:
     return {**row, "key": key, **{name: redact(row[name], taken) for name in ("value", "threshold", "detail")}}
 
 
-def text(raw: bytes) -> str:
+def decode_lossy(raw: bytes) -> str:
     """Bytes as text, whatever they hold."""
     return raw.decode("utf-8", "replace")

@@ -17,13 +17,13 @@ import aiohttp
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 from yarl import URL
 
-from components.web.failures import failure_class, retry_after
+from components.web.failures import classify_failure, parse_retry_after
 from components.web.image_precheck import Limits, read_image
 from components.web.public_addresses import PrivateAddress, PublicResolver
 from components.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.web.settings import FetchSettings
 from components.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
-from components.web.warc import Entry, described, sent_headers, wire_text
+from components.web.warc import Entry, decode_wire, index_headers, select_headers
 
 Role = Literal["page", "image", "robots", "sitemap", "api"]
 RETRY_STATUS = (429, 500, 502, 503, 504)
@@ -43,7 +43,7 @@ class Answered(NamedTuple):
     entry: Entry
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
-    """As :func:`components.web.warc.wire_text` gives them."""
+    """As :func:`components.web.warc.decode_wire` gives them."""
     reason: str = ""
     pause: float = 0.0
     """Seconds the host asks us to wait."""
@@ -115,15 +115,15 @@ class Session:
         ) as answer:
             if answer.status < 100:
                 return Answered(Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits"))
-            came = [(wire_text(name), wire_text(value)) for name, value in answer.raw_headers]
-            sent = sent_headers(came)
+            came = [(decode_wire(name), decode_wire(value)) for name, value in answer.raw_headers]
+            sent = index_headers(came)
             headers = tuple((name, value) for name, value in came if name.lower() not in _DROP_HEADERS)
-            reason = wire_text((answer.reason or "").encode("utf-8", "surrogateescape"))
-            entry = Entry(url, answer.status, **described(sent))
+            reason = decode_wire((answer.reason or "").encode("utf-8", "surrogateescape"))
+            entry = Entry(url, answer.status, **select_headers(sent))
             if answer.status != 200:
-                pause = retry_after(sent) if answer.status in RETRY_STATUS else 0.0
+                pause = parse_retry_after(sent) if answer.status in RETRY_STATUS else 0.0
                 return Answered(entry, (await _read(answer, ERROR_BODY))[:ERROR_BODY], headers, reason, pause)
-            if role == "page" and not readable(entry.type):
+            if role == "page" and not is_readable(entry.type):
                 return Answered(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
                 budget = settings.budget
@@ -145,7 +145,7 @@ def _failed(url: str, error: Exception) -> Entry:
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(cause, PrivateAddress):
         return Entry(url, 0, "private_address", str(cause))
-    if told := failure_class(error):
+    if told := classify_failure(error):
         return Entry(url, 0, *told)
     if isinstance(error, ContentEncodingError) or isinstance(error.__cause__, ContentEncodingError):
         return Entry(url, 0, "bad_encoding", "the compressed body is broken")
@@ -172,7 +172,7 @@ async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
     return bytes(body)
 
 
-def readable(content_type: str) -> bool:
+def is_readable(content_type: str) -> bool:
     """Whether a page request should read the body: HTML, unknown, or an image that somebody linked as a page."""
     kind = content_type.partition(";")[0].strip().lower()
     return kind in ("", "text/html", "application/xhtml+xml", "application/octet-stream") or kind.startswith("image/")

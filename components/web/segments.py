@@ -16,9 +16,9 @@ from typing import IO
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder
-from components.web.gzip_record import unpacked
+from components.web.gzip_record import decompress_member
 from components.web.index import index_line
-from components.web.warc import Entry, scan, split
+from components.web.warc import Entry, scan_segment, split_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment is closed when it is larger than this."""
@@ -48,7 +48,7 @@ class Segments:
             HearsightError: the disk is full; nothing more is taken, and what was written before stays good.
         """
         if self._broken:
-            raise not_writable(self._folder)
+            raise not_writable_error(self._folder)
         try:
             if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
                 self._segment = self._next()
@@ -109,7 +109,7 @@ def recover(folder: Path, sizes: Mapping[str, int], ends: Mapping[str, int], *, 
     """
     found: list[Entry] = []
     for name, end in ends.items():
-        taken, good = scan(folder / name, end) if end < sizes[name] and not complete else ([], end)
+        taken, good = scan_segment(folder / name, end) if end < sizes[name] and not complete else ([], end)
         found += taken
         if good < sizes[name]:
             with (folder / name).open("r+b") as handle:
@@ -118,23 +118,23 @@ def recover(folder: Path, sizes: Mapping[str, int], ends: Mapping[str, int], *, 
     return found
 
 
-def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
+def read_body(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
     """The body of the answer that lies there; None when the record is not whole, or its body not the one of that digest."""
     try:
         with segment.open("rb") if isinstance(segment, Path) else nullcontext(segment) as handle:
             handle.seek(offset)
-            body = split(unpacked(handle.read(length)))[2]
+            body = split_record(decompress_member(handle.read(length)))[2]
     except (ValueError, FileNotFoundError):
         return None
     return body if sha256_bytes(body) == sha256 else None
 
 
-def damaged(what: str, where: Path) -> HearsightError:
+def damaged_error(what: str, where: Path) -> HearsightError:
     """What to tell a person about a record whose bytes are not those that were stored."""
     return HearsightError(f"{what} is damaged", where=where, hint="remove the snapshot's folder and crawl again")
 
 
-def not_writable(folder: Path) -> HearsightError:
+def not_writable_error(folder: Path) -> HearsightError:
     """What to tell a person about a store that takes nothing."""
     return HearsightError("is not open for writing", where=folder, hint="run the crawl stage again")
 

@@ -13,7 +13,7 @@ import zlib
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from components.web.urls import absolute, host_of
+from components.web.urls import host_of, make_absolute
 
 MAX_BYTES = 50 * 1024 * 1024
 """Of one sitemap, unpacked (the protocol's own limit); the rest is ignored."""
@@ -113,6 +113,6 @@ def _read_xml(data: bytes, url: str, found: Sitemap) -> None:
 
 
 def _take(found: Sitemap, into: dict[str, str], address: str, lastmod: str, url: str) -> None:
-    target = absolute(address.strip(), url)
+    target = make_absolute(address.strip(), url)
     if target and host_of(target):
         into.setdefault(target, lastmod.strip()[:40])

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from components.core.errors import HearsightError
 from components.core.files import publish_json
 from components.core.shard_cache import ShardCache
-from components.web.takedown_journal import became
+from components.web.takedown_journal import follow_digest
 from components.web.warc import Entry
 
 NAME = "BASE"
@@ -62,7 +62,7 @@ def read_bases(folder: Path) -> list[Base]:
         ) from None
 
 
-def chain(folder: Path, base: str = "") -> list[Path]:
+def read_chain(folder: Path, base: str = "") -> list[Path]:
     """The snapshots that the one in ``folder`` stands on, oldest first, then itself.
 
     Args:
@@ -70,17 +70,17 @@ def chain(folder: Path, base: str = "") -> list[Path]:
     """
     below = [folder.parent / one.snapshot for one in read_bases(folder)]
     if base and folder.parent / base not in below:
-        below = chain(folder.parent / base)
+        below = read_chain(folder.parent / base)
     return [*below, folder]
 
 
-def standing_on(folder: Path) -> list[Path]:
+def find_dependents(folder: Path) -> list[Path]:
     """The snapshots that stand on the one in ``folder``, by name."""
     others = [path.parent for path in sorted(folder.parent.glob(f"*/{NAME}"))]
-    return [other for other in others if folder in chain(other)[:-1]]
+    return [other for other in others if folder in read_chain(other)[:-1]]
 
 
-def fold(
+def fold_chain(
     cache: ShardCache, step: str, keys: Sequence[object], load: Callable[[Path], S], extend: Callable[[int, S | None], S]
 ) -> S | None:
     """What the snapshots of a chain give together, computed upwards from the newest state that the cache holds.
@@ -122,7 +122,7 @@ def claim_base(folder: Path, base: str) -> list[Base]:
     if any(folder.glob("segment-*")):
         raise _another(folder, "", base)
     below = folder.parent / base
-    bases = [*read_bases(below), Base(base, completed(below)["digest"])]
+    bases = [*read_bases(below), Base(base, read_complete(below)["digest"])]
     publish_json(folder / NAME, [asdict(one) for one in bases])
     return bases
 
@@ -141,7 +141,7 @@ def _another(folder: Path, has: str, wanted: str) -> HearsightError:
     )
 
 
-def completed(folder: Path) -> dict[str, Any]:
+def read_complete(folder: Path) -> dict[str, Any]:
     """What ``COMPLETE`` says of a snapshot that others stand on.
 
     Raises:
@@ -160,7 +160,7 @@ def completed(folder: Path) -> dict[str, Any]:
         raise HearsightError("is not what completes a snapshot", where=folder / "COMPLETE", hint="restore it") from None
 
 
-def begun(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
+def identify_bases(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
     """Of each snapshot its digest, which knows no times, and when its first answer came, by which crawls are told apart."""
     found = []
     for base in bases:
@@ -173,7 +173,7 @@ def begun(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
     return found
 
 
-def place_of(folder: Path, entry: Entry) -> tuple[Path, int, int]:
+def locate_body(folder: Path, entry: Entry) -> tuple[Path, int, int]:
     """The segment that holds an entry's body, and the record's offset and length in bytes."""
     if not entry.held:
         return folder / entry.segment, entry.offset, entry.length
@@ -181,7 +181,7 @@ def place_of(folder: Path, entry: Entry) -> tuple[Path, int, int]:
     return folder.parent / snapshot / segment, offset, length
 
 
-def held_in(entry: Entry, snapshot: str) -> str:
+def refer_to_body(entry: Entry, snapshot: str) -> str:
     """How to refer to the body of ``entry``, an entry of ``snapshot``: through to the record itself, however deep."""
     return entry.held or f"{snapshot}/{entry.segment}:{entry.offset}+{entry.length}"
 
@@ -216,7 +216,7 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
             needed[snapshot, segment] = max(needed.get((snapshot, segment), 0), offset + length)
     for snapshot in sorted({name for name, _ in needed}):
         below = folder.parent / snapshot
-        if completed(below)["digest"] not in became(below, known[snapshot]):  # but for what was taken down from it
+        if read_complete(below)["digest"] not in follow_digest(below, known[snapshot]):  # but for what was taken down from it
             raise HearsightError(
                 f"the base '{snapshot}' of '{folder.name}' no longer holds what it was completed with",
                 where=folder.parent / snapshot,

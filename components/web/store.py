@@ -22,11 +22,11 @@ from typing import IO, Any
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes, publish_json
-from components.web.gzip_record import unpacked
+from components.web.gzip_record import decompress_member
 from components.web.index import index_line, read_index, torn_entries
-from components.web.segments import Segments, body_at, damaged, not_writable, recover
-from components.web.snapshot_chain import Base, check_held, claim_base, place_of, read_bases
-from components.web.warc import Entry, http_headers, now, warc_record
+from components.web.segments import Segments, damaged_error, not_writable_error, read_body, recover
+from components.web.snapshot_chain import Base, check_held, claim_base, locate_body, read_bases
+from components.web.warc import Entry, build_record, http_headers, utc_now
 
 TRANSIENT = (
     "timeout", "connection", "dns", "tls", "retry_later", "host_failing", "internal_error",
@@ -35,7 +35,7 @@ TRANSIENT = (
 """Failures an interrupted crawl asks about once more when it is taken up again."""
 
 
-def may_pass(failure: str) -> bool:
+def is_transient(failure: str) -> bool:
     """Whether a failure may pass by itself."""
     return failure in TRANSIENT or failure.startswith("http_5")
 
@@ -89,15 +89,15 @@ class FetchStore:
         if entry.failure:
             return b""
         try:
-            path, offset, length = place_of(self.folder, entry)
+            path, offset, length = locate_body(self.folder, entry)
         except ValueError:
-            raise damaged(f"the stored answer for {url}", self.folder / "index.jsonl") from None
+            raise damaged_error(f"the stored answer for {url}", self.folder / "index.jsonl") from None
         reader = self._readers.get(str(path))
         if reader is None and path.exists():
             reader = self._readers[str(path)] = path.open("rb")
-        body = body_at(reader or path, offset, length, entry.sha256)
+        body = read_body(reader or path, offset, length, entry.sha256)
         if body is None:
-            raise damaged(f"the stored answer for {url}", path)
+            raise damaged_error(f"the stored answer for {url}", path)
         return body
 
     def headers(self, url: str) -> list[tuple[str, str]]:
@@ -111,9 +111,9 @@ class FetchStore:
         try:
             with path.open("rb") as handle:
                 handle.seek(entry.offset)
-                return http_headers(unpacked(handle.read(entry.length)))
+                return http_headers(decompress_member(handle.read(entry.length)))
         except (ValueError, FileNotFoundError):
-            raise damaged(f"the stored answer for {url}", path) from None
+            raise damaged_error(f"the stored answer for {url}", path) from None
 
     @property
     def complete(self) -> dict[str, Any] | None:
@@ -174,11 +174,11 @@ class FetchStore:
             HearsightError: the disk is full; the store then takes nothing more, and what it holds stays good.
         """
         if self._segments is None:
-            raise not_writable(self.folder)
-        entry = replace(entry, fetched=entry.fetched or now())
+            raise not_writable_error(self.folder)
+        entry = replace(entry, fetched=entry.fetched or utc_now())
         if not entry.held:
             entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
-        placed = self._segments.add(entry, warc_record(entry, body, headers, reason, answered))
+        placed = self._segments.add(entry, build_record(entry, body, headers, reason, answered))
         self._entries[entry.url] = placed
         if self.listener is not None:
             self.listener(placed)
@@ -208,7 +208,7 @@ class FetchStore:
 
     def forget_transient(self) -> int:
         """Let the failures that may pass be asked about again; their records stay until better ones follow."""
-        return self.forget([url for url, entry in self._entries.items() if may_pass(entry.failure)])
+        return self.forget([url for url, entry in self._entries.items() if is_transient(entry.failure)])
 
     def forget(self, urls: Collection[str]) -> int:
         """Let ``urls`` be asked about again; their records stay until new ones follow."""

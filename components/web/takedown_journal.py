@@ -17,7 +17,7 @@ JOURNAL = "removed.jsonl"
 SWEPT = "swept"
 
 
-def removals(folder: Path) -> list[dict[str, Any]]:
+def read_removals(folder: Path) -> list[dict[str, Any]]:
     """The removals of a snapshot, oldest first: ``before`` and ``after`` (its digests), ``entries`` (hashes of the list's),
     ``answers`` (how many went), ``bodies`` and ``texts`` (sha256 of what went), ``images`` (sha256 of the addresses of the
     images that pages showed which went).
@@ -37,22 +37,22 @@ def removals(folder: Path) -> list[dict[str, Any]]:
     return notes
 
 
-def note_removal(folder: Path, note: dict[str, Any]) -> None:
+def append_removal(folder: Path, note: dict[str, Any]) -> None:
     """Write down one removal, before it is done: a kill then leaves a note of what the next run will do."""
-    notes = [*removals(folder), note]
+    notes = [*read_removals(folder), note]
     publish_bytes(folder / JOURNAL, b"".join(json.dumps(item, sort_keys=True).encode() + b"\n" for item in notes))
 
 
-def became(folder: Path, digest: str) -> set[str]:
+def follow_digest(folder: Path, digest: str) -> set[str]:
     """``digest`` and all that a snapshot of it may have become by takedowns."""
     found = {digest}
-    for note in removals(folder):
+    for note in read_removals(folder):
         if note["before"] in found:
             found.add(note["after"])
     return found
 
 
-def swept(folder: Path) -> str:
+def read_swept(folder: Path) -> str:
     """For which list and digest the snapshot was last looked through for what only taken-down pages showed; '' for none."""
     try:
         return (folder / SWEPT).read_text(encoding="utf-8").strip()
@@ -60,6 +60,6 @@ def swept(folder: Path) -> str:
         return ""
 
 
-def mark_swept(folder: Path, state: str) -> None:
+def write_swept(folder: Path, state: str) -> None:
     """Remember :func:`swept`."""
     publish_bytes(folder / SWEPT, f"{state}\n".encode())

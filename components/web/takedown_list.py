@@ -27,7 +27,7 @@ NAME = "takedown.jsonl"
 KINDS = ("url", "host", "owner")
 RULE = "takedown"
 """The ledger's rule for what is listed, and the store's failure for a redirect that leads to it."""
-SAID = ("listed", "not on the list")
+LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold: nothing of what is taken down may be told."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -46,28 +46,28 @@ class Entry:
     reason: str = ""
 
 
-def hashed(salt: str, kind: str, value: str) -> str:
+def hash_value(salt: str, kind: str, value: str) -> str:
     """The salted sha256 of a value in its spelling of :func:`spelled_url`, :func:`spelled_host` or ``core.owners``."""
     return sha256_bytes(f"{salt}\n{kind}\n{value}".encode())
 
 
-def spelled_url(url: str) -> str | None:
+def canonicalise_url(url: str) -> str | None:
     """A URL in the one spelling that is hashed; None for no URL.
 
     Normalised, without its scheme (http and https are one); a picture of a folder as records name it, ``file:train/a.jpg``.
     """
-    if is_file(url):
+    if is_folder_image(url):
         return f"file:{quote(unquote(url.removeprefix('file:')).strip(), safe='/-._~')}"
     normal = normalise(url)
     return normal.partition("://")[2] if normal else None
 
 
-def is_file(url: str) -> bool:
+def is_folder_image(url: str) -> bool:
     """Whether ``url`` names a picture below the image folder of a table."""
     return url.startswith("file:") and url[len("file:") :][:1] not in ("", "/")
 
 
-def spelled_host(host: str) -> str | None:
+def canonicalise_host(host: str) -> str | None:
     """A host's name as hashed: lower-case ASCII, no port, no final dot; None for what is no host."""
     if re.search(r"[\s/@?#]", host):
         return None
@@ -75,7 +75,7 @@ def spelled_host(host: str) -> str | None:
     return (urlsplit(normal).hostname or None) if normal else None
 
 
-def parents(host: str) -> Iterator[str]:
+def parent_domains(host: str) -> Iterator[str]:
     """The host itself, then each parent domain of two labels or more (a bare ``com`` takes nothing else down)."""
     yield host
     labels = host.split(".")
@@ -106,17 +106,17 @@ class Takedown:
 
     def url(self, url: str) -> str:
         """The hash of the entry that lists ``url``, by itself or by its host; '' when none does."""
-        if not self.entries or ("//" not in url and not is_file(url)):
+        if not self.entries or ("//" not in url and not is_folder_image(url)):
             return ""
-        if is_file(url):
-            return self._match("url", spelled_url(url) or "") if self._of["url"] else ""
+        if is_folder_image(url):
+            return self._match("url", canonicalise_url(url) or "") if self._of["url"] else ""
         try:
             host = urlsplit(url).hostname or ""
         except ValueError:
             return ""
         if found := self.host(host):
             return found
-        value = spelled_url(url) if self._of["url"] else None
+        value = canonicalise_url(url) if self._of["url"] else None
         return self._match("url", value) if value else ""
 
     def owner(self, owner: str) -> str:
@@ -126,7 +126,7 @@ class Takedown:
 
     def mask(self, name: str) -> str:
         """What stands for a listed address where a name is needed: different for different addresses, and no address."""
-        return f"{RULE}:{hashed(self.salts[0], 'name', name)[:16]}"
+        return f"{RULE}:{hash_value(self.salts[0], 'name', name)[:16]}"
 
     def without(self, value: Any) -> Any:
         """A list of addresses without the listed ones; anything else as it is."""
@@ -135,19 +135,19 @@ class Takedown:
     def _host(self, host: str) -> str:
         if not self._of["host"]:
             return ""
-        value = spelled_host(host) or ""
-        return next((found for name in parents(value) if (found := self._match("host", name))), "") if value else ""
+        value = canonicalise_host(host) or ""
+        return next((found for name in parent_domains(value) if (found := self._match("host", name))), "") if value else ""
 
     def _match(self, kind: str, value: str) -> str:
-        return next((found for salt in self.salts if (found := hashed(salt, kind, value)) in self._of[kind]), "")
+        return next((found for salt in self.salts if (found := hash_value(salt, kind, value)) in self._of[kind]), "")
 
 
-NOTHING = Takedown()
+EMPTY_LIST = Takedown()
 
 
-def taken_row(key: str, mark: str, *, kind: str = "record") -> dict[str, str]:
+def takedown_row(key: str, mark: str, *, kind: str = "record") -> dict[str, str]:
     """The ledger row of what is listed: with the entry's hash (``mark``), and nothing of its own but ``key``."""
-    return dropped(key, RULE, *SAID, kind=kind, detail=f"{RULE}:{mark}")
+    return dropped(key, RULE, *LEDGER_VALUES, kind=kind, detail=f"{RULE}:{mark}")
 
 
 def read_takedown(path: Path) -> Takedown:
@@ -159,7 +159,7 @@ def read_takedown(path: Path) -> Takedown:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        return NOTHING
+        return EMPTY_LIST
     except (OSError, UnicodeDecodeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=path, hint="restore it with git") from None
     entries = []

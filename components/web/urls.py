@@ -32,7 +32,7 @@ _NOT_PUBLIC = tuple(
 """What ``ipaddress`` calls global in some versions of Python, and the open web cannot reach."""
 
 
-def absolute(reference: str, base: str) -> str | None:
+def make_absolute(reference: str, base: str) -> str | None:
     """``reference`` as found on a page, made absolute and normalised; None when it is no http(s) address.
 
     The fragment goes, the host is lower-case ASCII (IDNA), a default port goes, spaces and non-ASCII characters are
@@ -59,7 +59,7 @@ def _too_deep(url: str) -> bool:
 
 def normalise(url: str) -> str | None:
     """An absolute ``url`` in the spelling of :func:`absolute`, or None."""
-    return absolute(url, url)
+    return make_absolute(url, url)
 
 
 def _normal(parts: SplitResult) -> str | None:

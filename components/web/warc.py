@@ -17,7 +17,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from components.core.digests import sha256_bytes
-from components.web.gzip_record import packed, stored
+from components.web.gzip_record import compress_member, store_member
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ _LINE_BREAKS = re.compile(rb"[\r\n\0]")
 _PLACED = ("url", "segment", "offset", "length")
 
 
-def warc_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
+def build_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
     """One WARC record as one gzip member.
 
     A ``response``; a ``metadata`` record for a failure or for an answer taken over unasked; or, where the body lies in
     an earlier snapshot, a ``revisit`` with the headers of the answer that said so (``answered``: its status, 304 or 200).
     ``entry`` has the digest of ``body``.
     """
-    kind, status, about, block = "metadata", 0, {"WARC-Date": now()}, b""
+    kind, status, about, block = "metadata", 0, {"WARC-Date": utc_now()}, b""
     if entry.held:
         told = {name: value for name, value in asdict(entry).items() if name not in _PLACED and value != ""}
         about["X-Hearsight-Entry"] = json.dumps(told, sort_keys=True)
@@ -100,7 +100,7 @@ def warc_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], r
     head = "WARC/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in named.items())
     # Pictures do not shrink: they are stored as they are (the quickest level would cost 25 ms a megabyte); HTML halves.
     whole = b"".join((head.encode(), b"\r\n", block, body, b"\r\n\r\n"))
-    return stored(whole) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else packed(whole)
+    return store_member(whole) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else compress_member(whole)
 
 
 def _http_head(status: int, reason: str, headers: Iterable[tuple[str, str]]) -> bytes:
@@ -108,12 +108,12 @@ def _http_head(status: int, reason: str, headers: Iterable[tuple[str, str]]) -> 
     return b"".join(_LINE_BREAKS.sub(b" ", line.encode("utf-8", "surrogateescape")) + b"\r\n" for line in lines) + b"\r\n"
 
 
-def wire_text(raw: bytes) -> str:
+def decode_wire(raw: bytes) -> str:
     """Bytes of a header or reason phrase as text that gives the same bytes when it is written (PEP 383)."""
     return _LINE_BREAKS.sub(b" ", raw).strip(b" \t").decode("utf-8", "surrogateescape")
 
 
-def header_text(value: str) -> str:
+def decode_header(value: str) -> str:
     """The text of a header: UTF-8, or else ISO 8859-1, which headers were written in (RFC 9110, 5.5).
 
     Args:
@@ -135,12 +135,12 @@ def _location_text(value: str) -> str:
         return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
 
 
-def now() -> str:
+def utc_now() -> str:
     """This moment as WARC writes it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def split(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
+def split_record(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
     """A WARC record's headers (lower-case names), its HTTP head lines, and its body.
 
     Raises:
@@ -165,7 +165,7 @@ def http_headers(record: bytes) -> list[tuple[str, str]]:
     Raises:
         ValueError: the record is not whole.
     """
-    split(record)
+    split_record(record)
     _, _, rest = record.partition(b"\r\n\r\n")
     head = rest.partition(b"\r\n\r\n")[0]
     return _header_lines(head.split(b"\r\n")) if head.startswith(b"HTTP/") else []
@@ -174,27 +174,27 @@ def http_headers(record: bytes) -> list[tuple[str, str]]:
 def _header_lines(head: list[bytes]) -> list[tuple[str, str]]:
     """The headers of an HTTP head's lines, the status line first."""
     parts = (line.partition(b":") for line in head[1:])
-    return [(wire_text(name), wire_text(value)) for name, _, value in parts]
+    return [(decode_wire(name), decode_wire(value)) for name, _, value in parts]
 
 
-def scan(path: Path, start: int) -> tuple[list[Entry], int]:
+def scan_segment(path: Path, start: int) -> tuple[list[Entry], int]:
     """The whole records of a segment from ``start`` on, and where the last of them ends."""
     found: list[Entry] = []
     with path.open("rb") as handle:
         while True:
             handle.seek(start)
-            member = member_at(handle)
+            member = read_member(handle)
             if member is None:
                 return found, start
             record, length = member
             try:
-                found.append(entry_of(*split(record), path.name, start, length))
+                found.append(parse_entry(*split_record(record), path.name, start, length))
             except (ValueError, KeyError, TypeError, IndexError):
                 return found, start
             start += length
 
 
-def member_at(handle: IO[bytes]) -> tuple[bytes, int] | None:
+def read_member(handle: IO[bytes]) -> tuple[bytes, int] | None:
     """The gzip member at the handle's place and its compressed length; None when it is torn or there is none."""
     unpacker, pieces, taken = zlib.decompressobj(zlib.MAX_WBITS | 16), [], 0
     try:
@@ -209,7 +209,7 @@ def member_at(handle: IO[bytes]) -> tuple[bytes, int] | None:
     return b"".join(pieces), taken - len(unpacker.unused_data)
 
 
-def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: str, offset: int, length: int) -> Entry:
+def parse_entry(headers: dict[str, str], http: list[bytes], body: bytes, segment: str, offset: int, length: int) -> Entry:
     """The entry of a record read back: what the index would have said of it.
 
     Raises:
@@ -225,11 +225,11 @@ def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: s
             raise ValueError("nested too deep") from None
         return Entry(**({"url": url, "status": 0} | when | told | place))
     status = int(http[0].split(b" ")[1])
-    sent = sent_headers(_header_lines(http))
-    return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place | when))
+    sent = index_headers(_header_lines(http))
+    return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(select_headers(sent) | place | when))
 
 
-def sent_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Headers by lower-case name: the first of each, but every X-Robots-Tag, since each may speak to another robot.
 
     Args:
@@ -237,15 +237,15 @@ def sent_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """
     sent: dict[str, str] = {}
     for name, value in headers:
-        known = header_text(name).lower()
-        value = _location_text(value) if known == "location" else header_text(value)
+        known = decode_header(name).lower()
+        value = _location_text(value) if known == "location" else decode_header(value)
         if known == "x-robots-tag" and known in sent:
             sent[known] += f"\n{value}"
         sent.setdefault(known, value)
     return sent
 
 
-def described(sent: dict[str, str]) -> dict[str, Any]:
+def select_headers(sent: dict[str, str]) -> dict[str, Any]:
     """The headers an entry keeps, from a mapping of lower-case names."""
     names = {
         "type": "content-type",

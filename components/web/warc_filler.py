@@ -19,7 +19,7 @@ _BLOCK = 65535
 SHORTEST = 18 + 5 + len(_HEAD % 0) + 4
 
 
-def blank_member(length: int) -> bytes:
+def build_filler(length: int) -> bytes:
     """A gzip member of exactly ``length`` bytes that holds one WARC ``metadata`` record of spaces, about nothing.
 
     Raises:

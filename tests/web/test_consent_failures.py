@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.failures import retry_after
+from components.web.failures import parse_retry_after
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 from components.web.urls import is_private
@@ -69,12 +69,12 @@ def test_a_host_that_asks_for_more_than_we_wait_is_left_alone(tmp_path):
     ],
 )
 def test_retry_after_is_read_whatever_the_clocks_say(sent, seconds):
-    assert retry_after(sent) == seconds
+    assert parse_retry_after(sent) == seconds
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_any_text_can_stand_in_retry_after(said, date):
-    assert retry_after({"retry-after": said, "date": date}) >= 0
+    assert parse_retry_after({"retry-after": said, "date": date}) >= 0
 
 
 @pytest.mark.parametrize(

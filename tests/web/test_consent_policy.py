@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
+from components.web.consent_policy import (
+    RULES,
+    Reservations,
+    find_refusal,
+    gives_consent,
+    parse_header_statements,
+    parse_meta_statements,
+)
 from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.fixture_web import picture
@@ -20,7 +27,7 @@ JPEG = picture(("red", "house", "on a green field"))
 
 
 def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
-    return refusal(header_statements(robots, tdm, "hearsight"))
+    return find_refusal(parse_header_statements(robots, tdm, "hearsight"))
 
 
 @pytest.mark.parametrize(
@@ -65,24 +72,26 @@ def test_x_robots_tag_is_read_for_this_robot(robots, rule):
     ],
 )
 def test_meta_tags_are_read_for_this_robot(metas, rule):
-    said = refusal(meta_statements(metas, "hearsight"))
+    said = find_refusal(parse_meta_statements(metas, "hearsight"))
     assert (said[0] if said else None) == rule
 
 
 def test_consent_is_an_express_yes():
-    assert agrees(header_statements("", "0", "hearsight")) and agrees(header_statements("hearsight: all", "", "hearsight"))
-    assert agrees(meta_statements([("hearsight", "index")], "hearsight"))
-    assert not agrees(header_statements("all", "", "hearsight")) and not agrees(
-        meta_statements([("robots", "index")], "hearsight")
+    assert gives_consent(parse_header_statements("", "0", "hearsight")) and gives_consent(
+        parse_header_statements("hearsight: all", "", "hearsight")
+    )
+    assert gives_consent(parse_meta_statements([("hearsight", "index")], "hearsight"))
+    assert not gives_consent(parse_header_statements("all", "", "hearsight")) and not gives_consent(
+        parse_meta_statements([("robots", "index")], "hearsight")
     )
 
 
 @given(st.text(max_size=80), st.text(max_size=8), st.lists(st.tuples(st.text(max_size=12), st.text(max_size=40)), max_size=4))
 def test_nothing_that_is_said_raises(robots, tdm, metas):
-    said = [*header_statements(robots, tdm, "hearsight"), *meta_statements(metas, "hearsight")]
-    no = refusal(said)
+    said = [*parse_header_statements(robots, tdm, "hearsight"), *parse_meta_statements(metas, "hearsight")]
+    no = find_refusal(said)
     assert no is None or no[0] in RULES
-    agrees(said)
+    gives_consent(said)
 
 
 @given(

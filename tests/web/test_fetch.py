@@ -12,7 +12,7 @@ import pytest
 from components.sample.serving import SampleWeb
 from components.sample.sites import Quirks, Reply, Site
 from components.web.answers import Answers
-from components.web.fetch import Fetcher, spread
+from components.web.fetch import Fetcher, interleave_hosts
 from components.web.public_addresses import PrivateAddress, PublicResolver
 from components.web.robots import Rules
 from components.web.store import FetchStore
@@ -223,7 +223,7 @@ def test_the_robot_says_who_it_is(tmp_path):
 
 
 def test_hosts_take_turns():
-    assert spread(["http://a/1", "http://a/2", "http://b/1"]) == ["http://a/1", "http://b/1", "http://a/2"]
+    assert interleave_hosts(["http://a/1", "http://a/2", "http://b/1"]) == ["http://a/1", "http://b/1", "http://a/2"]
 
 
 def test_conditional_and_host_header_requests_work(tmp_path):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.web.fetch import Fetcher
-from components.web.image_precheck import Limits, Refusal, by_headers, out_of_range, read_image
+from components.web.image_precheck import Limits, Refusal, check_headers, check_size, read_image
 from components.web.store import FetchStore
 from tests.stages.crawl.conftest import crawled, fetch_settings, fixture_params
 from tests.stages.crawl.fixture_web import picture
@@ -71,7 +71,7 @@ def drawn(width, height, name="PNG"):
     ],
 )
 def test_a_type_that_plainly_is_no_image_is_refused_and_any_that_may_be_one_is_not(kind, refused):
-    said = by_headers({"content-type": kind}, LIMITS)
+    said = check_headers({"content-type": kind}, LIMITS)
     assert said == (Refusal("not_an_image", kind.partition(";")[0].lower(), "an image type") if refused else None)
 
 
@@ -87,14 +87,14 @@ def test_a_type_that_plainly_is_no_image_is_refused_and_any_that_may_be_one_is_n
     ],
 )
 def test_a_limit_is_told_with_value_and_threshold(size, said):
-    assert out_of_range(*size, LIMITS) == said
-    assert out_of_range(*size, Limits(1)) == (said if max(size) >= 20_000 else None)
+    assert check_size(*size, LIMITS) == said
+    assert check_size(*size, Limits(1)) == (said if max(size) >= 20_000 else None)
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 160_000), st.integers(1, 400))
 def test_the_limits_on_px_are_those_that_are_set(width, height, pixels, side):
-    refused = out_of_range(width, height, Limits(1, max_pixels=pixels, max_side=side))
+    refused = check_size(width, height, Limits(1, max_pixels=pixels, max_side=side))
     assert (refused is None) is (width * height <= pixels and max(width, height) <= side)
 
 

@@ -21,7 +21,7 @@ from components.stages.crawl import Params
 from components.stages.crawl.snapshot_builder import STORE, fill, home, replay, taken_down
 from components.stages.crawl.sources import source_of
 from components.web.answers import REDIRECTS
-from components.web.snapshot_chain import standing_on
+from components.web.snapshot_chain import find_dependents
 from components.web.store import FetchStore
 from components.web.takedown_list import RULE
 from components.web.warc import Entry
@@ -114,7 +114,7 @@ def _known(classes: Collection[str], present: Collection[str]) -> None:
 
 def _stood_on(folder: Path) -> None:
     """Raises HearsightError where a later snapshot stands on this one, which must then stay as it is."""
-    for later in standing_on(folder):
+    for later in find_dependents(folder):
         raise HearsightError(
             f"the later snapshot '{later.name}' stands on it, so it must stay as it is",
             where=folder,

@@ -25,9 +25,9 @@ from components.speech.voices.paid import keys_of
 from components.stages.crawl.sources.inputs import PINNED, of_files
 from components.tools.takedown import versions
 from components.tools.takedown.matcher import Wanted
-from components.web.snapshot_chain import chain
+from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
-from components.web.takedown_journal import removals
+from components.web.takedown_journal import read_removals
 from components.web.takedown_list import RULE, Takedown
 
 NOTES = Path(".hearsight/takedown/removed.json")
@@ -133,7 +133,7 @@ def known_before(root: Path, graph: Graph) -> Content:
     """What journals, an earlier purge and the current crawls' ledgers say was removed."""
     found = Content()
     for folder in snapshots(root):
-        for note in removals(folder):
+        for note in read_removals(folder):
             found.images.update(note["bodies"])
             found.texts.update(note["texts"])
     if (root / NOTES).exists():
@@ -167,7 +167,7 @@ def current_snapshots(root: Path, graph: Graph) -> list[Path]:
     """The fetch stores that the parameters name, and those they stand on."""
     store = root / "data" / "store"
     named = {graph.params[dataset]["crawl"]["snapshot"] for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)}
-    used = {folder for name in named for folder in chain(store / name)}
+    used = {folder for name in named for folder in read_chain(store / name)}
     return [folder for folder in snapshots(root) if folder in used]
 
 
@@ -180,7 +180,7 @@ def older_digests(root: Path) -> set[str]:
     """What outputs name as their snapshot that were made of one before something was taken down from it."""
     found: set[str] = set()
     for folder in snapshots(root):
-        before = [note["before"] for note in removals(folder)]
+        before = [note["before"] for note in read_removals(folder)]
         found.update(before)
         if before and (folder / PINNED).exists():
             files = json.loads((folder / PINNED).read_bytes())["files"]

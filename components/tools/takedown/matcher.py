@@ -12,8 +12,8 @@ from functools import partial
 
 from components.core.errors import HearsightError
 from components.tools.takedown.listing import spelled
-from components.web.redaction import apart, is_listed, names_in, redact, text
-from components.web.takedown_list import Entry, Takedown, hashed
+from components.web.redaction import decode_lossy, find_listed, is_listed, redact, search_text
+from components.web.takedown_list import Entry, Takedown, hash_value
 
 _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _AFTER = rb"(?![\w/?=&%~+-]|\.\w)"
@@ -34,7 +34,7 @@ class Wanted:
     def of_plain(cls, plain: Sequence[tuple[str, str]], digests: Iterable[str] = ()) -> Wanted:
         """From plain (kind, value) pairs, whether or not they are on the list."""
         values = [(kind, spelled(kind, value)) for kind, value in plain]
-        return cls(Takedown(Entry(kind, "", hashed("", kind, value), "") for kind, value in values), values, digests)
+        return cls(Takedown(Entry(kind, "", hash_value("", kind, value), "") for kind, value in values), values, digests)
 
     def address(self, value: str) -> bool:
         """Whether a URL or a host's name is listed."""
@@ -42,14 +42,14 @@ class Wanted:
 
     def in_bytes(self, data: bytes, *, digests: bool = True) -> set[str]:
         """The listed things ``data`` names, as found in it; digests of removed content too."""
-        found = {text(match) for match in self._plain.findall(data)} if self._plain else names_in(data, self.listed)
+        found = {decode_lossy(match) for match in self._plain.findall(data)} if self._plain else find_listed(data, self.listed)
         if digests and self.digests:
-            found.update(token for token in map(text, _DIGEST.findall(data)) if token in self.digests)
+            found.update(token for token in map(decode_lossy, _DIGEST.findall(data)) if token in self.digests)
         return found
 
     def apart(self, data: bytes, *, digests: bool = True) -> tuple[set[str], int]:
         """As :meth:`in_bytes`, but for what stands inside addresses of others, which is counted; see ``naming.apart``."""
-        return apart(data, self.listed, partial(self.in_bytes, digests=digests))
+        return search_text(data, self.listed, partial(self.in_bytes, digests=digests))
 
     def in_text(self, value: str, *, digests: bool = True) -> set[str]:
         """What of :meth:`apart` is no mention."""

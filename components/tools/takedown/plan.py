@@ -21,8 +21,8 @@ from components.tools.takedown.listing import named_in_params
 from components.tools.takedown.matcher import Wanted
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
-from components.web.erase import concerned, erase
-from components.web.snapshot_chain import chain
+from components.web.erase import count_affected, erase
+from components.web.snapshot_chain import read_chain
 from components.web.takedown_list import Takedown
 
 CHECKED = ("data_docs", "warnings")
@@ -81,9 +81,9 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
 
     current = evidence.current_snapshots(root, graph)
     # The newest first: what stands on another gives up its claim to what lies there.
-    for folder in sorted(evidence.snapshots(root), key=lambda one: (-len(chain(one)), one.name)):
+    for folder in sorted(evidence.snapshots(root), key=lambda one: (-len(read_chain(one)), one.name)):
         also = set() if folder in current else evidence.answers_of(folder, removed.images)
-        count = concerned(folder, listed, also)
+        count = count_affected(folder, listed, also)
         if count or ((folder / "COMPLETE").exists() and seeker.file(folder / "COMPLETE").hits):
             add(folder, f"{count} answers", partial(erase, folder, listed, also))
     for path, keys in caches.annotated(state, seeker):

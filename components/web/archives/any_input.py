@@ -17,8 +17,8 @@ from components.web.archives.encodings import BadResponse, decode_body
 from components.web.archives.expansion import Expansion
 from components.web.archives.findings import ArchivePage
 from components.web.archives.gzip_members import MAGIC
-from components.web.archives.kinds import ZIP, is_zstd, members_of
-from components.web.archives.opening import Ahead, Stream, open_archive, read_fully
+from components.web.archives.kinds import ZIP, is_zstd, open_members
+from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
 from components.web.archives.reading import read_stream
 from components.web.archives.responses import PAGE_LIMIT
 from components.web.budget import Budget
@@ -29,7 +29,7 @@ from components.web.html.pairs import read_fast
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
-def pairs_in(path: str, page_url: str = "") -> Iterator[ArchivePage]:
+def read_input(path: str, page_url: str = "") -> Iterator[ArchivePage]:
     """The pages of ``path`` and its failures, in order; one page when it is HTML.
 
     Args:
@@ -41,7 +41,7 @@ def pairs_in(path: str, page_url: str = "") -> Iterator[ArchivePage]:
     """
     try:
         with open_archive(path) as opened:
-            stream = Ahead(opened)
+            stream = PeekedStream(opened)
             head = _plain(stream.head)
             if head.startswith((b"WARC/", *ZIP)) or (_packed(stream.head) and not head):
                 yield from read_stream(stream, path, context=False, budget=Budget())
@@ -61,7 +61,7 @@ def _plain(head: bytes) -> bytes:
     """The beginning of the content; b"" when it is compressed and torn from its first byte on."""
     if not _packed(head):
         return head
-    members = members_of(io.BytesIO(head), Expansion())
+    members = open_members(io.BytesIO(head), Expansion())
     return members.piece() if members.next() else b""
 
 
@@ -103,7 +103,7 @@ def _beside(candidate: Candidate, address: str) -> Candidate:
         return candidate
 
 
-def as_pairs(page: ArchivePage, every: bool = False) -> Iterator[dict[str, object]]:
+def iter_pairs(page: ArchivePage, every: bool = False) -> Iterator[dict[str, object]]:
     """A page's pairs as plain mappings: page, image, alt, position, archive, offset.
 
     With ``every``, images without an address or without alt-text come, too.

@@ -12,7 +12,7 @@ _BLANK = b" \t"
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 
 
-def fields(data: bytes, at: int, limit: int) -> tuple[bytes, Fields, int]:
+def parse_fields(data: bytes, at: int, limit: int) -> tuple[bytes, Fields, int]:
     """Return the first line, the fields, and where what follows the empty line begins.
 
     That is -1 when there is no empty line before ``limit``, or after more than ``LINES`` lines. Names are lower-case; equal

@@ -18,7 +18,7 @@ def is_zstd(head: bytes) -> bool:
     return head.startswith(ZSTD) or SKIPPABLE.match(head) is not None
 
 
-def members_of(stream: Stream, expansion: Expansion) -> Members:
+def open_members(stream: Stream, expansion: Expansion) -> Members:
     """The members of an archive."""
     head = read_fully(stream, CHUNK)
     if head.startswith(GZIP[:2]):

@@ -14,7 +14,7 @@ from typing import IO, Protocol
 
 from components.core.errors import HearsightError
 
-LOOK = 1 << 18
+PEEK_BYTES = 1 << 18
 """Bytes looked at to tell what an archive is."""
 SPOOL_LIMIT = 1 << 33
 """Bytes of a WACZ that are copied to a temporary file: one from standard input or an http(s) address."""
@@ -38,11 +38,11 @@ def read_fully(stream: Stream, size: int) -> bytes:
     return bytes(held)
 
 
-class Ahead:
+class PeekedStream:
     """A stream whose beginning was looked at already."""
 
     def __init__(self, stream: Stream) -> None:
-        self.stream, self.head = stream, read_fully(stream, LOOK)
+        self.stream, self.head = stream, read_fully(stream, PEEK_BYTES)
         self._given = 0
 
     def read(self, size: int, /) -> bytes:
@@ -87,17 +87,17 @@ def open_archive(path: str) -> Iterator[Stream]:
 
 
 @contextmanager
-def whole_file(ahead: Ahead, path: str) -> Iterator[IO[bytes]]:
+def open_seekable(ahead: PeekedStream, path: str) -> Iterator[IO[bytes]]:
     """The same bytes as a file to seek in: a local file itself, ranges of an S3 object, or a temporary copy.
 
     Raises:
         HearsightError: there is no room for the copy, or it would take more than ``SPOOL_LIMIT`` bytes.
     """
-    from components.web.archives.s3_stream import S3Stream, ranges_of
+    from components.web.archives.s3_stream import S3Stream, open_ranges
 
     stream = ahead.stream
     if isinstance(stream, S3Stream):
-        yield ranges_of(stream)
+        yield open_ranges(stream)
         return
     if hasattr(stream, "seekable") and stream.seekable():
         yield stream  # type: ignore[misc]

@@ -11,16 +11,16 @@ from typing import NamedTuple
 from components.web.archives.expansion import Expansion
 from components.web.archives.findings import ArchivePage
 from components.web.archives.kinds import ZIP
-from components.web.archives.opening import Ahead, Stream, open_archive, whole_file
-from components.web.archives.records import Record, records
+from components.web.archives.opening import PeekedStream, Stream, open_archive, open_seekable
+from components.web.archives.records import Record, read_records
 from components.web.archives.responses import PAGE_LIMIT, BadResponse, parse_response
-from components.web.archives.wacz import inner_files
-from components.web.archives.wat import DESCRIBED, BadMetadata, wat_page
+from components.web.archives.wacz import iter_inner_files
+from components.web.archives.wat import DESCRIBED, BadMetadata, read_wat_page
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Page, PageOverBudget
 from components.web.html.page_limits import Source, read_in_child
-from components.web.html.pairs import read_tags, read_whole
+from components.web.html.pairs import read_tags, read_tags_or_tree
 
 _log = logging.getLogger(__name__)
 
@@ -50,13 +50,13 @@ def read_stream(
     stream: Stream, archive: str, *, context: bool = True, limit: int = PAGE_LIMIT, budget: Budget | None = None
 ) -> Iterator[ArchivePage]:
     """As ``read_archive``, of bytes already open."""
-    ahead = stream if isinstance(stream, Ahead) else Ahead(stream)
+    ahead = stream if isinstance(stream, PeekedStream) else PeekedStream(stream)
     reader = _Reader(archive, "", context, limit, budget, Expansion())
     if not ahead.head.startswith(ZIP):
         yield from reader.pages(ahead)
         return
-    with whole_file(ahead, archive) as file:
-        for inner in inner_files(file, archive):
+    with open_seekable(ahead, archive) as file:
+        for inner in iter_inner_files(file, archive):
             reader.expansion.scale = inner.scale
             one = replace(reader, archive=f"{archive}/{inner.name}", inner=inner.name)
             yield from one.pages(inner)
@@ -92,7 +92,7 @@ class _Reader:
         """The pages and failures, in order."""
         queue: list[ArchivePage | _Waiting] = []
         count = size = 0
-        for record in records(stream, self.limit, self.expansion):
+        for record in read_records(stream, self.limit, self.expansion):
             found = self._found(record)
             if found is None:
                 continue
@@ -113,7 +113,9 @@ class _Reader:
         sources = [item.source for item in queue if isinstance(item, _Waiting)]
         outcomes: Iterator[Page | Exception] = iter(())
         if sources and self.budget is not None:
-            outcomes = iter(read_in_child(partial(read_whole, context=self.context, budget=self.budget), sources, self.budget))
+            outcomes = iter(
+                read_in_child(partial(read_tags_or_tree, context=self.context, budget=self.budget), sources, self.budget)
+            )
         for item in queue:
             if isinstance(item, ArchivePage):
                 yield item
@@ -149,7 +151,7 @@ class _Reader:
         url, offset, refused = record.url, record.offset, response.noindex
         source = Source(response.body(self.limit), url, response.charset)
         if self.budget is None:
-            return self._read(url, offset, refused, read_whole(source, self.context, None))
+            return self._read(url, offset, refused, read_tags_or_tree(source, self.context, None))
         page = read_tags(source, self.context, self.budget)
         return _Waiting(source, offset, refused) if page is None else self._read(url, offset, refused, page)
 
@@ -157,7 +159,7 @@ class _Reader:
         if DESCRIBED not in record.block:
             return None
         url = record.url
-        page = wat_page(record.block, url)
+        page = read_wat_page(record.block, url)
         if page and self.budget and len(page.candidates) > self.budget.page_images:
             raise PageOverBudget(f"{len(page.candidates)} images", str(self.budget.page_images))
         return self._read(url, record.offset, False, page) if page else None

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.web.archives.expansion import Expansion
-from components.web.archives.fields import Fields, fields
-from components.web.archives.kinds import members_of
+from components.web.archives.fields import Fields, parse_fields
+from components.web.archives.kinds import open_members
 from components.web.archives.members import Members
 from components.web.archives.opening import Stream
 
@@ -100,7 +100,7 @@ class _Cursor:
         return self.members.offset if self.members.packed else self.members.offset + self.dropped + self.at
 
 
-def records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
+def read_records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
     """The records and faults of an archive, gzip, zstd or plain, in order.
 
     Args:
@@ -108,12 +108,12 @@ def records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = No
         limit: bytes of one record, decompressed, that are held at most.
         expansion: what the archive has grown so far, when this is a part of one.
     """
-    members = members_of(stream, expansion or Expansion())
+    members = open_members(stream, expansion or Expansion())
     faults = _Faults()
     while members.next():
         data = members.piece()
         if members.whole:  # nearly always: a member of one record
-            _, headers, start = fields(data, 0, HEAD_LIMIT)
+            _, headers, start = parse_fields(data, 0, HEAD_LIMIT)
             if start > 0 and _length(headers) == len(data) - start - 4 and data.startswith(b"WARC/") and data.endswith(_END):
                 if faults.row:
                     yield from faults.end()
@@ -217,7 +217,7 @@ def _head(cursor: _Cursor) -> tuple[Fields, int]:
         if stop or len(cursor.data) - cursor.at >= HEAD_LIMIT or not cursor.more():
             break
     over = stop.end() if stop and stop[0][:1] == b"\n" else stop.start() if stop else cursor.at + HEAD_LIMIT
-    _, headers, end = fields(cursor.data, cursor.at, over)
+    _, headers, end = parse_fields(cursor.data, cursor.at, over)
     return headers, end
 
 

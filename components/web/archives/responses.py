@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from components.web.archives.encodings import BadResponse, decode_body
-from components.web.archives.fields import Fields, fields
+from components.web.archives.fields import Fields, parse_fields
 
 __all__ = ["PAGE_LIMIT", "BadResponse", "Response", "parse_response"]
 
@@ -78,7 +78,7 @@ def parse_response(block: bytes) -> Response:
     Raises:
         BadResponse: it has no status line.
     """
-    first, headers, start = fields(block, 0, HEAD_LIMIT)
+    first, headers, start = parse_fields(block, 0, HEAD_LIMIT)
     words = first.split(None, 2)
     if start < 0 or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:
         raise BadResponse("bad_record", "the HTTP response has no head")

@@ -109,6 +109,6 @@ class _Ranges(io.RawIOBase):
         return len(data)
 
 
-def ranges_of(stream: S3Stream) -> IO[bytes]:
+def open_ranges(stream: S3Stream) -> IO[bytes]:
     """The object as a file: what is read of it is asked for in ranges, whole ``RANGE`` bytes at a time."""
     return io.BufferedReader(_Ranges(stream), buffer_size=RANGE)

@@ -69,7 +69,7 @@ class _Directory:
         return getattr(self._file, name)
 
 
-def inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
+def iter_inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
     """The files below ``archive/``, in the order in which they are stored.
 
     Raises:

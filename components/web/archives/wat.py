@@ -13,11 +13,11 @@ import numpy as np
 import orjson
 
 from components.web.archives.wat_links import find_image_links
-from components.web.html.language import UNKNOWN, stated_language
+from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page
-from components.web.html.pairs import candidate, noindex
+from components.web.html.pairs import asks_noindex, make_candidate
 from components.web.html.resolve import Resolver
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 IMAGE = "IMG@/src"
 DESCRIBED = b'"HTML-Metadata"'
@@ -28,7 +28,7 @@ class BadMetadata(ValueError):
     """The JSON is broken, or not built as a WAT record's."""
 
 
-def wat_page(block: bytes, page_url: str) -> Page | None:
+def read_wat_page(block: bytes, page_url: str) -> Page | None:
     """The candidates of one WAT record; None when it describes no HTML page (a request, an image, a robots.txt).
 
     Raises:
@@ -46,7 +46,7 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
         head = html.get("Head") or {}
         metas = [meta for meta in head.get("Metas") or [] if isinstance(meta, dict)]
         headers = response.get("Headers") or {}
-        base = (absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
+        base = (make_absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
         refused = (b"robots" in words or b"hearsight" in words) and _noindex(metas, headers)
         language = _language(metas, headers) if b"content-language" in words else UNKNOWN
         return Page(_candidates(html.get("Links") or [], base), [], refused, language)
@@ -79,7 +79,7 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
         source = source.strip() if isinstance(source, str) else ""
         url = resolve(source) if source else None
         inline = url is None and source[:5].lower() == "data:"
-        found.append(candidate(url, alt if alt is None or isinstance(alt, str) else "", len(found), source, inline))
+        found.append(make_candidate(url, alt if alt is None or isinstance(alt, str) else "", len(found), source, inline))
     return found
 
 
@@ -88,17 +88,17 @@ def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
     for name, value in headers.items():
         if name.lower() == "x-robots-tag":
             named.append({"name": "robots", "content": _string(value).replace(":", ",")})
-    return noindex(named)
+    return asks_noindex(named)
 
 
 def _language(metas: list[dict[str, Any]], headers: dict[str, Any]) -> str:
     """What the record tells of the page's language: its ``lang`` attribute is not there, nor is its text."""
     for meta in metas:
         if _string(meta.get("http-equiv")).lower() == "content-language":
-            return stated_language(_string(meta.get("content"))) or UNKNOWN
+            return parse_lang(_string(meta.get("content"))) or UNKNOWN
     for name, value in headers.items():
         if name.lower() == "content-language":
-            return stated_language(_string(value)) or UNKNOWN
+            return parse_lang(_string(value)) or UNKNOWN
     return UNKNOWN
 
 

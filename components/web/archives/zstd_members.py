@@ -68,7 +68,7 @@ class ZstdMembers(PackedMembers):
 
         A decompressor of its own costs a frame 15 µs where the processor is virtual: making one asks what it can do (CPUID).
         """
-        size, end = frame_size(self._buffer, self._position)
+        size, end = read_frame_size(self._buffer, self._position)
         if not 0 < size <= PIECE or end > len(self._buffer):
             return b""
         try:
@@ -127,7 +127,7 @@ class ZstdMembers(PackedMembers):
             return True
         content = b"".join(parts)
         try:
-            self._dictionary = dictionary_of(content)
+            self._dictionary = parse_dictionary(content)
             known = zstandard.ZstdCompressionDict(self._dictionary.dict_content)
             self._at_once = zstandard.ZstdDecompressor(dict_data=known)
             self._expansion.left -= len(self._dictionary)
@@ -139,7 +139,7 @@ class ZstdMembers(PackedMembers):
         return not self.fault
 
 
-def frame_size(data: memoryview, at: int) -> tuple[int, int]:
+def read_frame_size(data: memoryview, at: int) -> tuple[int, int]:
     """The bytes of content that a frame states, 0 when it states none, and where it ends; (0, 0) where that is not in ``data``.
 
     RFC 8878, 3.1.1: a head, then blocks that each begin with their size.
@@ -162,7 +162,7 @@ def frame_size(data: memoryview, at: int) -> tuple[int, int]:
     return (size if wide else 0), after + (4 if described & 4 else 0)
 
 
-def dictionary_of(content: bytes) -> ZstdDict:
+def parse_dictionary(content: bytes) -> ZstdDict:
     """The dictionary that a skippable frame holds.
 
     Raises:

@@ -15,7 +15,7 @@ _NAMED = html.entities.html5
 _WINDOWS = {n: bytes([n]).decode("cp1252") for n in range(0x80, 0xA0) if n not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
 
 
-def unescape(value: str) -> str:
+def unescape_attribute(value: str) -> str:
     """An attribute's value with line ends made ``\\n`` and its character references replaced."""
     if "\r" in value:
         value = value.replace("\r\n", "\n").replace("\r", "\n")

@@ -18,17 +18,17 @@ _SILENT = frozenset(("-comment", "script", "style", "noscript", "template", "img
 _BREAKS = frozenset(("br", "p", "div", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"))
 
 
-def figcaptions(tree: LexborHTMLParser) -> dict[int, str]:
+def read_figcaptions(tree: LexborHTMLParser) -> dict[int, str]:
     """Of each ``<figure>`` that has one (by its node's ``mem_id``), the text of its first figcaption, as written."""
     said: dict[int, str] = {}
     for caption in tree.css("figcaption"):
-        figure = figure_of(caption)
+        figure = find_figure(caption)
         if figure is not None and figure.mem_id not in said:
-            said[figure.mem_id] = text_of(caption)
+            said[figure.mem_id] = extract_text(caption)
     return said
 
 
-def figure_of(node: LexborNode) -> LexborNode | None:
+def find_figure(node: LexborNode) -> LexborNode | None:
     """The innermost ``<figure>`` around a node."""
     above = node.parent
     for _ in range(_CLIMB):
@@ -38,7 +38,7 @@ def figure_of(node: LexborNode) -> LexborNode | None:
     return None
 
 
-def text_of(node: LexborNode) -> str:
+def extract_text(node: LexborNode) -> str:
     """The text inside a node, that of figures inside it left out; where the page breaks a line there is a space."""
     pieces: list[str] = []
     size, waiting = 0, [node]

@@ -18,21 +18,21 @@ RUN = 40
 WORD = re.compile(r"[^\W\d_]+")
 
 
-def page_language(tree: Any) -> str:
+def detect_language(tree: Any) -> str:
     """The ISO 639-1 code of a parsed page: its ``lang`` attribute, else a guess from its text, else ``un``.
 
     Args:
         tree: a ``selectolax.lexbor.LexborHTMLParser``.
     """
     for node in tree.css("html[lang]"):
-        stated = stated_language(node.attributes.get("lang"))
+        stated = parse_lang(node.attributes.get("lang"))
         if stated:
             return stated
     text = " ".join(tree.body.text(separator=" ").split())[:SAMPLE] if tree.body else ""
-    return guess(text)
+    return guess_language(text)
 
 
-def stated_language(lang: str | None) -> str | None:
+def parse_lang(lang: str | None) -> str | None:
     """The ISO 639-1 code of a ``lang`` attribute such as ``pt-BR``; None when it names none."""
     stated = (lang or "").replace("_", "-").split("-")[0].strip().lower()
     return stated if len(stated) == 2 and stated.isascii() and stated.isalpha() else None
@@ -41,10 +41,10 @@ def stated_language(lang: str | None) -> str | None:
 @cache
 def load_model() -> None:
     """Load the model of :func:`guess`, once, so that processes forked afterwards share it."""
-    guess("a word")
+    guess_language("a word")
 
 
-def guess(text: str) -> str:
+def guess_language(text: str) -> str:
     """The language most runs of ``RUN`` distinct words are in, by the small model that lies inside its package.
 
     The model was trained on sentences. A manual's page is headings, menus and numbers, the same few words over and over,

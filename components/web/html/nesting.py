@@ -19,7 +19,7 @@ _BLOCK = re.compile(
 )
 
 
-def shallow(text: str) -> str:
+def cut_deep_nesting(text: str) -> str:
     """The page, up to where it leaves ``DEEPEST`` blocks open; almost always all of it."""
     if len(text) < LONG:
         return text

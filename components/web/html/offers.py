@@ -58,7 +58,7 @@ def _descriptor(words: list[str]) -> tuple[int, float] | None:
     return width, density
 
 
-def image_offers(attributes: Attributes) -> list[Offer]:
+def read_image_offers(attributes: Attributes) -> list[Offer]:
     """Return the offers of an ``<img>`` itself."""
     offers: list[Offer] = []
     for name in ("src", *LAZY):
@@ -69,7 +69,7 @@ def image_offers(attributes: Attributes) -> list[Offer]:
     return offers
 
 
-def source_offers(sources: Iterable[Attributes]) -> list[Offer]:
+def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
     """Return the offers of a picture's ``<source>`` elements, without those of a type that is not read."""
     offers: list[Offer] = []
     for source in sources:
@@ -92,7 +92,7 @@ def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:
     return offers[0][2], None
 
 
-def larger(own: Choice, shared: Choice) -> tuple[str, str | None]:
+def pick_larger(own: Choice, shared: Choice) -> tuple[str, str | None]:
     """Return the first address as spelled and the best absolute one, of an image's own choice and then its picture's."""
     best = own[1]
     if shared[1] and (best is None or shared[1][:2] > best[:2]):

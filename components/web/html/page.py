@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from components.web.consent_policy import meta_statements
-from components.web.html.figures import CAPTION_LIMIT, figcaptions, figure_of
-from components.web.html.language import page_language
-from components.web.html.nesting import shallow
-from components.web.html.offers import NO_CHOICE, Choice, choose, image_offers, larger, source_offers
+from components.web.consent_policy import parse_meta_statements
+from components.web.html.figures import CAPTION_LIMIT, find_figure, read_figcaptions
+from components.web.html.language import detect_language
+from components.web.html.nesting import cut_deep_nesting
+from components.web.html.offers import NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
 from components.web.html.offers import parse_srcset as parse_srcset
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -100,7 +100,7 @@ def decode(data: bytes, charset_hint: str | None = None) -> str:
     for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace")
-    codec = stated_codec(data, charset_hint)
+    codec = find_codec(data, charset_hint)
     if codec:
         text = data.decode(codec, "replace")
         return text if codec == "utf-8" else SURROGATES.sub("\ufffd", text)
@@ -110,7 +110,7 @@ def decode(data: bytes, charset_hint: str | None = None) -> str:
         return data.decode("cp1252", "replace")
 
 
-def stated_codec(data: bytes, charset_hint: str | None = None) -> str | None:
+def find_codec(data: bytes, charset_hint: str | None = None) -> str | None:
     """Python's name of the charset that the HTTP header, or else the page, states; None when neither names a known one."""
     codec = _codec(charset_hint)
     if codec is None:
@@ -167,32 +167,34 @@ def read_page(
     text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
     # A NUL ends a C string somewhere below, and the HTML standard replaces it anyway.
     try:
-        tree = LexborHTMLParser(shallow(text.replace("\x00", "\ufffd")))
+        tree = LexborHTMLParser(cut_deep_nesting(text.replace("\x00", "\ufffd")))
     except SelectolaxError as error:  # every text is HTML: there is no other reason
         raise MemoryError("the parser ran out of memory") from error
     images = tree.css("img")
-    check_images(len(images), most_images)
+    check_image_count(len(images), most_images)
     base: str = page_url
     for node in tree.css("base[href]"):
-        base = absolute(str(node.attributes.get("href") or ""), page_url) or page_url
+        base = make_absolute(str(node.attributes.get("href") or ""), page_url) or page_url
         break
     metas = tuple(
         (name, node.attributes.get("content") or "")
         for node in tree.css("meta[name][content]")
         if (name := (node.attributes.get("name") or "").strip().lower()) in ("robots", "tdm-reservation", agent.lower())
     )
-    wishes = {statement.word for statement in meta_statements(metas, agent)}
-    said = {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in figcaptions(tree).items()} if images else {}
+    wishes = {statement.word for statement in parse_meta_statements(metas, agent)}
+    said = (
+        {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in read_figcaptions(tree).items()} if images else {}
+    )
     pictures: dict[int, Choice] = {}
     candidates = [
         _candidate(node, position, base, pictures, _figcaption(node, said) if said else "")
         for position, node in enumerate(images)
     ]
     links: list[str] = [] if wishes & {"nofollow", "none"} else _links(tree, base, most_links)
-    return Page(candidates, links, bool(wishes & {"noindex", "none", "noimageindex"}), page_language(tree), metas)
+    return Page(candidates, links, bool(wishes & {"noindex", "none", "noimageindex"}), detect_language(tree), metas)
 
 
-def check_images(count: int, most: int | None) -> None:
+def check_image_count(count: int, most: int | None) -> None:
     """Raise PageOverBudget for a page of more than ``most`` images."""
     if most is not None and count > most:
         raise PageOverBudget(f"{count} images", f"{most} images")
@@ -204,7 +206,7 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
         attributes = node.attributes
         if "nofollow" in (attributes.get("rel") or "").lower().split():
             continue
-        target = absolute(attributes.get("href") or attributes.get("src") or "", base)
+        target = make_absolute(attributes.get("href") or attributes.get("src") or "", base)
         if target:
             links[target] = None
             if len(links) == most:
@@ -213,7 +215,7 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
 
 
 def _figcaption(node: LexborNode, said: dict[int, str]) -> str:
-    figure = figure_of(node)
+    figure = find_figure(node)
     return said.get(figure.mem_id, "") if figure is not None else ""
 
 
@@ -222,16 +224,16 @@ def _candidate(node: LexborNode, position: int, base: str, pictures: dict[int, C
     alt = attributes.get("alt")
 
     def resolve(reference: str) -> str | None:
-        return absolute(reference, base)
+        return make_absolute(reference, base)
 
     shared, parent = NO_CHOICE, node.parent
     if parent is not None and parent.tag == "picture":
         if parent.mem_id not in pictures:  # once for all its images
             sources = (child.attributes for child in parent.iter() if child.tag == "source")
-            pictures[parent.mem_id] = choose(source_offers(sources), resolve)
+            pictures[parent.mem_id] = choose(read_source_offers(sources), resolve)
         shared = pictures[parent.mem_id]
     # A data: URI beside a real address is a placeholder for lazy loading.
-    spelled, url = larger(choose(image_offers(attributes), resolve), shared)
+    spelled, url = pick_larger(choose(read_image_offers(attributes), resolve), shared)
     return Candidate(
         image_url=url,
         alt=fold(alt or ""),
@@ -243,7 +245,7 @@ def _candidate(node: LexborNode, position: int, base: str, pictures: dict[int, C
     )
 
 
-def charset(options: str) -> str | None:
+def parse_charset(options: str) -> str | None:
     """The charset that the options of a Content-Type name, or None."""
     for option in options.split(";"):
         name, _, value = option.partition("=")

@@ -54,7 +54,7 @@ def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], bud
         load_model()  # once, and not in each child
     work = partial(_outcome, read)
     found = run_limited(work, sources, seconds=budget.page_seconds, memory=budget.page_memory)
-    return [over_budget(one, budget) if isinstance(one, OverLimit) else one for one in found]
+    return [make_over_budget(one, budget) if isinstance(one, OverLimit) else one for one in found]
 
 
 def _may_state_language(html: bytes | str) -> bool:
@@ -70,7 +70,7 @@ def _outcome(read: Callable[[Source], Page], source: Source) -> Page | Exception
         return error
 
 
-def limited(read: Callable[[], Result], budget: Budget) -> Result:
+def call_limited(read: Callable[[], Result], budget: Budget) -> Result:
     """Return what ``read`` returns in a child process with the limits of a page.
 
     Raises:
@@ -78,11 +78,11 @@ def limited(read: Callable[[], Result], budget: Budget) -> Result:
     """
     (result,) = run_limited(lambda _: read(), [None], seconds=budget.page_seconds, memory=budget.page_memory)
     if isinstance(result, OverLimit):
-        raise over_budget(result, budget)
+        raise make_over_budget(result, budget)
     return result
 
 
-def over_budget(over: OverLimit, budget: Budget) -> PageOverBudget:
+def make_over_budget(over: OverLimit, budget: Budget) -> PageOverBudget:
     """The error of a page that ended its child."""
     thresholds = {"cpu": f"{budget.page_seconds:g} s", "memory": f"{budget.page_memory} bytes"}
     return PageOverBudget(_REASONS[over.reason], thresholds.get(over.reason, "a page that can be read"))

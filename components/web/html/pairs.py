@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from components.web.budget import Budget
-from components.web.html.language import UNKNOWN, stated_language
-from components.web.html.offers import LAZY, NO_CHOICE, Choice, choose, image_offers, larger, source_offers
-from components.web.html.page import SURROGATES, Candidate, Page, decode, fold, read_page, stated_codec
-from components.web.html.page_limits import SMALL, Source, limited
+from components.web.html.language import UNKNOWN, parse_lang
+from components.web.html.offers import LAZY, NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
+from components.web.html.page import SURROGATES, Candidate, Page, decode, find_codec, fold, read_page
+from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
 from components.web.html.scan import Attributes, Scan, scan
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
 _FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
@@ -48,9 +48,9 @@ def read_fast(
     """
     source = Source(html, page_url, charset_hint)
     if budget is None:
-        return read_whole(source, context, None)
+        return read_tags_or_tree(source, context, None)
     page = read_tags(source, context, budget)
-    return page if page is not None else limited(lambda: read_whole(source, context, budget), budget)
+    return page if page is not None else call_limited(lambda: read_tags_or_tree(source, context, budget), budget)
 
 
 def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
@@ -64,7 +64,7 @@ def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
     return _of_tags(source, context, budget) or (_of_tree(source, budget) if len(source.html) <= SMALL else None)
 
 
-def read_whole(source: Source, context: bool, budget: Budget | None) -> Page:
+def read_tags_or_tree(source: Source, context: bool, budget: Budget | None) -> Page:
     """As ``read_fast``, with no limits but that on images.
 
     Raises:
@@ -79,10 +79,10 @@ def _of_tags(source: Source, context: bool, budget: Budget | None) -> Page | Non
     found = scan(markup, budget.page_images if budget else None)
     if found is None:
         return None
-    declared = stated_language(found.language)
+    declared = parse_lang(found.language)
     if context and found.images and (declared is None or _captioned(markup)):
         return None
-    return Page(_candidates(found, source.url), [], noindex(found.metas), declared or UNKNOWN)
+    return Page(_candidates(found, source.url), [], asks_noindex(found.metas), declared or UNKNOWN)
 
 
 def _of_tree(source: Source, budget: Budget | None) -> Page:
@@ -94,7 +94,7 @@ def _captioned(markup: str | bytes) -> bool:
     return (_FIGCAPTION_BYTES if isinstance(markup, bytes) else _FIGCAPTION).search(markup) is not None  # type: ignore[arg-type]
 
 
-def noindex(metas: list[Attributes]) -> bool:
+def asks_noindex(metas: list[Attributes]) -> bool:
     """Whether any of these ``<meta>`` asks robots to keep the page or its images out of collections."""
     for meta in metas:
         if (meta.get("name") or "").strip().lower() in ("robots", "hearsight"):
@@ -112,7 +112,7 @@ def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
         b"\x00" not in html
         and html[:3] != codecs.BOM_UTF8
         and html[:2] not in _MARKS
-        and stated_codec(html, charset_hint) == "utf-8"
+        and find_codec(html, charset_hint) == "utf-8"
     ):
         return html
     else:
@@ -123,7 +123,7 @@ def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
 def _candidates(found: Scan, page_url: str) -> list[Candidate]:
     base = page_url
     if found.base is not None:
-        base = absolute(found.base, page_url) or page_url
+        base = make_absolute(found.base, page_url) or page_url
     if not found.images:
         return []
     resolve = Resolver(base)
@@ -132,21 +132,21 @@ def _candidates(found: Scan, page_url: str) -> list[Candidate]:
     shared = NO_CHOICE
     for at, (image, sources) in enumerate(found.images):
         if sources is not last:  # once for all images of a picture
-            last, shared = sources, choose(source_offers(sources), resolve)
+            last, shared = sources, choose(read_source_offers(sources), resolve)
         made.append(_candidate(image, shared, at, resolve))
     return made
 
 
-def tidy(alt: str) -> bool:
+def is_folded(alt: str) -> bool:
     """Whether folding would change nothing in ``alt``, told by plain ASCII and single spaces."""
     return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
 
 
-def candidate(
+def make_candidate(
     url: str | None, alt: str | None, position: int, source: str, inline: bool, *, new: Callable[..., Any] = Candidate.__new__
 ) -> Candidate:
     """A ``Candidate`` of these; its own constructor takes thrice as long, for being frozen."""
-    folded = "" if alt is None else alt if tidy(alt) else fold(alt)
+    folded = "" if alt is None else alt if is_folded(alt) else fold(alt)
     made: Candidate = new(Candidate)
     facts = {
         "image_url": url,
@@ -167,6 +167,6 @@ def _candidate(image: Attributes, shared: Choice, position: int, resolve: Resolv
     source = (image.get("src") or "").strip()
     if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
         url = resolve(source) if source else None
-        return candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
-    spelled, url = larger(choose(image_offers(image), resolve), shared)
-    return candidate(url, alt, position, spelled, url is None and spelled[:5].lower() == "data:")
+        return make_candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
+    spelled, url = pick_larger(choose(read_image_offers(image), resolve), shared)
+    return make_candidate(url, alt, position, spelled, url is None and spelled[:5].lower() == "data:")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from components.web.urls import DEEPEST, LONGEST, absolute
+from components.web.urls import DEEPEST, LONGEST, make_absolute
 
 _SEGMENTS = r"(?:[A-Za-z0-9_~$,'*()@!+=&-]++|%[0-9A-Fa-f]{2}|(?<!/)\.|(?<=/)\.(?=[A-Za-z0-9_-]))"
 _PATH = rf"(?:{_SEGMENTS}|/(?!/))*+"
@@ -22,7 +22,7 @@ _MOST_FOLDERS = 100
 """Folders of a base that are kept: each is as long as all above it."""
 
 
-def join(reference: str, folders: tuple[str, ...]) -> str | None:
+def join_plain(reference: str, folders: tuple[str, ...]) -> str | None:
     """The address of a plain relative reference from the first of ``folders``, a page's and those above it; or None."""
     match = _RELATIVE.fullmatch(reference) if folders else None
     if match is None:
@@ -39,7 +39,7 @@ class Resolver:
         self._root = ""
         self._folders: tuple[str, ...] = ()
         self._most = LONGEST if len(base) < DEEPEST else 0
-        if len(base) <= LONGEST and ";" not in base and (_ABSOLUTE.fullmatch(base) or absolute(base, base) == base):
+        if len(base) <= LONGEST and ";" not in base and (_ABSOLUTE.fullmatch(base) or make_absolute(base, base) == base):
             folder = base.partition("?")[0]
             folder = folder[: folder.rindex("/") + 1]
             root = folder.index("/", 8)
@@ -57,12 +57,12 @@ class Resolver:
     def __call__(self, reference: str) -> str | None:
         """The absolute, normalised address, or None when it is no http(s) one."""
         if len(reference) > self._most or (len(reference) > _MOST_FOLDERS and reference.count("/") > _MOST_FOLDERS):
-            return absolute(reference, self._base)
-        joined = join(reference, self._folders)
+            return make_absolute(reference, self._base)
+        joined = join_plain(reference, self._folders)
         if joined is not None:
             return joined
         if _ABSOLUTE.fullmatch(reference):
             return reference
         if self._root and _ROOTED.fullmatch(reference):
             return self._root + reference
-        return absolute(reference, self._base)
+        return make_absolute(reference, self._base)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from components.web.html.attributes import unescape
-from components.web.html.page import check_images
+from components.web.html.attributes import unescape_attribute
+from components.web.html.page import check_image_count
 from components.web.html.tags import BASE, HTML, IMG, META, PICTURE, SOURCE, WANTED, find_tags
 
 Attributes = dict[str, str | None]
@@ -49,7 +49,7 @@ def scan(text: str | bytes, most_images: int | None = None) -> Scan | None:
     if not plain:
         return None
     if most_images is not None and len(rows) > most_images:
-        check_images(int(np.count_nonzero(rows[:, 0] == IMG)), most_images)
+        check_image_count(int(np.count_nonzero(rows[:, 0] == IMG)), most_images)
     found = Scan()
     others: list[tuple[int, Attributes]] = []
     given: Attributes = {}
@@ -58,7 +58,7 @@ def scan(text: str | bytes, most_images: int | None = None) -> Scan | None:
         if code >= 0:
             name = WANTED[code]
             if name not in given:
-                given[name] = None if start < 0 else unescape(data[start:end].decode("utf-8", "replace"))
+                given[name] = None if start < 0 else unescape_attribute(data[start:end].decode("utf-8", "replace"))
             continue
         given = {}
         if code == IMG:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from components.web.images.kinds import FORMATS, signature
+from components.web.images.kinds import FORMATS, detect_format
 
 SNIFF = 1024
 """Bytes after which it is plain which format, if any, an image has."""
@@ -46,7 +46,7 @@ def read_head(data: bytes, *, last: bool = False) -> Head | None:
         data: the first bytes, however few.
         last: no more will come; the answer is then never None.
     """
-    kind = signature(data)
+    kind = detect_format(data)
     if not kind:
         return Head("") if last or len(data) >= SNIFF else None
     if kind not in FORMATS:

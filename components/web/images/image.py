@@ -19,11 +19,11 @@ from typing import Any
 from components.core.digests import sha256_bytes
 from components.web.budget import Budget
 from components.web.images.head import Head, read_head
-from components.web.images.jpeg_scans import means_only
-from components.web.images.kinds import FORMATS, limit_passed, seems, signature
-from components.web.images.thumbnail import ENOUGH, made_small
+from components.web.images.jpeg_scans import extract_mean_scans
+from components.web.images.kinds import FORMATS, detect_format, find_exceeded_limit, guess_content
+from components.web.images.thumbnail import ENOUGH, shrink
 
-__all__ = ["FORMATS", "DecodeResult", "look", "perceptual_hash"]
+__all__ = ["FORMATS", "DecodeResult", "decode_image", "perceptual_hash"]
 
 THUMBNAIL = 128
 """px of a thumbnail's larger side, at most."""
@@ -60,7 +60,7 @@ class DecodeResult:
     """Bytes of memory that were not enough (``image_over_budget``); else 0."""
 
 
-def look(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
+def decode_image(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
     """Decode ``data`` wholly and tell what it is; never raises for bad data.
 
     Of ``budget`` only the limits on px count here; those on time and memory need a process of its own (``image_look``).
@@ -69,9 +69,9 @@ def look(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
         MemoryError: there is not enough to decode it.
     """
     size: dict[str, Any] = {"bytes": len(data), "sha256": sha256_bytes(data)}
-    kind = signature(data)
+    kind = detect_format(data)
     if kind not in FORMATS:
-        return DecodeResult("foreign_image" if kind else "not_an_image", kind or seems(data), **size)
+        return DecodeResult("foreign_image" if kind else "not_an_image", kind or guess_content(data), **size)
     if kind != "JPEG":  # other decoders may take their memory on opening
         head = read_head(data, last=True) or Head(kind)
         if refused := _too_large(head.width, head.height, budget):
@@ -93,7 +93,7 @@ def look(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
 
 def _too_large(width: int, height: int, budget: Budget) -> dict[str, Any]:
     """The fields of the result that refuses an image of that size; empty when it may be decoded."""
-    if not limit_passed(width, height, pixels=budget.image_pixels, side=budget.image_side):
+    if not find_exceeded_limit(width, height, pixels=budget.image_pixels, side=budget.image_side):
         return {}
     return {"reason": "image_too_large", "detail": f"{width} x {height} px", "width": width, "height": height}
 
@@ -111,7 +111,7 @@ def _decoded(data: bytes, budget: Budget) -> dict[str, Any]:
                 return shape | refused
             means = None
             if picture.info.get("progressive") and min(picture.size) >= 8 * ENOUGH:
-                means = means_only(data)
+                means = extract_mean_scans(data)
             if means is None:
                 return shape | _seen(picture)
         with Image.open(io.BytesIO(means), formats=["JPEG"]) as picture:
@@ -122,7 +122,7 @@ def _seen(picture: Any) -> dict[str, Any]:
     """Decode a picture just opened: its hash and its thumbnail; raises what its decoder raises."""
     picture.draft(None, (ENOUGH, ENOUGH))
     picture.load()
-    small = made_small(picture)
+    small = shrink(picture)
     return {"phash": perceptual_hash(small), "thumbnail": _thumbnail(small, picture)}
 
 

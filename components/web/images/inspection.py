@@ -16,8 +16,8 @@ from components.core.result_cache import ResultCache
 from components.execution.limits import OverLimit, run_limited
 from components.web.budget import Budget
 from components.web.images.head import Head, read_head
-from components.web.images.image import DecodeResult, look
-from components.web.images.kinds import limit_passed
+from components.web.images.image import DecodeResult, decode_image
+from components.web.images.kinds import find_exceeded_limit
 
 _DEFAULT = Budget()
 
@@ -31,7 +31,7 @@ class Stored(Protocol):
 
 @dataclass(frozen=True)
 class ImageLook:
-    """:func:`components.web.images.image.look` as an annotator, within a budget."""
+    """:func:`components.web.images.image.decode_image` as an annotator, within a budget."""
 
     budget: Budget = _DEFAULT
     name = "image.look"
@@ -57,7 +57,7 @@ class ImageLook:
         ]
 
     def _run(self, payloads: Sequence[bytes | Stored]) -> list[DecodeResult | OverLimit]:
-        work = partial(look_within, self.budget)
+        work = partial(decode_within, self.budget)
         return run_limited(work, payloads, seconds=self.budget.image_seconds, memory=self.budget.image_memory)
 
     def result_over(self, over: OverLimit, payload: bytes | Stored) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class ImageLook:
         )
 
 
-def look_at_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str, bytes | Stored]) -> dict[str, dict[str, Any]]:
+def decode_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str, bytes | Stored]) -> dict[str, dict[str, Any]]:
     """Image sha256 → its decode result, as plain values: those that are kept, where they hold under ``budget``, else by a look.
 
     Errors as for :meth:`ResultCache.annotate`.
@@ -88,19 +88,19 @@ def look_at_all(annotations: ResultCache, budget: Budget, payloads: Mapping[str,
 def _was_too_small(fact: Mapping[str, Any], budget: Budget) -> bool:
     """Whether an image was refused for a budget that ``budget`` goes beyond."""
     if fact["reason"] == "image_too_large":
-        return not limit_passed(fact["width"], fact["height"], pixels=budget.image_pixels, side=budget.image_side)
+        return not find_exceeded_limit(fact["width"], fact["height"], pixels=budget.image_pixels, side=budget.image_side)
     if fact["reason"] != "image_over_budget":
         return False
     more = {"cpu": budget.image_seconds > fact["seconds"], "memory": budget.image_memory > fact["memory"]}
     return more.get(fact["detail"], any(more.values()))
 
 
-def look_within(budget: Budget, payload: bytes | Stored) -> DecodeResult:
+def decode_within(budget: Budget, payload: bytes | Stored) -> DecodeResult:
     """The work itself, for a process that is held to the budget's time and memory; raises MemoryError."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # the limit is the budget's
-    found = look(_bytes(payload), budget)
+    found = decode_image(_bytes(payload), budget)
     return _over(budget, found) if found.reason == "image_over_budget" else found
 
 

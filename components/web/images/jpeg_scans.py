@@ -33,7 +33,7 @@ class _State:
     """Huffman tables defined: 16 × class + number."""
 
 
-def means_only(data: bytes) -> bytes | None:
+def extract_mean_scans(data: bytes) -> bytes | None:
     """A JPEG of the DC scans of ``data`` alone; None when ``data`` is not a whole progressive JPEG, or not a plain one.
 
     Decoded at an eighth of its size it gives the brightness that ``data`` gives, and colours nearly so (where they are

@@ -8,7 +8,7 @@ _SIGNATURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
 _OTHERS = {"TIFF": (b"II*\x00", b"MM\x00*"), "BMP": (b"BM",), "ICO": (b"\x00\x00\x01\x00",), "MNG": (b"\x8aMNG",)}
 
 
-def signature(data: bytes) -> str:
+def detect_format(data: bytes) -> str:
     """The image format that the first bytes announce, or ''."""
     if data.startswith(_SIGNATURES[0]):
         return "JPEG"
@@ -27,7 +27,7 @@ def signature(data: bytes) -> str:
     return "SVG" if len(data) >= 12 and b"<svg" in data[:1024].lower() else ""
 
 
-def seems(data: bytes) -> str:
+def guess_content(data: bytes) -> str:
     """What bytes that are no image seem to be: empty, html or unknown."""
     if not data:
         return "empty"
@@ -35,7 +35,7 @@ def seems(data: bytes) -> str:
     return "html" if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body")) else "unknown"
 
 
-def limit_passed(width: int, height: int, *, pixels: int, side: int) -> str:
+def find_exceeded_limit(width: int, height: int, *, pixels: int, side: int) -> str:
     """The limit that an image of ``width`` × ``height`` px passes, in the ledger's words; '' when it passes none."""
     if width * height > pixels:
         return f"{pixels} px in all"

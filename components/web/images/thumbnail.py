@@ -17,7 +17,7 @@ _REDUCIBLE = ("L", "RGB", "CMYK")
 """Modes that are averaged as they are."""
 
 
-def made_small(picture: Any) -> Any:
+def shrink(picture: Any) -> Any:
     """A decoded picture in grey or colour, over white, its smaller side ``ENOUGH`` to twice that where it was larger."""
     from PIL import Image
 

@@ -21,7 +21,7 @@ from components.core.errors import HearsightError
 from components.stages.crawl.sources.inputs import draw_inputs
 from components.web.archives import read_archive, read_paths, read_stream, wat
 from components.web.archives.responses import BadResponse, parse_response
-from components.web.archives.wat import BadMetadata, wat_page
+from components.web.archives.wat import BadMetadata, read_wat_page
 
 PAGE = b"<html lang=en><img src=a.png alt='A red kite'></html>"
 OK = ("200 OK", [("Content-Type", "text/html; charset=utf-8")])
@@ -275,7 +275,7 @@ def dumped(value):
 
 
 def test_a_wat_record_gives_its_image_links():
-    page = wat_page(dumped(envelope()), "http://a.sample/x/y")
+    page = read_wat_page(dumped(envelope()), "http://a.sample/x/y")
     found = [(c.image_url, c.alt, c.position, c.data_uri, c.has_alt) for c in page.candidates]
     assert found == [
         ("http://a.sample/x/a%20b.png", 'A "red" kite \\', 0, False, True),
@@ -287,10 +287,10 @@ def test_a_wat_record_gives_its_image_links():
 
 def test_base_language_and_wishes_of_a_wat_record():
     metas = [{"name": "ROBOTS", "content": "noindex"}, {"http-equiv": "Content-Language", "content": "pt-BR"}]
-    page = wat_page(dumped(envelope(head={"Base": "http://b.sample/z/", "Metas": metas})), "http://a.sample/x/y")
+    page = read_wat_page(dumped(envelope(head={"Base": "http://b.sample/z/", "Metas": metas})), "http://a.sample/x/y")
     assert page.candidates[0].image_url == "http://b.sample/z/a%20b.png"
     assert (page.language, page.noindex) == ("pt", True)
-    assert wat_page(dumped(envelope(headers={"X-Robots-Tag": "googlebot: noindex"})), "http://a.sample/").noindex
+    assert read_wat_page(dumped(envelope(headers={"X-Robots-Tag": "googlebot: noindex"})), "http://a.sample/").noindex
 
 
 TEXT = st.text(max_size=12) | st.sampled_from(['"IMG@/src"', '{"path":"IMG@/src"', '"}]', '"Head":{', "\\", '\\"', "robots"])
@@ -304,12 +304,12 @@ LINK = st.fixed_dictionaries(
 def test_the_quick_reading_of_links_is_the_reading_of_the_whole_record(links, title, spaced):
     record_ = envelope(links, head={"Title": title, "Metas": [{"name": "a", "content": title}]})
     block = json.dumps(record_).encode() if spaced else dumped(record_)
-    page = wat_page(block, "http://a.sample/x/y")
+    page = read_wat_page(block, "http://a.sample/x/y")
     assert page.candidates == wat._candidates(links, "http://a.sample/x/y")
 
 
 def test_records_that_describe_no_page_give_none_and_broken_ones_are_named():
-    assert wat_page(b'{"Envelope":{"Payload-Metadata":{"HTTP-Request-Metadata":{}}}}', "http://a.sample/") is None
+    assert read_wat_page(b'{"Envelope":{"Payload-Metadata":{"HTTP-Request-Metadata":{}}}}', "http://a.sample/") is None
     for broken in (
         dumped(envelope())[:-30],
         b'{"HTML-Metadata":1}',
@@ -317,7 +317,7 @@ def test_records_that_describe_no_page_give_none_and_broken_ones_are_named():
         dumped(envelope(links={"a": 1})),
     ):
         with pytest.raises(BadMetadata):
-            wat_page(broken, "http://a.sample/")
+            read_wat_page(broken, "http://a.sample/")
     whole, cut = dumped(envelope()), dumped(envelope())[:-30]
     records_ = [record(body=body, kind="metadata", content_type="application/json") for body in (whole, cut, whole)]
     assert urls(read(b"".join(records_))) == ["http://a.sample/p", "bad_metadata", "http://a.sample/p"]

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.web.archives import opening as opened
 from components.web.archives import read_archive, read_stream
-from components.web.archives.any_input import pairs_in
+from components.web.archives.any_input import read_input
 from components.web.archives.encodings import CODINGS
 from components.web.archives.responses import BadResponse, parse_response
-from components.web.archives.zstd_members import frame_size
+from components.web.archives.zstd_members import read_frame_size
 from tests.web.archived import skippable, wacz, zstd_frames
 from tests.web.archives.test_archives import OK, PAGE, read, record, urls, warc
 
@@ -342,18 +342,18 @@ def test_pairs_tells_what_a_file_is_by_its_bytes(tmp_path):
     plain = warc(3, gzipped=False)
     for form in FORMS:
         path.write_bytes(b"".join(members(plain, form)))
-        assert len(list(pairs_in(str(path)))) == 3, form
+        assert len(list(read_input(str(path)))) == 3, form
     for page in (PAGE, gzip.compress(PAGE), zstd.compress(PAGE)):
         path.write_bytes(page)
-        assert [candidate.alt for found in pairs_in(str(path)) for candidate in found.candidates] == ["A red kite"]
+        assert [candidate.alt for found in read_input(str(path)) for candidate in found.candidates] == ["A red kite"]
     path.write_bytes(zstd.compress(PAGE * 90)[:-9])
-    assert [found.failure for found in pairs_in(str(path))] == ["truncated"]
+    assert [found.failure for found in read_input(str(path))] == ["truncated"]
 
 
 @given(st.binary(max_size=300), st.booleans(), st.booleans(), st.integers(0, 40), st.binary(max_size=20))
 def test_the_size_and_end_of_a_frame_are_read_from_its_head_and_blocks(content, counted, checked, cut, rest):
     options = {zstd.CompressionParameter.content_size_flag: counted, zstd.CompressionParameter.checksum_flag: checked}
     frame = zstd.compress(content * 7, options=options)
-    size, end = frame_size(memoryview(b"before" + frame + rest + bytes(20)), 6)
+    size, end = read_frame_size(memoryview(b"before" + frame + rest + bytes(20)), 6)
     assert end == 6 + len(frame) and size in ({len(content) * 7} if counted else {0, len(content) * 7})
-    assert frame_size(memoryview(frame[: len(frame) - cut]), 0)[1] in (0, len(frame))
+    assert read_frame_size(memoryview(frame[: len(frame) - cut]), 0)[1] in (0, len(frame))

@@ -14,7 +14,7 @@ from backports import zstd
 
 from components.web.archives import expansion, gzip_members, members, read_stream, records, zstd_members
 from components.web.archives.expansion import Expansion
-from components.web.archives.kinds import members_of
+from components.web.archives.kinds import open_members
 from components.web.archives.opening import read_fully
 from components.web.archives.records import FAULTS
 from components.web.archives.responses import CHUNKS, BadResponse, parse_response
@@ -61,7 +61,7 @@ def test_the_record_behind_a_row_of_faults_is_read_and_the_row_is_told_by_its_nu
 def test_a_head_is_held_to_its_limit_before_it_is_parsed(limit, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        records, "fields", lambda data, at, over, real=records.fields: seen.append(over - at) or real(data, at, over)
+        records, "parse_fields", lambda data, at, over, real=records.parse_fields: seen.append(over - at) or real(data, at, over)
     )
     assert urls(read(START + b"a: b\r\n" * (limit // 6) + b"\r\n" + PAIR)) == ["bad_record", "http://a.sample/p"]
     assert max(seen) <= records.HEAD_LIMIT
@@ -223,7 +223,7 @@ def test_the_files_of_a_wacz_share_what_may_come_out(monkeypatch):
     data = wacz({f"{at}.warc.gz": lies for at in range(40)})
     assert "bomb" in read(data)[-1].detail
     once = Expansion()
-    assert list(records.records(io.BytesIO(lies), expansion=once)) and once.left < Expansion().left
+    assert list(records.read_records(io.BytesIO(lies), expansion=once)) and once.left < Expansion().left
     deflated = wacz({"a.warc": PAIR + bytes(60_000_000)}, zipfile.ZIP_DEFLATED)
     assert urls(read(deflated))[0] == "http://a.sample/p"
 
@@ -248,7 +248,7 @@ def test_members_of_nothing_skippable_frames_and_line_ends_are_passed_over_howev
     assert urls(read(gzip.compress(b"") * 100_000 + record())) == ["http://a.sample/p"]
     assert urls(read(skippable(b"", 0x50) * 200_000 + zstd.compress(PAIR))) == ["http://a.sample/p"]
     assert urls(read(b"\r\n" * 2_000_000 + PAIR)) == ["http://a.sample/p"]
-    assert members_of(io.BytesIO(b""), Expansion()).next() is False
+    assert open_members(io.BytesIO(b""), Expansion()).next() is False
 
 
 # the budget of a page

@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.web.archives import http_stream, opening, read_archive
-from components.web.archives.any_input import pairs_in
+from components.web.archives.any_input import read_input
 from tests.web.archived import wacz
 from tests.web.archives.test_archives import PAGE, warc
 from tests.web.raw_web import RawWeb, head, plain
@@ -40,7 +40,7 @@ def short(monkeypatch):
 
 def one_line(url, match):
     with pytest.raises(HearsightError, match=match) as caught:
-        list(pairs_in(url))
+        list(read_input(url))
     assert "\n" not in str(caught.value) and str(caught.value).isprintable()
 
 
@@ -65,7 +65,7 @@ def test_what_came_before_the_end_of_the_time_is_given(short):
     with RawWeb({"/a": trickle(head(200, "application/warc", None) + big)}) as web:
         found = []
         with pytest.raises(HearsightError, match="in all"):
-            for page in pairs_in(web.url("/a")):
+            for page in read_input(web.url("/a")):
                 found.append(page.url)
         assert found
 
@@ -85,7 +85,7 @@ def test_redirects_are_followed_but_not_in_circles_nor_to_other_kinds_of_address
     paths |= {f"/{kind}": to(f"{kind}:///etc/passwd") for kind in ("file", "ftp", "data")}
     paths |= {f"/r{at}": to(f"/r{at + 1}") for at in range(20)}
     with RawWeb(paths) as web:
-        assert len(list(pairs_in(web.url("/one")))) == 3
+        assert len(list(read_input(web.url("/one")))) == 3
         for name in ("/circle", "/file", "/ftp", "/data", "/r0", "/none"):
             one_line(web.url(name), "no answer")
 
@@ -97,7 +97,7 @@ def test_the_body_of_a_redirect_is_not_read():
             yield b"x" * 65_536
 
     with RawWeb({"/r": endless, "/a": plain(ARCHIVE, "x/y")}) as web:
-        assert len(list(pairs_in(web.url("/r")))) == 3
+        assert len(list(read_input(web.url("/r")))) == 3
         assert web.sent["/r"] < 10_000_000
 
 
@@ -125,7 +125,7 @@ def test_header_bytes_of_any_kind_are_no_hindrance():
     more = b'Content-Disposition: attachment; filename="caf\xe9.warc"\r\nX: \xff\x9b\r\nContent-Length: %d\r\n\r\n' % len(PAGE)
     sent = b"HTTP/1.1 200 caf\xe9\r\nContent-Type: text/html; charset=\xff\xe9\r\n" + more + PAGE
     with RawWeb({"/a": lambda _: [sent]}) as web:
-        assert [page.candidates[0].alt for page in pairs_in(web.url("/a"))] == ["A red kite"]
+        assert [page.candidates[0].alt for page in read_input(web.url("/a"))] == ["A red kite"]
 
 
 def test_addresses_that_are_none_are_one_line():

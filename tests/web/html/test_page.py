@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.web.html.page import decode, fold, parse_srcset, read_page
-from components.web.urls import absolute, is_private, normalise
+from components.web.urls import is_private, make_absolute, normalise
 
 PAGE = "http://a.sample/folder/page.html"
 
@@ -75,9 +75,9 @@ def test_nothing_that_looks_like_html_raises(html):
 
 @given(st.text(max_size=80), st.text(max_size=40))
 def test_joining_addresses_never_raises_and_is_stable(reference, base):
-    url = absolute(reference, base)
-    assert url is None or absolute(url, "http://other.sample/") == url
-    joined = absolute(reference, PAGE)
+    url = make_absolute(reference, base)
+    assert url is None or make_absolute(url, "http://other.sample/") == url
+    joined = make_absolute(reference, PAGE)
     assert joined is None or normalise(joined) == joined
 
 

@@ -17,8 +17,8 @@ from components.web.budget import Budget
 from components.web.html import page as reading
 from components.web.html.offers import parse_srcset
 from components.web.html.page import fold, read_page
-from components.web.html.page_limits import SMALL, PageOverBudget, Source, limited, read_pages_within
-from components.web.urls import DEEPEST, LONGEST, absolute
+from components.web.html.page_limits import SMALL, PageOverBudget, Source, call_limited, read_pages_within
+from components.web.urls import DEEPEST, LONGEST, make_absolute
 
 PAGE = "http://a.sample/folder/page.html"
 MANY = 250_000
@@ -218,15 +218,15 @@ def test_over_budget_survives_pickling():
     assert (over.reason, over.threshold) == ("12 images", "10 images")
     assert reading.PageOverBudget is PageOverBudget
     with pytest.raises(PageOverBudget):
-        limited(lambda: reading.check_images(3, 2), Budget())
+        call_limited(lambda: reading.check_image_count(3, 2), Budget())
 
 
 def test_long_addresses_are_none_and_cost_no_joining():
-    assert absolute("/" + "a" * LONGEST, PAGE) is None and absolute("é" * 2_000, PAGE) is None
-    assert absolute("a", "http://a.sample/" + "b/" * LONGEST) is None
-    assert absolute("/" + "a" * 8_000, PAGE) == "http://a.sample/" + "a" * 8_000
-    assert absolute("http://a" + "\u0327\u0301" * 4_000, PAGE) is None
-    assert absolute("a", "http://a.sample/" + "b/" * DEEPEST) is None and absolute("b/" * DEEPEST, PAGE) is None
-    assert absolute("?" + "b/" * DEEPEST, PAGE) is not None
+    assert make_absolute("/" + "a" * LONGEST, PAGE) is None and make_absolute("é" * 2_000, PAGE) is None
+    assert make_absolute("a", "http://a.sample/" + "b/" * LONGEST) is None
+    assert make_absolute("/" + "a" * 8_000, PAGE) == "http://a.sample/" + "a" * 8_000
+    assert make_absolute("http://a" + "\u0327\u0301" * 4_000, PAGE) is None
+    assert make_absolute("a", "http://a.sample/" + "b/" * DEEPEST) is None and make_absolute("b/" * DEEPEST, PAGE) is None
+    assert make_absolute("?" + "b/" * DEEPEST, PAGE) is not None
     html = f"<base href='/{'a/' * 2_000_000}'>" + "<a href=x>x</a>" * 50_000 + "<img src=y>"
     assert read_page(html, PAGE).candidates[0].image_url == "http://a.sample/folder/y"

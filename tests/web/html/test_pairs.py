@@ -16,7 +16,7 @@ from components.web.html.page_limits import PageOverBudget
 from components.web.html.pairs import read_fast
 from components.web.html.resolve import Resolver
 from components.web.html.scan import scan
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 
 def pairs_of(html, page_url, hint=None):
@@ -121,7 +121,7 @@ def test_the_fast_reading_is_the_dom_reading(html):
 @given(MARKUP)
 def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(html):
     fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
-    assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
+    assert (fast.candidates, fast.asks_noindex) == (slow.candidates, slow.noindex)
     if slow.candidates:
         assert fast.language == slow.language
     assert read_fast(html, PAGE, context=False).noindex == slow.noindex
@@ -198,12 +198,12 @@ REFERENCE = st.one_of(
 @example("http://h.sample/a/.", PAGE)
 @example("a/..", PAGE)
 def test_references_resolve_as_absolute_does(reference, base):
-    assert Resolver(base)(reference) == absolute(reference, base)
+    assert Resolver(base)(reference) == make_absolute(reference, base)
 
 
 @given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
 def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
-    assert not fast.tidy(alt) or fold(alt) == alt
+    assert not fast.is_folded(alt) or fold(alt) == alt
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_page_read_in_a_child_gives_what_it_gives_without_one():
 )
 def test_long_addresses_resolve_as_absolute_does(reference, path):
     base = f"http://a.sample/{path}"
-    assert Resolver(base)(reference) == absolute(reference, base)
+    assert Resolver(base)(reference) == make_absolute(reference, base)
 
 
 def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
