@@ -1,4 +1,4 @@
-"""A crawl ends with "the network is gone" when that is so, and never because many hosts are down."""
+"""A crawl ends with "the network is lost" when that is so, and never because many hosts are down."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_network_that_goes_away_ends_the_crawl_with_one_line_and_what_failed_i
     with store, fetching:
         with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
             fetching.ensure([web.url("/0")], "page")
-        with pytest.raises(HearsightError, match=r"the network is gone: .* hosts failed"):
+        with pytest.raises(HearsightError, match=r"the network is lost: .* hosts failed"):
             fetching.ensure(dead, "page")
     with FetchStore(tmp_path / "store", writer=True) as again:
         assert again.forget_transient() >= 5
@@ -66,7 +66,7 @@ def test_without_any_answer_it_takes_four_times_as_many_hosts(tmp_path, quick, d
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         fetching.ensure(dead[:19], "page")  # one fewer than 4 × 5
-        with pytest.raises(HearsightError, match="the network is gone"):
+        with pytest.raises(HearsightError, match="the network is lost"):
             fetching.ensure(dead[19:], "page")
 
 
@@ -86,7 +86,7 @@ def test_names_that_do_not_exist_are_no_lost_network(tmp_path, quick, monkeypatc
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         fetching.ensure([f"http://dead{n}.sample/x.jpg" for n in range(30)], "image")
-        with pytest.raises(HearsightError, match="the network is gone"):
+        with pytest.raises(HearsightError, match="the network is lost"):
             fetching.ensure([f"http://far{n}.sample/x.jpg" for n in range(30)], "image")
 
 

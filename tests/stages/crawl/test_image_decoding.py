@@ -110,7 +110,7 @@ def test_workers_are_gone_after_an_error(stage, tmp_path):
     with FetchStore(tmp_path / "s", writer=True) as store:
         ahead = LookAhead(stage(), store)
         with pytest.raises(HearsightError), ahead:
-            raise HearsightError("the network is gone", where="here", hint="fix it")
+            raise HearsightError("the network is lost", where="here", hint="fix it")
         assert ahead._processes and not any(process.is_alive() for process in ahead._processes)
 
 

@@ -79,7 +79,7 @@ def test_what_is_none_of_its_kind_is_one_line_and_writes_nothing(tmp_path, kind,
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"kind": "page", "salt": "", "sha256": "", "date": ""}'])
 def test_a_damaged_list_stops_and_says_where(tmp_path, line):
     (tmp_path / NAME).write_text("\n" + line + "\n")
-    with pytest.raises(HearsightError, match="line 2 is no takedown entry"):
+    with pytest.raises(HearsightError, match="line 2 is not a takedown entry"):
         read_takedown(tmp_path / NAME)
 
 

@@ -397,7 +397,7 @@ def test_pairs_prints_json_lines_of_anything_and_fails_at_the_end(tmp_path):
     assert done.returncode == 2 and len(done.stdout.splitlines()) == 3
     complaints = done.stderr.decode().splitlines()
     assert len(complaints) == 3 and all(line.startswith("hearsight: ") for line in complaints)
-    assert [word in line for word, line in zip(("truncated", "No such file", "no HTML"), complaints, strict=True)] == [True] * 3
+    assert [word in line for word, line in zip(("truncated", "No such file", "not HTML"), complaints, strict=True)] == [True] * 3
 
 
 def test_pairs_reads_standard_input_and_addresses(tmp_path):

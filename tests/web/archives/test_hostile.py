@@ -119,8 +119,8 @@ def nested(count, blocks):
 
 def test_torn_members_inside_each_other_are_not_read_again_and_again(monkeypatch):
     fed = []
-    piece = members.PackedMembers.piece
-    monkeypatch.setattr(members.PackedMembers, "piece", lambda self: fed.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: fed.append(len(data := piece(self))) or data)
     data = nested(2500, 60)
     assert zlib.decompressobj(31).decompress(data[:100_000])[:5] == b"WARC/"
     found = limited_faults(read(data + record()))
@@ -178,8 +178,8 @@ def test_a_body_that_is_a_bomb_is_too_large_and_never_held(kind, coding):
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_a_member_that_is_a_bomb_is_left_and_the_next_is_read(kind, monkeypatch):
     given = []
-    piece = members.PackedMembers.piece
-    monkeypatch.setattr(members.PackedMembers, "piece", lambda self: given.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
     found, most = peak(lambda: urls(read(data, limit=1 << 20)))
@@ -192,8 +192,8 @@ def test_many_bombs_end_the_reading(kind, monkeypatch):
     monkeypatch.setattr(expansion, "FREE", 1 << 26)
     monkeypatch.setattr(Expansion.__init__, "__defaults__", (float(1 << 26), 1.0))
     given = []
-    piece = members.PackedMembers.piece
-    monkeypatch.setattr(members.PackedMembers, "piece", lambda self: given.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     lies = pack(b"WARC/1.0\r\nContent-Length: 20000000\r\n\r\n" + bytes(20_000_000))
     pages = read(lies * 40 + pack(PAIR))
