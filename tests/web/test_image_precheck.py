@@ -70,7 +70,7 @@ def drawn(width, height, name="PNG"):
         ("nonsense", False),
     ],
 )
-def test_a_type_that_plainly_is_no_image_is_refused_and_any_that_may_be_one_is_not(kind, refused):
+def test_only_types_that_cannot_be_images_are_refused(kind, refused):
     said = check_headers({"content-type": kind}, LIMITS)
     assert said == (Refusal("not_an_image", kind.partition(";")[0].lower(), "an image type") if refused else None)
 
@@ -86,19 +86,19 @@ def test_a_type_that_plainly_is_no_image_is_refused_and_any_that_may_be_one_is_n
         ((300, 20_001), Refusal("image_too_large", "300 x 20001 px", "20000 px a side")),
     ],
 )
-def test_a_limit_is_told_with_value_and_threshold(size, said):
+def test_a_refusal_states_value_and_threshold(size, said):
     assert check_size(*size, LIMITS) == said
     assert check_size(*size, Limits(1)) == (said if max(size) >= 20_000 else None)
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 160_000), st.integers(1, 400))
-def test_the_limits_on_px_are_those_that_are_set(width, height, pixels, side):
+def test_px_limits_follow_the_settings(width, height, pixels, side):
     refused = check_size(width, height, Limits(1, max_pixels=pixels, max_side=side))
     assert (refused is None) is (width * height <= pixels and max(width, height) <= side)
 
 
-def test_a_refused_image_is_named_and_most_of_it_is_never_sent(tmp_path):
+def test_a_refused_image_has_a_rule_and_is_mostly_not_transferred(tmp_path):
     wide, bomb = photograph(4000, 700), bytearray(drawn(50, 50))
     bomb[16:24] = (60_000).to_bytes(4, "big") * 2
     large = bytes(3_000_000)
@@ -131,7 +131,7 @@ def test_a_refused_image_is_named_and_most_of_it_is_never_sent(tmp_path):
     assert {path for path in paths if path not in ("/good", "/endless") and web.sent.get(path, 0) > 1000} == set()
 
 
-def test_without_limits_a_small_and_a_wide_image_pass_as_they_did(tmp_path):
+def test_small_and_wide_images_pass_without_limits(tmp_path):
     paths = {"/small": plain(drawn(20, 30), "image/png"), "/wide": plain(drawn(900, 20), "image/png")}
     outcomes, _ = fetched(tmp_path, paths)
     assert {outcome.rule for outcome in outcomes.values()} == {""}
@@ -169,7 +169,7 @@ BODIES = [
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(BODIES), st.lists(st.integers(1, 3000), max_size=30), st.sampled_from([400, 5000, 10_000_000]))
-def test_the_verdict_does_not_depend_on_the_pieces_a_body_comes_in(body, steps, most):
+def test_the_verdict_does_not_depend_on_how_a_body_is_split(body, steps, most):
     cuts = sorted({min(at, len(body)) for at in itertools.accumulate(steps)} | {0, len(body)})
     pieces = [body[one:two] for one, two in itertools.pairwise(cuts)]
     limits = Limits(most, 100, 2.5)
@@ -195,7 +195,7 @@ def crawl(tmp_path, web, name, alts, **changes):
     return by_path, output.digest, job.parents[0]["digest"]
 
 
-def test_a_replay_says_what_the_crawl_said_and_looser_snapshots_are_held_to_the_same_limits(tmp_path):
+def test_a_replay_equals_the_crawl_and_applies_the_current_limits(tmp_path):
     alts = {"/small": "a small one", "/wide": "a wide one", "/good": "a good one"}
     with RawWeb({"/small": plain(drawn(50, 60)), "/wide": plain(drawn(900, 120)), "/good": plain(GOOD)}) as web:
         first = crawl(tmp_path, web, "strict", alts, min_side=100, max_aspect=2.5)
@@ -292,14 +292,14 @@ HOSTILE = {
 }
 
 
-def test_what_a_server_sends_after_an_answer_changes_that_answer_not(tmp_path):
+def test_bytes_after_an_answer_do_not_change_it(tmp_path):
     """A web of its own: what comes late is taken for the answer to that server's next request, which is the server's to say."""
     smuggled = head(200, "image/jpeg", len(GOOD)).replace(b"Connection: close\r\n", b"")
     outcomes, _ = fetched(tmp_path, {"/smuggled": lambda _: [smuggled, GOOD + JUNK]})
     assert outcomes["/smuggled"].rule == ""
 
 
-def test_every_hostile_answer_ends_as_a_row_with_its_class_and_the_run_goes_on(tmp_path):
+def test_every_hostile_answer_has_a_classified_row_and_the_run_continues(tmp_path):
     import resource
 
     bomb(), swollen()  # made before they are asked for: packing takes longer than an answer may

@@ -39,7 +39,7 @@ def fetcher(tmp_path, **changes):
     return store, Fetcher(store, fetch_settings(allow_private=True, retries=0, **changes))
 
 
-def test_dead_hosts_among_good_ones_are_no_lost_network(tmp_path, quick, dead):
+def test_dead_hosts_among_good_ones_do_not_count_as_a_lost_network(tmp_path, quick, dead):
     with RawWeb({f"/{n}": plain(b"<p>x", "text/html") for n in range(GOOD)}) as web:
         store, fetching = fetcher(tmp_path)
         good = [web.url(f"/{n}") for n in range(GOOD)]
@@ -51,7 +51,7 @@ def test_dead_hosts_among_good_ones_are_no_lost_network(tmp_path, quick, dead):
             assert {fetching.answers.outcome(url).rule for url in dead} == {"robots"}
 
 
-def test_a_network_that_goes_away_ends_the_crawl_with_one_line_and_what_failed_is_asked_again(tmp_path, quick, dead):
+def test_a_lost_network_ends_the_crawl_and_failures_are_requested_again(tmp_path, quick, dead):
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
@@ -62,7 +62,7 @@ def test_a_network_that_goes_away_ends_the_crawl_with_one_line_and_what_failed_i
         assert again.forget_transient() >= 5
 
 
-def test_without_any_answer_it_takes_four_times_as_many_hosts(tmp_path, quick, dead):
+def test_four_times_as_many_failed_hosts_are_needed_before_any_answer(tmp_path, quick, dead):
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         fetching.ensure(dead[:19], "page")  # one fewer than 4 × 5
@@ -70,7 +70,7 @@ def test_without_any_answer_it_takes_four_times_as_many_hosts(tmp_path, quick, d
             fetching.ensure(dead[19:], "page")
 
 
-def test_one_host_that_fails_often_is_no_lost_network(tmp_path, quick, dead):
+def test_one_failing_host_does_not_count_as_a_lost_network(tmp_path, quick, dead):
     with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
         store, fetching = fetcher(tmp_path)
         with store, fetching:
@@ -78,7 +78,7 @@ def test_one_host_that_fails_often_is_no_lost_network(tmp_path, quick, dead):
             fetching.ensure([f"{dead[0]}?{n}" for n in range(50)], "page")
 
 
-def test_names_that_do_not_exist_are_no_lost_network(tmp_path, quick, monkeypatch):
+def test_unknown_names_do_not_count_as_a_lost_network(tmp_path, quick, monkeypatch):
     def nowhere(host, *_, **__):
         raise socket.gaierror(socket.EAI_NONAME if "dead" in host else socket.EAI_AGAIN, "not found")
 
@@ -125,7 +125,7 @@ def test_a_host_that_answers_the_probe_clears_the_suspicion(quick):
     assert asyncio.run(judge()) == (False, 0)
 
 
-def test_the_time_that_this_machine_is_busy_is_measured():
+def test_the_lag_of_a_busy_machine_is_measured():
     async def busy():
         lag = LoopLag()
         task = asyncio.ensure_future(lag.watch())

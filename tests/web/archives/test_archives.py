@@ -94,7 +94,7 @@ def test_the_headers_charset_is_used():
     assert read(record(body=b"<img src=a alt='\xb1'>", status=status))[0].candidates[0].alt == "ą"
 
 
-def test_a_torn_last_member_is_truncated_and_costs_itself_alone():
+def test_a_truncated_last_member_is_the_only_loss():
     parts = warc()
     for cut in (1, 9, len(parts[2]) // 2, len(parts[2]) - 12):
         pages = read(b"".join(parts)[:-cut])
@@ -102,7 +102,7 @@ def test_a_torn_last_member_is_truncated_and_costs_itself_alone():
         assert pages[2].offset == len(parts[0] + parts[1])
 
 
-def test_a_torn_or_broken_member_in_the_middle_costs_itself_alone():
+def test_a_broken_member_in_the_middle_is_the_only_loss():
     parts = warc()
     flipped = bytearray(parts[1])
     flipped[len(flipped) // 2] ^= 0xFF
@@ -116,7 +116,7 @@ def test_a_torn_or_broken_member_in_the_middle_costs_itself_alone():
 
 @pytest.mark.parametrize("wrong", [b"1", b"400", b"99999", b"-5", b"x", b"9" * 30, b""])
 @pytest.mark.parametrize("gzipped", [True, False])
-def test_a_wrong_content_length_costs_its_record_alone(wrong, gzipped):
+def test_a_wrong_content_length_loses_one_record_only(wrong, gzipped):
     parts = warc(gzipped=False)
     head, mark, rest = parts[1].partition(b"Content-Length: ")
     parts[1] = head + mark + wrong + rest[rest.index(b"\r") :]
@@ -137,7 +137,7 @@ def test_a_bomb_is_too_large_and_memory_stays_small():
     assert urls(read(zipped + parts[1], limit=1 << 20)) == ["too_large", "http://a.sample/1/p"]
 
 
-def test_a_record_that_lies_about_being_endless_is_left_behind():
+def test_a_record_with_a_huge_stated_length_is_skipped():
     lying = record(gzipped=False).replace(b"Content-Length: ", b"Content-Length: 99999999", 1)
     assert urls(read(gzip.compress(lying) + record())) == ["too_large", "http://a.sample/p"]
 
@@ -191,7 +191,7 @@ CHUNKED = b"5;x=y\r\n" + PAGE[:5] + b"\r\n" + f"{len(PAGE) - 5:X}\r\n".encode() 
         ("gzip, deflate", zlib.compress(gzip.compress(PAGE, mtime=0)), ""),
     ],
 )
-def test_encodings_are_undone_where_they_are_there(coding, body, transfer):
+def test_content_encodings_are_removed_if_present(coding, body, transfer):
     status, body = encoded(coding, body, transfer)
     assert read(record(body=body, status=status))[0].candidates[0].alt == "A red kite"
 
@@ -207,14 +207,14 @@ def test_encodings_are_undone_where_they_are_there(coding, body, transfer):
         ("", CHUNKED.replace(b"\r\n0\r\n", b"\r\nzz\r\n"), "chunked"),
     ],
 )
-def test_broken_encodings_are_named_and_the_reading_goes_on(coding, body, transfer):
+def test_broken_encodings_are_reported_and_reading_continues(coding, body, transfer):
     status, body = encoded(coding, body, transfer)
     pages = read(record(body=body, status=status) + record())
     assert urls(pages) == ["bad_encoding", "http://a.sample/p"]
     assert pages[0].url == "http://a.sample/p" and pages[0].detail
 
 
-def test_a_response_without_a_head_is_named():
+def test_a_response_without_a_head_is_reported():
     broken = record(gzipped=False).replace(b"HTTP/1.1 200 OK", b"GARBAGE 200 OKE")
     assert urls(read(gzip.compress(broken) + record())) == ["bad_record", "http://a.sample/p"]
 
@@ -224,7 +224,7 @@ FOUR = {gzipped: warc(4, gzipped=gzipped) for gzipped in (True, False)}  # made 
 
 @settings(max_examples=200, deadline=None)
 @given(st.data(), st.booleans())
-def test_whatever_is_done_to_an_archive_it_is_read_and_the_rest_is_found(data, gzipped):
+def test_undamaged_records_of_a_damaged_archive_are_read(data, gzipped):
     parts = FOUR[gzipped]
     whole = bytearray(b"".join(parts))
     begin, end = len(parts[0]), len(parts[0]) + len(parts[1])
@@ -240,13 +240,13 @@ def test_whatever_is_done_to_an_archive_it_is_read_and_the_rest_is_found(data, g
 @given(
     st.binary(max_size=400), st.sampled_from([b"", b"WARC/1.0\r\n", b"\x1f\x8b\x08", b"WARC/1.0\r\nContent-Length: 9\r\n\r\n"])
 )
-def test_no_bytes_raise(data, start):
+def test_arbitrary_bytes_never_raise(data, start):
     for page in read(start + data):
         assert page.failure
 
 
 @given(st.binary(max_size=300), st.sampled_from([b"gzip", b"deflate", b"", b"br"]), st.booleans())
-def test_no_response_raises_anything_but_its_failure(body, coding, chunked):
+def test_arbitrary_responses_raise_bad_response_only(body, coding, chunked):
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + coding + (b"\r\nTransfer-Encoding: chunked" if chunked else b"")
     try:
         parse_response(head + b"\r\n\r\n" + body).body(1000)
@@ -285,7 +285,7 @@ def test_a_wat_record_gives_its_image_links():
     assert (page.language, page.noindex) == ("un", False)
 
 
-def test_base_language_and_wishes_of_a_wat_record():
+def test_base_language_and_opt_outs_of_a_wat_record():
     metas = [{"name": "ROBOTS", "content": "noindex"}, {"http-equiv": "Content-Language", "content": "pt-BR"}]
     page = read_wat_page(dumped(envelope(head={"Base": "http://b.sample/z/", "Metas": metas})), "http://a.sample/x/y")
     assert page.candidates[0].image_url == "http://b.sample/z/a%20b.png"
@@ -301,14 +301,14 @@ LINK = st.fixed_dictionaries(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(LINK, max_size=6), TEXT, st.booleans())
-def test_the_quick_reading_of_links_is_the_reading_of_the_whole_record(links, title, spaced):
+def test_the_fast_link_reader_equals_a_full_parse(links, title, spaced):
     record_ = envelope(links, head={"Title": title, "Metas": [{"name": "a", "content": title}]})
     block = json.dumps(record_).encode() if spaced else dumped(record_)
     page = read_wat_page(block, "http://a.sample/x/y")
     assert page.candidates == wat._candidates(links, "http://a.sample/x/y")
 
 
-def test_records_that_describe_no_page_give_none_and_broken_ones_are_named():
+def test_other_metadata_is_skipped_and_broken_metadata_reported():
     assert read_wat_page(b'{"Envelope":{"Payload-Metadata":{"HTTP-Request-Metadata":{}}}}', "http://a.sample/") is None
     for broken in (
         dumped(envelope())[:-30],
@@ -358,7 +358,7 @@ def test_archives_and_lists_are_read_from_s3_signed_or_not(bucket, monkeypatch, 
         list(read_archive("s3://archive/missing"))
 
 
-def test_a_broken_transfer_from_s3_goes_on_where_it_broke(bucket):
+def test_a_broken_s3_transfer_is_resumed(bucket):
     from components.web.archives import opening
 
     data = b"".join(warc(3000))
@@ -378,7 +378,7 @@ def hearsight(*words, stdin=b""):
     )
 
 
-def test_pairs_prints_json_lines_of_anything_and_fails_at_the_end(tmp_path):
+def test_pairs_prints_json_lines_and_reports_failures_at_the_end(tmp_path):
     archive, torn, page, other = (tmp_path / name for name in ("a.warc.gz", "torn.gz", "p.html", "x.bin"))
     archive.write_bytes(b"".join(warc(2)))
     torn.write_bytes(b"".join(warc(3))[:-20])

@@ -55,12 +55,12 @@ def one_line(url, match):
         head(302, "text/html", None, "Location: /next") + b"x",
     ],
 )
-def test_a_server_that_trickles_is_left(first, short):
+def test_a_trickling_server_is_abandoned(first, short):
     with RawWeb({"/a": trickle(first), "/next": trickle(b"")}) as web:
         one_line(web.url("/a"), "in all")
 
 
-def test_what_came_before_the_end_of_the_time_is_given(short):
+def test_bytes_received_before_the_time_limit_are_returned(short):
     big = b"".join(warc(5, body=PAGE + b"".join(b"%d " % (number * number) for number in range(60_000))))
     with RawWeb({"/a": trickle(head(200, "application/warc", None) + big)}) as web:
         found = []
@@ -116,24 +116,24 @@ def test_the_body_of_a_redirect_is_not_read():
         ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"zz\r\n<p>"], "broke off"),
     ],
 )
-def test_broken_answers_are_one_line(sent, match):
+def test_broken_answers_raise_one_error(sent, match):
     with RawWeb({"/a": lambda _: sent}) as web:
         one_line(web.url("/a"), match)
 
 
-def test_header_bytes_of_any_kind_are_no_hindrance():
+def test_arbitrary_header_bytes_are_accepted():
     more = b'Content-Disposition: attachment; filename="caf\xe9.warc"\r\nX: \xff\x9b\r\nContent-Length: %d\r\n\r\n' % len(PAGE)
     sent = b"HTTP/1.1 200 caf\xe9\r\nContent-Type: text/html; charset=\xff\xe9\r\n" + more + PAGE
     with RawWeb({"/a": lambda _: [sent]}) as web:
         assert [page.candidates[0].alt for page in read_input(web.url("/a"))] == ["A red kite"]
 
 
-def test_addresses_that_are_none_are_one_line():
+def test_invalid_addresses_raise_one_error():
     for url in ("http://", "http://[", "http://a b/", "http://127.0.0.1:99999999/", "http://127.0.0.1:x/", "http://a\n.b/"):
         one_line(url, "no answer")
 
 
-def test_a_wacz_behind_an_address_is_read_and_one_too_large_is_one_line(monkeypatch):
+def test_a_wacz_is_read_over_http_up_to_a_size(monkeypatch):
     data = wacz({"a.warc.gz": ARCHIVE, "b.warc": gzip.decompress(ARCHIVE)})
     with RawWeb({"/set": plain(data, "application/wacz")}) as web:
         pages = list(read_archive(web.url("/set")))

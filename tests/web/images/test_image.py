@@ -26,7 +26,7 @@ def test_a_whole_image_is_measured_by_its_content():
 
 @pytest.mark.parametrize("data", [JPEG, PNG], ids=["jpeg", "png"])
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.6, 0.95])
-def test_a_truncated_image_is_told(data, part):
+def test_a_truncated_image_is_reported(data, part):
     assert decode_image(data[: int(len(data) * part)]).reason == "truncated_image"
 
 
@@ -41,7 +41,7 @@ def test_a_truncated_image_is_told(data, part):
         (b"\0\0\0\x20ftypavif", "foreign_image", "AVIF/HEIF"),
     ],
 )
-def test_what_is_no_image_or_a_foreign_one_is_told(data, reason, detail):
+def test_other_content_and_foreign_formats_are_reported(data, reason, detail):
     assert (decode_image(data).reason, decode_image(data).detail) == (reason, detail)
 
 
@@ -57,7 +57,7 @@ def test_a_decompression_bomb_is_not_opened():
     st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"RIFF\0\0\0\0WEBP"]),
     st.integers(0, 3000),
 )
-def test_no_bytes_raise(noise, start, cut):
+def test_arbitrary_bytes_never_raise(noise, start, cut):
     assert decode_image(start + noise).reason
     decode_image(PNG[:cut] + noise + PNG[cut + len(noise) :])
 
@@ -71,7 +71,7 @@ def test_the_hash_is_near_for_the_same_picture_and_far_for_another():
     assert hamming(decode_image(PNG).phash, decode_image(picture(OTHER)).phash) >= 16
 
 
-def test_transparency_is_seen_over_white():
+def test_transparency_is_composited_over_white():
     clear, white = io.BytesIO(), io.BytesIO()
     Image.new("RGBA", (50, 50), (0, 0, 0, 0)).save(clear, "PNG")
     Image.new("RGB", (50, 50), (255, 255, 255)).save(white, "PNG")
@@ -97,14 +97,14 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cut_is_found_at_every_twentieth_though_the_decode_is_at_a_reduced_scale(kind):
+def test_truncation_is_detected_at_a_reduced_scale(kind):
     data = photograph(1200, 900, **KINDS[kind])
     assert decode_image(data).reason == ""
     cuts = [len(data) * part // 20 for part in range(1, 20)] + [len(data) - 200, len(data) - 50]
     assert {decode_image(data[:cut]).reason for cut in cuts} == {"truncated_image"}
 
 
-def test_a_cut_is_found_wherever_a_full_decode_finds_it():
+def test_truncation_is_detected_wherever_a_full_decode_detects_it():
     """Even in the last bytes, where an image may be whole without them."""
     for options in KINDS.values():
         data = photograph(700, 500, **options)

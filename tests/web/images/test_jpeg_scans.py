@@ -55,7 +55,7 @@ def eighth(data: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_means_are_those_of_the_whole_picture(kind):
+def test_the_means_equal_those_of_a_full_decode(kind):
     data = KINDS[kind]
     means = extract_mean_scans(data)
     assert means is not None and len(means) < len(data) / 4
@@ -71,13 +71,13 @@ def test_only_a_progressive_file_has_means():
 
 
 @pytest.mark.parametrize("part", [0.01, 0.1, 0.3, 0.6, 0.9, 0.999])
-def test_a_truncated_progressive_picture_is_told(part):
+def test_a_truncated_progressive_jpeg_is_reported(part):
     assert decode_image(WHOLE[: int(len(WHOLE) * part)]).reason == "truncated_image"
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_a_damaged_picture_has_the_verdict_of_decoding_it_all(data):
+def test_a_damaged_jpeg_has_the_verdict_of_a_full_decode(data):
     at = data.draw(st.one_of(st.integers(0, 800), st.integers(0, len(WHOLE))))
     cut = data.draw(st.integers(0, 40))
     noise = data.draw(st.binary(max_size=12))
@@ -87,7 +87,7 @@ def test_a_damaged_picture_has_the_verdict_of_decoding_it_all(data):
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_damage_to_any_marker_has_the_verdict_of_decoding_it_all(data):
+def test_a_damaged_marker_has_the_verdict_of_a_full_decode(data):
     marks = [at for at in range(len(WHOLE) - 1) if WHOLE[at] == 0xFF and WHOLE[at + 1] not in (0, 0xFF)]
     at = data.draw(st.sampled_from(marks)) + data.draw(st.integers(1, 40))
     damaged = bytearray(WHOLE)
@@ -95,7 +95,7 @@ def test_damage_to_any_marker_has_the_verdict_of_decoding_it_all(data):
     assert decode_image(bytes(damaged)).reason == decoded_wholly(bytes(damaged)).reason
 
 
-def test_a_file_of_more_scans_than_encoders_write_is_left_to_the_decoder():
+def test_a_jpeg_of_very_many_scans_is_decoded_completely():
     at, end = WHOLE.rindex(b"\xff\xda"), WHOLE.rindex(b"\xff\xd9")
     many = [WHOLE[:end] + WHOLE[at:end] * count + WHOLE[end:] for count in (50, 150)]
     assert extract_mean_scans(many[0]) == extract_mean_scans(WHOLE) and extract_mean_scans(many[1]) is None
