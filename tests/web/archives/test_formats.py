@@ -10,7 +10,6 @@ import sys
 import zipfile
 from dataclasses import replace
 
-import brotli
 import pytest
 from backports import zstd
 from hypothesis import example, given, settings
@@ -20,13 +19,13 @@ from components.core.errors import HearsightError
 from components.web.archives import opening as opened
 from components.web.archives import read_archive, read_stream
 from components.web.archives.any_input import read_input
-from components.web.archives.encodings import CODINGS
-from components.web.archives.responses import BadResponse, parse_response
 from components.web.archives.zstd_members import read_frame_size
 from tests.web.archived import skippable, wacz, zstd_frames
-from tests.web.archives.test_archives import OK, PAGE, read, record, urls, warc
+from tests.web.archives.samples import PAGE, read, record, urls, warc
 
 FORMS = ["plain", "gzip", "one gzip member", "zstd", "zstd, dictionary", "zstd, packed dictionary", "one zstd frame", "wacz"]
+
+
 FORMS += ["deflated wacz", "wacz of zstd"]
 
 
@@ -131,6 +130,8 @@ def test_frames_after_a_damaged_one_are_read(data, form):
 
 
 HEADS = [b"", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x50\x2a\x4d\x18\x03\0\0\0", zstd.compress(PAGE)[:20], b"PK\x03\x04"]
+
+
 HEADS += [b"PK\x05\x06" + bytes(18), wacz({"a": PAGE})[:90]]
 
 
@@ -142,9 +143,6 @@ def test_arbitrary_zstd_or_zip_bytes_raise_hearsight_errors_only(data, start):
             assert page.failure
     except HearsightError as error:
         assert "\n" not in str(error)
-
-
-# WACZ
 
 
 def test_pages_of_a_wacz_state_inner_file_and_offset():
@@ -271,70 +269,6 @@ def test_a_damaged_wacz_gives_pages_and_faults_or_one_error(data):
 
 
 WACZ = wacz({"a.warc.gz": b"".join(warc(2)), "b.warc": b"".join(warc(2, gzipped=False))}, zipfile.ZIP_DEFLATED)
-
-
-# content encodings
-
-
-def zipped(coding, data):
-    if coding == "br":
-        return brotli.compress(data)
-    return zstd.compress(data) if coding == "zstd" else gzip.compress(data, mtime=0)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.sampled_from(["br", "zstd", "gzip", "identity"]), min_size=1, max_size=CODINGS), st.booleans(), st.binary())
-def test_nested_encodings_are_removed(codings, chunked, filling):
-    body = PAGE + filling
-    for coding in codings:
-        body = zipped(coding, body) if coding != "identity" else body
-    head = [*OK[1], ("Content-Encoding", ", ".join(codings))]
-    if chunked:
-        head.append(("Transfer-Encoding", "chunked"))
-        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
-    assert read(record(body=body, status=("200 OK", head)))[0].candidates[0].alt == "A red kite"
-
-
-@pytest.mark.parametrize(
-    ("coding", "body"),
-    [
-        ("zstd", zstd.compress(PAGE[:9]) + skippable(b"x", 0x50) + zstd.compress(PAGE[9:])),
-        ("zstd", PAGE),  # decoded by the crawler, and the header left
-        ("br", b" \n" + PAGE),
-    ],
-)
-def test_bodies_in_several_frames_or_decoded_already_are_read(coding, body):
-    assert read(record(body=body, status=("200 OK", [*OK[1], ("Content-Encoding", coding)])))[0].candidates[0].alt == "A red kite"
-
-
-@pytest.mark.parametrize(
-    ("coding", "body"),
-    [
-        ("zstd", zstd.compress(PAGE * 9)[:-4]),
-        ("zstd", zstd.compress(b"")[:4] + b"\xff" * 30),
-        ("zstd", skippable(b"x" * 99, 0x50)[:30]),
-        ("br", brotli.compress(PAGE * 9)[:-4]),
-        ("br", b"\xff" * 30),
-        ("dcz", b"\x5e\x2a\x4d\x18"),
-        (", ".join(["gzip"] * (CODINGS + 1)), zipped("gzip", PAGE)),
-    ],
-)
-def test_broken_or_unknown_encodings_are_reported(coding, body):
-    status = ("200 OK", [*OK[1], ("Content-Encoding", coding)])
-    assert urls(read(record(body=body, status=status) + record())) == ["bad_encoding", "http://a.sample/p"]
-
-
-@given(
-    st.binary(max_size=300),
-    st.lists(st.sampled_from([b"br", b"zstd", b"gzip", b"deflate", b"x"]), max_size=7),
-    st.binary(max_size=9),
-)
-def test_arbitrary_encodings_raise_bad_response_only(body, codings, start):
-    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + b",".join(codings) + b"\r\n\r\n"
-    try:
-        parse_response(head + start + body).body(1000)
-    except BadResponse as bad:
-        assert bad.failure in ("bad_encoding", "too_large", "bad_record")
 
 
 def test_the_input_type_is_detected_from_its_bytes(tmp_path):

@@ -20,7 +20,7 @@ from components.web.archives.records import FAULTS
 from components.web.archives.responses import CHUNKS, BadResponse, parse_response
 from components.web.budget import Budget
 from tests.web.archived import skippable, wacz
-from tests.web.archives.test_archives import OK, dumped, envelope, read, record, urls, warc
+from tests.web.archives.samples import OK, dumped, envelope, read, record, urls, warc
 
 START = b"WARC/1.0\r\n"
 PAIR = record(gzipped=False)

@@ -11,7 +11,7 @@ from components.core.errors import HearsightError
 from components.web.archives import http_stream, opening, read_archive
 from components.web.archives.any_input import read_input
 from tests.web.archived import wacz
-from tests.web.archives.test_archives import PAGE, warc
+from tests.web.archives.samples import PAGE, warc
 from tests.web.raw_web import RawWeb, head, plain
 
 ARCHIVE = b"".join(warc(3))
