@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from components.web.images.image import look
+from components.web.images.image import decode_image
 
 MAX_ASPECT = 2.5
 MIN_SIDE = {"feed": 100, "heads": 5000}
@@ -32,7 +32,7 @@ def package_pictures(packages: Path) -> Iterator[tuple[Path, int, int]]:
     files = sorted(path for path in packages.rglob("*") if path.suffix.lower() in (".jpg", ".png") and path.is_file())
     random.Random(0).shuffle(files)
     for path in files:
-        facts = look(path.read_bytes())
+        facts = decode_image(path.read_bytes())
         if not facts.reason:
             yield path, facts.width, facts.height
 

@@ -21,18 +21,18 @@ PASSES = 3
 
 def ours_look(folder: str) -> dict[str, Any]:
     """Decode, validate, hash, thumbnail: everything ``image.look`` keeps."""
-    from components.web.images.image import look
+    from components.web.images.image import decode_image
 
     files = [path.read_bytes() for path in sorted(Path(folder).iterdir())]
-    look(files[0])
+    decode_image(files[0])
     began = time.process_time()
-    kept = sum(not look(data).reason for _ in range(PASSES) for data in files)
+    kept = sum(not decode_image(data).reason for _ in range(PASSES) for data in files)
     return {"seconds": (time.process_time() - began) / PASSES, "kept": kept // PASSES}
 
 
 def ours_head(folder: str) -> dict[str, Any]:
     """The verdict on headers and first bytes, as the fetcher gives it; repeated, since once takes no time."""
-    from components.web.image_precheck import PREFIX, Limits, by_headers, by_prefix
+    from components.web.image_precheck import PREFIX, Limits, check_headers, check_prefix
 
     limits, kinds = Limits(20_000_000, MIN_SIDE["heads"], MAX_ASPECT), {".jpg": "image/jpeg", ".png": "image/png"}
     files = [(kinds[path.suffix], path.read_bytes()) for path in sorted(Path(folder).iterdir())]
@@ -42,7 +42,7 @@ def ours_head(folder: str) -> dict[str, Any]:
         kept = 0
         for kind, data in files:
             sent = {"content-type": kind, "content-length": str(len(data))}
-            kept += not (by_headers(sent, limits) or by_prefix(data[:PREFIX], limits, last=False))
+            kept += not (check_headers(sent, limits) or check_prefix(data[:PREFIX], limits, last=False))
     return {"seconds": (time.process_time() - began) / repeat, "kept": kept}
 
 

@@ -86,17 +86,17 @@ def pairs(
 ) -> None:
     """Print page, image address and alt-text as JSON lines. Unreadable input: a line on standard error, and exit code 2."""
     from components.core.progress import progress
-    from components.web.archives.any_input import as_pairs, pairs_in
+    from components.web.archives.any_input import iter_pairs, read_input
 
     failed = False
     for path in what:
-        pages = pairs_in(path, base)
+        pages = read_input(path, base)
         try:
             for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
                 if page.failure:
                     failed = True
                     print_error(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
-                for pair in as_pairs(page, every):
+                for pair in iter_pairs(page, every):
                     sys.stdout.write(json_line(pair) + "\n")
         except HearsightError as error:
             failed = True

@@ -1,4 +1,4 @@
-"""Fetch politely, keep every answer, and read what was fetched: robots.txt and opt-outs, the WARC store, archives, HTML, images.
+"""Fetch politely, keep every answer, and read what was fetched: robots.txt, opt-outs, the WARC store, archives, HTML, images.
 
-Usable on its own: it knows no stage and no dataset. Not here: which pages are wanted, and records (``stages.crawl``).
+The package is usable on its own: it knows no stage and no dataset. Which pages are crawled, and records, are in ``stages.crawl``.
 """

@@ -1,7 +1,7 @@
-"""What the stored answers say about a URL: pure reading, the same while a crawl runs and when it is replayed.
+"""Read the outcome of a URL from stored answers only: equal while a crawl runs and in a replay.
 
-Redirects, robots.txt and refused addresses are followed through the store. Where the store has no answer yet,
-:class:`NotFetched` names the one that is needed; the fetcher lives on that exception. Not in scope: the network.
+Redirects, robots.txt and refused addresses are followed through the store. A missing answer raises :class:`NotFetched`, which
+tells the fetcher what to request next.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from components.web.budget import Budget
-from components.web.consent_policy import Reservations, agrees, header_statements, refusal, tdmrep_url
+from components.web.consent_policy import Reservations, find_refusal, gives_consent, parse_header_statements, tdmrep_url
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
-from components.web.takedown_list import NOTHING, RULE, SAID, Takedown
-from components.web.urls import absolute, is_private
+from components.web.takedown_list import EMPTY_LIST, LEDGER_VALUES, RULE, Takedown
+from components.web.urls import is_private, make_absolute
 from components.web.warc import Entry
 
 MAX_REDIRECTS = 5
 HOSTS_IN_MEMORY = 10_000
-"""Hosts whose parsed robots.txt is kept at a time."""
+"""Hosts whose parsed robots.txt is kept in memory."""
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -31,12 +31,12 @@ class NotFetched(Exception):
     def __init__(self, url: str, *, robots: bool = False) -> None:
         super().__init__(url)
         self.url, self.robots = url, robots
-        """``robots``: it is a host's robots.txt or tdmrep.json, which comes before anything else of that host."""
+        """``robots``: it is a host's robots.txt or tdmrep.json, which precedes all other requests to that host."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where asking for one URL ends."""
+    """The final result for one URL."""
 
     url: str
     final: str
@@ -47,21 +47,21 @@ class Outcome:
     threshold: str = ""
     detail: str = ""
     entry: Entry | None = None
-    """The good answer, or the one that was not good, where there is one."""
+    """The answer, good or not, if there is one."""
     hops: tuple[str, ...] = ()
-    """The redirects passed, as 'status target'."""
+    """The redirects followed, as 'status target'."""
 
 
 @dataclass(frozen=True)
 class Consent:
-    """Whose word a crawl needs."""
+    """Which consent a crawl requires."""
 
     opt_in: bool = False
-    """Only what says yes is taken; else what does not say no."""
+    """Whether an item needs consent; otherwise the absence of a refusal suffices."""
     hosts: frozenset[str] = frozenset()
-    """Hosts that said yes by other ways."""
+    """Hosts that gave consent by other means."""
     tdmrep: bool = False
-    """Each host is asked for its tdmrep.json."""
+    """Whether each host's tdmrep.json is requested."""
 
 
 class Answers:
@@ -74,26 +74,26 @@ class Answers:
         *,
         allow_private: bool,
         consent: Consent | None = None,
-        taken: Takedown = NOTHING,
+        taken: Takedown = EMPTY_LIST,
         budget: Budget | None = None,
     ) -> None:
         self.budget = budget or Budget()
-        """What a page and a host may cost."""
+        """Limits on a page and a host."""
         self.store, self._agent, self._allow_private = store, agent, allow_private
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
-        """The addresses that were followed, while anything is taken down."""
+        """The addresses followed, recorded while anything is taken down."""
         self.unruled: tuple[str, ...] = ()
-        """Beginnings of addresses that no robots.txt rules: of an API under a contract of its own."""
+        """Address prefixes without robots.txt rules: an API under its own contract."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
 
     @classmethod
     def under(
-        cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = NOTHING
+        cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = EMPTY_LIST
     ) -> Answers:
-        """A store read under a crawl's settings."""
+        """Return a store's reader under a crawl's settings."""
         return cls(
             store,
             settings.user_agent,
@@ -109,93 +109,101 @@ class Answers:
         return self._agent
 
     def outcome(self, url: str, hosts: Collection[str] | None = None, *, page: bool = False) -> Outcome:
-        """Follow ``url`` through the store; ``hosts`` bounds where redirects may lead (None: anywhere).
+        """Follow ``url`` through the store; ``hosts`` limits where redirects may lead (None: anywhere).
 
-        Of a picture it also tells what its own answer says of being collected; a ``page`` is read for that by the walk.
+        For an image the outcome includes the opt-outs in its own answer; those of a ``page`` are read elsewhere.
 
         Raises:
             NotFetched: an answer is missing.
         """
-        if url.startswith("file:"):  # of a set's own folder: no host's rules speak of it, and no redirect leads here
-            own = self.store.get(url)
+        if url.startswith("file:"):  # a dataset's own image: no host's rules apply and no redirect leads here
+            stored = self.store.get(url)
             self.touched.update([url] if self.taken else [])
-            if own is None:
+            if stored is None:
                 raise NotFetched(url)
-            return Outcome(url, url, own.failure, own.detail, entry=own)
-        at, hops = url, list[str]()
+            return Outcome(url, url, stored.failure, stored.detail, entry=stored)
+        current, hops = url, list[str]()
         for _ in range(MAX_REDIRECTS + 1):
-            if mark := self.taken.url(at):  # before anything is asked, robots.txt included
-                return _taken_down(url, mark)
+            if mark := self.taken.url(current):  # before any request, robots.txt included
+                return _listed_outcome(url, mark)
             if self.taken:
-                self.touched.add(at)
-            host = urlsplit(at).hostname or ""
-            if hosts is not None and urlsplit(at).netloc not in hosts:
-                return Outcome(url, at, "redirect", hops[-1] if hops else at, "the crawl's hosts", hops=tuple(hops))
+                self.touched.add(current)
+            host = urlsplit(current).hostname or ""
+            if hosts is not None and urlsplit(current).netloc not in hosts:
+                return Outcome(url, current, "redirect", hops[-1] if hops else current, "the crawl's hosts", hops=tuple(hops))
             if not self._allow_private and is_private(host):
-                return Outcome(url, at, "private_address", host, "public addresses only", hops=tuple(hops))
-            rules = self.rules(at)
-            if not rules.allow(at):
-                asked = self.store.get(robots_url(at))
-                why = asked.failure if asked is not None else ""
-                if why == "private_address":
-                    return Outcome(url, at, why, asked.detail if asked else "", "public addresses only", hops=tuple(hops))
+                return Outcome(url, current, "private_address", host, "public addresses only", hops=tuple(hops))
+            rules = self.rules(current)
+            if not rules.allow(current):
+                robots_entry = self.store.get(robots_url(current))
+                reason = robots_entry.failure if robots_entry is not None else ""
+                if reason == "private_address":
+                    return Outcome(
+                        url,
+                        current,
+                        reason,
+                        robots_entry.detail if robots_entry else "",
+                        "public addresses only",
+                        hops=tuple(hops),
+                    )
                 # RFC 9309, 2.3.1.4: a robots.txt that cannot be reached forbids everything.
-                value = f"robots.txt: {why}" if why else urlsplit(at).path
-                return Outcome(url, at, "robots", value, robots_url(at), hops=tuple(hops))
+                value = f"robots.txt: {reason}" if reason else urlsplit(current).path
+                return Outcome(url, current, "robots", value, robots_url(current), hops=tuple(hops))
             if rules.delay > self.budget.crawl_delay:
                 value, threshold = f"{rules.delay:g} s", f"at most {self.budget.crawl_delay:g} s"
-                return Outcome(url, at, "crawl_delay", value, threshold, robots_url(at), hops=tuple(hops))
-            if self.reserved(at):
-                return Outcome(url, at, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(at), hops=tuple(hops))
-            entry = self.store.get(at)
+                return Outcome(url, current, "crawl_delay", value, threshold, robots_url(current), hops=tuple(hops))
+            if self.reserved(current):
+                return Outcome(url, current, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(current), hops=tuple(hops))
+            entry = self.store.get(current)
             if entry is None:
-                raise NotFetched(at)
+                raise NotFetched(current)
             if entry.failure == RULE:
-                return _taken_down(url, entry.detail)
+                return _listed_outcome(url, entry.detail)
             if entry.failure:
-                return Outcome(url, at, entry.failure, entry.detail, entry.threshold, entry.type, entry, tuple(hops))
+                return Outcome(url, current, entry.failure, entry.detail, entry.threshold, entry.type, entry, tuple(hops))
             if entry.status not in REDIRECTS or not entry.location:
                 if entry.status != 200:
-                    return Outcome(url, at, "http_status", str(entry.status), "200", "", entry, tuple(hops))
-                rule, why = ("", "") if page else self._wishes(url, at, entry)
-                return Outcome(url, at, rule, why, at if rule else "", entry=entry, hops=tuple(hops))
-            target = absolute(entry.location, at)
+                    return Outcome(url, current, "http_status", str(entry.status), "200", "", entry, tuple(hops))
+                rule, reason = ("", "") if page else self._find_opt_out(url, current, entry)
+                return Outcome(url, current, rule, reason, current if rule else "", entry=entry, hops=tuple(hops))
+            target = make_absolute(entry.location, current)
             hops.append(f"{entry.status} {target or entry.location}")
             if target is None:
-                return Outcome(url, at, "unusable_url", entry.location[:200], "http or https", "", entry, tuple(hops))
-            at = target
-        if mark := self.taken.url(at):
-            return _taken_down(url, mark)
-        return Outcome(url, at, "redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1], hops=tuple(hops))
+                return Outcome(url, current, "unusable_url", entry.location[:200], "http or https", "", entry, tuple(hops))
+            current = target
+        if mark := self.taken.url(current):
+            return _listed_outcome(url, mark)
+        return Outcome(url, current, "redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1], hops=tuple(hops))
 
-    def _wishes(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
-        """The rule that drops a picture for what it says, and what said so; two empty strings when it may be taken."""
-        said = header_statements(entry.robots, entry.tdm, self._agent)
-        if no := refusal(said):
-            return no
-        if self.consent.opt_in and not (agrees(said) or self.host_agrees(at) or {url, at} & self._granted):
+    def _find_opt_out(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
+        """Return the rule that drops an image by its headers, and the statement; two empty strings when it may be used."""
+        statements = parse_header_statements(entry.robots, entry.tdm, self._agent)
+        if refused := find_refusal(statements):
+            return refused
+        if self.consent.opt_in and not (gives_consent(statements) or self.host_agrees(at) or {url, at} & self._granted):
             return "no_consent", "said nothing"
         return "", ""
 
     def host_agrees(self, url: str) -> bool:
-        """Whether the host of ``url`` consents to its being collected: it is a host the crawl's owner named, its robots.txt
-        lets this robot, by name, ask for it, or its tdmrep.json reserves nothing there.
+        """Return whether the host of ``url`` gives consent: the crawl's owner named it, its robots.txt allows this robot by name,
+        or its tdmrep.json reserves nothing there.
 
         Raises:
-            NotFetched: one of these has not been asked for.
+            NotFetched: one of these is missing.
         """
         by_name = self.rules(url).named and self.rules(url).allow(url)
         return urlsplit(url).netloc in self.consent.hosts or by_name or self.reserved(url) is False
 
     def grant(self, urls: Collection[str]) -> None:
-        """Take a page's consent for the pictures of its own host."""
+        """Record a page's consent for the images of its own host."""
         self._granted.update(urls)
 
     def reserved(self, url: str) -> bool | None:
-        """What the tdmrep.json of ``url``'s host says of it; None for nothing, or when the crawl does not ask for such files.
+        """Return what the host's tdmrep.json states for ``url``; None without a statement or when the crawl does not use such
+        files.
 
         Raises:
-            NotFetched: it has not been asked for.
+            NotFetched: the file is missing.
         """
         origin = tdmrep_url(url)
         if not self.consent.tdmrep or url == origin or (self.unruled and url.startswith(self.unruled)):
@@ -206,39 +214,39 @@ class Answers:
         return self._reservations[origin].reserved(url)
 
     def rules(self, url: str) -> Rules:
-        """The robots rules for ``url``'s host; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).
+        """Return the robots rules for the host of ``url``; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).
 
         Raises:
-            NotFetched: its robots.txt has not been asked for.
+            NotFetched: the robots.txt is missing.
         """
         if self.unruled and url.startswith(self.unruled):
             return Rules(None, self._agent)
         origin = robots_url(url)
         if origin not in self._rules:
-            if len(self._rules) >= HOSTS_IN_MEMORY:  # the oldest; what is needed again is read again
+            if len(self._rules) >= HOSTS_IN_MEMORY:  # drops the oldest; it is parsed again when needed
                 del self._rules[next(iter(self._rules))]
             self._rules[origin] = Rules.of(*self._well_known(origin), self._agent)
         return self._rules[origin]
 
-    def _well_known(self, at: str) -> tuple[int, bytes]:
-        """Status (599 for a failure) and body of a host's file about itself, redirects followed."""
+    def _well_known(self, current: str) -> tuple[int, bytes]:
+        """Return status (599 for a failure) and body of a host's file about itself, following redirects."""
         for _ in range(MAX_REDIRECTS + 1):
-            if self.taken.url(at):
-                return 599, b""  # rules that may no longer be read forbid everything
-            self.touched.update([at] if self.taken else [])
-            if not self._allow_private and is_private(urlsplit(at).hostname or ""):
+            if self.taken.url(current):
+                return 599, b""  # rules that must not be read forbid everything
+            self.touched.update([current] if self.taken else [])
+            if not self._allow_private and is_private(urlsplit(current).hostname or ""):
                 break
-            entry = self.store.get(at)
+            entry = self.store.get(current)
             if entry is None:
-                raise NotFetched(at, robots=True)
-            target = absolute(entry.location, at) if entry.status in REDIRECTS and entry.location else None
+                raise NotFetched(current, robots=True)
+            target = make_absolute(entry.location, current) if entry.status in REDIRECTS and entry.location else None
             if target is None:
                 status = entry.status if not entry.failure else 599
-                return status, self.store.body(at) if 200 <= entry.status < 300 else b""
-            at = target
-        return 404, b""  # more than five redirects: treated as not there
+                return status, self.store.body(current) if 200 <= entry.status < 300 else b""
+            current = target
+        return 404, b""  # more than five redirects: treated as missing
 
 
-def _taken_down(url: str, mark: str) -> Outcome:
-    """The outcome of what is listed, or leads there: no hops, which would name it."""
-    return Outcome(url, url, RULE, *SAID, f"{RULE}:{mark}")
+def _listed_outcome(url: str, mark: str) -> Outcome:
+    """Return the outcome of a listed URL, or of one that leads to it: without hops, which would name it."""
+    return Outcome(url, url, RULE, *LEDGER_VALUES, f"{RULE}:{mark}")

@@ -1,8 +1,8 @@
-"""Calls of a documented API: its token, its rate limit, and which of its answers end the run instead of being kept.
+"""Call a documented API: its token, its rate limit, and the answers that end the run instead of being stored.
 
-A token goes out in a header, to the API's own addresses alone, and is taken out of whatever comes back before that is stored.
-What would be another answer tomorrow (a rate limit, a token that is not accepted, a search that the server cannot serve now) is
-never stored: the run stops in one line and the next one goes on from there. Not in scope: what answers mean (``posts``).
+A token is sent in a header to the API's own addresses only, and removed from every answer before it is stored. Answers that may
+differ tomorrow (rate limit, refused token, a search that is unavailable) are never stored: the run stops with one line and the
+next run continues. The meaning of answers is in ``stages.crawl.posts``.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from components.core.errors import HearsightError
-from components.web.failures import NO_SUCH_NAME, retry_after
-from components.web.request import Answered
-from components.web.warc import Entry, sent_headers
+from components.web.failures import NO_SUCH_NAME, parse_retry_after
+from components.web.request import Response
+from components.web.warc import Entry, index_headers
 
 if TYPE_CHECKING:
     from components.web.client import Client
 
 HIDDEN = b"***"
-"""What stands for a token in a stored answer."""
+"""Replaces a token in a stored answer."""
 _IN_ADDRESS = re.compile(rb"(access_token(?:=|%3[Dd]|\\u003[Dd]))[^&\"'\\\s<>]+")
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """What is to be done about one answer; the default keeps it."""
+    """What to do with one answer; the default stores it."""
 
     again: bool = False
-    """It may be another in a moment."""
+    """Whether a retry may give another answer."""
     pause: float = 0.0
-    """Seconds the server asks to be left alone."""
+    """Seconds that the server asks to wait."""
     failure: str = ""
-    """The class it is stored under, if it stays like that."""
+    """Failure class to store when retries do not help."""
     stop: str = ""
-    """Why the run cannot go on, if it stays like that; then it is not stored."""
+    """Why the run cannot continue when retries do not help; nothing is stored then."""
     hint: str = ""
 
 
 class Api:
-    """The addresses of one API and its manners; a provider says what its error answers mean."""
+    """The addresses of one API and its token; a provider interprets its error answers."""
 
     def __init__(self, prefix: str, token: str = "", *, robots: bool = True, variable: str = "") -> None:
         self.prefix, self.robots, self.variable = prefix.rstrip("/") + "/", robots, variable
@@ -57,34 +57,34 @@ class Api:
         self._forms = sorted({form.encode() for form in forms if form}, key=len, reverse=True)
 
     def headers(self, url: str) -> dict[str, str]:
-        """The headers of a request, the token among them where there is one and the address is the API's."""
-        own = {"Accept": "application/json"}
-        return own | {"Authorization": f"Bearer {self._token}"} if self._token and url.startswith(self.prefix) else own
+        """Return the headers of a request; the token only for the API's own addresses."""
+        headers = {"Accept": "application/json"}
+        return headers | {"Authorization": f"Bearer {self._token}"} if self._token and url.startswith(self.prefix) else headers
 
     def scrub(self, data: bytes) -> bytes:
-        """``data`` without the token, in whatever spelling, and without any other in an address of the API's."""
+        """Return ``data`` without the token in any encoding, and without any other token in an address of the API."""
         for form in self._forms:
             data = data.replace(form, HIDDEN)
         return _IN_ADDRESS.sub(rb"\1" + HIDDEN, data)
 
     def scrubbed(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Headers as they are stored."""
+        """Return headers as they are stored."""
         clean = [(name, self.scrub(value.encode("utf-8", "replace")).decode("utf-8", "replace")) for name, value in headers]
         return [(name, value) for name, value in clean if name.lower() != "set-cookie"]
 
     def reduced(self, url: str, body: bytes) -> bytes:
-        """What is stored of a good answer, JSON: all of it, but where a provider needs less."""
+        """Return the part of a good answer (JSON) to store: all of it, unless a provider needs less."""
         return body
 
     def essential(self, url: str) -> bool:
-        """Whether nothing can be collected without an answer from ``url``."""
+        """Return whether nothing can be collected without an answer from ``url``."""
         return False
 
     def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
-        """What is to be done about an answer.
+        """Return what to do with an answer.
 
         Args:
-            url: what was asked.
+            url: the requested address.
             status: its HTTP status.
             sent: its headers by lower-case name.
             body: its body, JSON when the status is 200.
@@ -92,50 +92,52 @@ class Api:
         if status == 401:
             return self.refused()
         if status == 429:
-            return Ruling(True, max(retry_after(sent), until_reset(sent)), stop="its rate limit is used up")
+            return Ruling(True, max(parse_retry_after(sent), seconds_until_reset(sent)), stop="its rate limit is used up")
         if status >= 500 or status == 408:
             stop = f"it answers {status}" if self.essential(url) else ""
-            return Ruling(True, retry_after(sent), failure=f"http_{status}", stop=stop)
+            return Ruling(True, parse_retry_after(sent), failure=f"http_{status}", stop=stop)
         if status != 200 and self.essential(url):
-            said = " ".join(body[:200].decode("utf-8", "replace").split())
-            return Ruling(stop=f"it answers {status} ({said})", hint="see that crawl.source names what the server offers")
+            message = " ".join(body[:200].decode("utf-8", "replace").split())
+            return Ruling(
+                stop=f"it answers {status} ({message})", hint="check that crawl.source names something the server offers"
+            )
         return Ruling()
 
     def refused(self) -> Ruling:
-        """Of a token that is missing or not accepted."""
+        """Return the ruling for a missing or refused token."""
         if self._token:
             return Ruling(stop=f"it does not accept the token in ${self.variable}", hint=f"put a valid one into ${self.variable}")
         hint = f"put one into ${self.variable}" if self.variable else "name its variable in crawl.source.token_variable"
         return Ruling(stop="it asks for a token", hint=hint)
 
     def rest(self, sent: Mapping[str, str]) -> float:
-        """Seconds after a good answer before the next request may be made: the limit it tells of is used up."""
+        """Return the seconds to wait after a good answer: the stated limit is used up."""
         remaining = sent.get("x-ratelimit-remaining", "").strip()
-        return until_reset(sent) if remaining == "0" else 0.0
+        return seconds_until_reset(sent) if remaining == "0" else 0.0
 
 
-def until_reset(sent: Mapping[str, str]) -> float:
-    """Seconds until the rate limit of an answer is renewed (X-RateLimit-Reset: a date-time, or seconds since 1970); 0 for none.
+def seconds_until_reset(sent: Mapping[str, str]) -> float:
+    """Return the seconds until the rate limit resets (X-RateLimit-Reset: a date-time, or seconds since 1970); 0 without one.
 
-    Counted from the answer's own ``Date``, so that a clock that goes wrong makes no difference.
+    Relative to the answer's ``Date``, so that a wrong clock makes no difference.
     """
-    said = sent.get("x-ratelimit-reset", "").strip()
-    if not said:
+    value = sent.get("x-ratelimit-reset", "").strip()
+    if not value:
         return 0.0
     try:
         now = parsedate_to_datetime(sent["date"]) if sent.get("date") else datetime.now(UTC)
         now = now if now.tzinfo else now.replace(tzinfo=UTC)
-        if said.isascii() and said.isdigit():
-            seconds = float(said[:12])
+        if value.isascii() and value.isdigit():
+            seconds = float(value[:12])
             return max(0.0, seconds - now.timestamp()) if seconds > 1e9 else seconds
-        reset = datetime.fromisoformat(said)
+        reset = datetime.fromisoformat(value)
         return max(0.0, ((reset if reset.tzinfo else reset.replace(tzinfo=UTC)) - now).total_seconds())
     except (ValueError, TypeError, OverflowError, IndexError, OSError):
         return 0.0
 
 
-async def call(client: Client, url: str) -> Entry:
-    """Ask one address of the client's API until it answers or the retries are used up; the result is in the store.
+async def call_api(client: Client, url: str) -> Entry:
+    """Request one address of the client's API until it answers or the retries are used up; store and return the result.
 
     Raises:
         HearsightError: the answer ends the run (see :class:`Ruling`); nothing of it is stored.
@@ -146,11 +148,11 @@ async def call(client: Client, url: str) -> Entry:
     async with host.gate:
         wait = settings.backoff
         for attempt in range(settings.retries + 1):
-            await _rest(client, host)
-            await host.turn(max(settings.delay, client.answers.rules(url).delay))
+            await _wait_for_limit(client, host)
+            await host.wait_turn(max(settings.delay, client.answers.rules(url).delay))
             entry, body, headers, reason, _ = await client.request(url, "api")
-            sent = sent_headers(headers)
-            ruling = _of_failure(api, entry) if entry.failure else api.ruling(url, entry.status, sent, body)
+            sent = index_headers(headers)
+            ruling = _rule_on_failure(api, entry) if entry.failure else api.ruling(url, entry.status, sent, body)
             if entry.status == 200 and not ruling.again and not ruling.stop and not _is_json(body):
                 stop = "its answer is no JSON" if api.essential(url) else ""
                 ruling = Ruling(True, failure="not_json", stop=stop)
@@ -168,43 +170,43 @@ async def call(client: Client, url: str) -> Entry:
         entry, body, headers, reason = Entry(url, 0, ruling.failure, "what was asked for did not come"), b"", (), ""
     if entry.status == 200:
         body = api.reduced(url, body)
-    return client.keep(Answered(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
+    return client.keep(Response(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
 
 
-def _of_failure(api: Api, entry: Entry) -> Ruling:
-    """Of a request without an answer."""
+def _rule_on_failure(api: Api, entry: Entry) -> Ruling:
+    """Return the ruling for a request without an answer."""
     again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
     stop = f"it cannot be reached ({entry.failure}: {entry.detail})" if api.essential(entry.url) else ""
-    return Ruling(again, stop=stop, hint="see that the network is there and crawl.source.server is right")
+    return Ruling(again, stop=stop, hint="check the network and crawl.source.server")
 
 
 def _stopped(client: Client, url: str, ruling: Ruling) -> HearsightError:
-    pause = f" and it asks to be left alone for {math.ceil(ruling.pause)} s" if ruling.pause else ""
-    later = "run the stage again later; what was fetched is kept and not asked for again"
-    return HearsightError(f"{ruling.stop}{pause}", where=_told(url), hint=ruling.hint or later)
+    pause = f" and it asks to wait {math.ceil(ruling.pause)} s" if ruling.pause else ""
+    later = "run the stage again later; fetched answers are kept and not requested again"
+    return HearsightError(f"{ruling.stop}{pause}", where=_without_query(url), hint=ruling.hint or later)
 
 
-def _told(url: str) -> str:
+def _without_query(url: str) -> str:
     return url.partition("?")[0]
 
 
-async def _rest(client: Client, host: Any) -> None:
-    """Wait until the API may be asked again, and show that.
+async def _wait_for_limit(client: Client, host: Any) -> None:
+    """Wait until the API may be requested again, with a progress bar.
 
     Raises:
-        HearsightError: that would be for longer than ``max_retry_after``.
+        HearsightError: the wait would exceed ``max_retry_after``.
     """
     async with client.waiting:
-        left = host.held_until - asyncio.get_running_loop().time()
-        most = client.settings.max_retry_after
-        if left > most:
+        remaining = host.held_until - asyncio.get_running_loop().time()
+        limit = client.settings.max_retry_after
+        if remaining > limit:
             raise HearsightError(
-                f"its rate limit is used up for {math.ceil(left)} s, and crawl.max_retry_after is {most:g}",
+                f"its rate limit is used up for {math.ceil(remaining)} s, and crawl.max_retry_after is {limit:g}",
                 where=client.api.prefix if client.api else "",
-                hint="run the stage again after that; what was fetched is kept and not asked for again",
+                hint="run the stage again after that; fetched answers are kept and not requested again",
             )
-        if left > 1.0:
-            seconds = range(math.ceil(left))
+        if remaining > 1.0:
+            seconds = range(math.ceil(remaining))
             for _ in client.progress(seconds, total=len(seconds), desc="waiting as the API's rate limit says, s"):
                 await asyncio.sleep(min(1.0, max(0.0, host.held_until - asyncio.get_running_loop().time())))
 

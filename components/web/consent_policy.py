@@ -1,9 +1,9 @@
-"""What a host, a page or a picture says of being collected: no, nothing, or yes.
+"""Read what a host, a page or an image states about being collected: a refusal, nothing, or consent.
 
-``X-Robots-Tag`` and meta robots (``noindex``, ``none``, ``noimageindex``, ``noai``, ``noimageai``; for every robot or for one by
-name), and the TDM Reservation Protocol (W3C Community Group, 2024: a header, a meta tag, ``/.well-known/tdmrep.json``). Where
-the protocol lets a nearer statement overrule a farther one, a reservation anywhere counts here: in doubt it is not taken.
-Nothing here raises, whatever is said, and nothing touches the network.
+Sources are ``X-Robots-Tag`` and meta robots (``noindex``, ``none``, ``noimageindex``, ``noai``, ``noimageai``; for all robots or
+one by name) and the TDM Reservation Protocol (W3C Community Group, 2024: header, meta tag, ``/.well-known/tdmrep.json``). The
+protocol lets a nearer statement overrule a farther one; here a reservation anywhere counts. Nothing raises or touches the
+network.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 TDMREP_PATH = "/.well-known/tdmrep.json"
 FORBIDS = {"noai": "noai", "noimageai": "noimageai", "noindex": "noindex", "none": "noindex", "noimageindex": "noimageindex"}
-"""Directive → the rule that drops what says it; of several, the first named here is given."""
+"""Directive → the rule that drops an item with it; of several, the first one here is reported."""
 RULES = ("noai", "noimageai", "noindex", "noimageindex", "tdm_reserved", "no_consent")
-"""Every rule of manners, besides those of robots.txt."""
-# Directives with a value of their own after a colon: what stands before it is no robot's name.
+"""Every rule of the consent policy except those of robots.txt."""
+# Directives with a value after a colon; the part before the colon is not a robot's name.
 _VALUED = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 _AGREES = ("all", "index", "ai")
 _MOST_RULES = 1000
@@ -28,47 +28,47 @@ _MOST_RULES = 1000
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that was said: a directive, and where."""
+    """One directive and its source."""
 
     word: str
     """Lower case: ``noai``, ``nofollow`` …, ``tdm-reservation: 1``."""
     place: str
     """``X-Robots-Tag``, ``meta robots``, ``tdm-reservation`` …"""
     named: bool = False
-    """It speaks to this robot by its name, not to all."""
+    """Whether it addresses this robot by name, not all robots."""
 
 
-def header_statements(robots: str, tdm: str, agent: str) -> list[Statement]:
-    """What an answer's headers say to ``agent``.
+def parse_header_statements(robots: str, tdm: str, agent: str) -> list[Statement]:
+    """Return the directives for ``agent`` in an answer's headers.
 
     Args:
-        robots: the X-Robots-Tag headers, one a line, each perhaps ``<robot>: directive, directive`` (or several such).
+        robots: the X-Robots-Tag headers, one per line, each perhaps ``<robot>: directive, directive`` (or several of these).
         tdm: the TDM-Reservation header.
         agent: our product token.
     """
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for line in robots.split("\n"):
-        speaks_to = ""
+        robot = ""
         for part in line.split(","):
             name, colon, rest = part.partition(":")
             if colon and name.strip().lower() not in _VALUED:
-                speaks_to, part = name.strip().lower(), rest
-            if (word := part.strip().lower()) and speaks_to in ("", "*", agent.lower()):
-                said.append(Statement(word, "X-Robots-Tag", speaks_to == agent.lower()))
-    return said + _reservation(tdm, "header tdm-reservation")
+                robot, part = name.strip().lower(), rest
+            if (word := part.strip().lower()) and robot in ("", "*", agent.lower()):
+                statements.append(Statement(word, "X-Robots-Tag", robot == agent.lower()))
+    return statements + _reservation(tdm, "header tdm-reservation")
 
 
-def meta_statements(metas: Iterable[tuple[str, str]], agent: str) -> list[Statement]:
-    """What a page's ``<meta name content>`` say to ``agent``."""
-    said: list[Statement] = []
+def parse_meta_statements(metas: Iterable[tuple[str, str]], agent: str) -> list[Statement]:
+    """Return the directives for ``agent`` in a page's ``<meta name content>``."""
+    statements: list[Statement] = []
     for name, content in metas:
         name = name.strip().lower()
         if name in ("robots", agent.lower()):
             words = (word.strip().lower() for word in content.split(","))
-            said += [Statement(word, f"meta {name}", name != "robots") for word in words if word]
+            statements += [Statement(word, f"meta {name}", name != "robots") for word in words if word]
         elif name == "tdm-reservation":
-            said += _reservation(content, "meta tdm-reservation")
-    return said
+            statements += _reservation(content, "meta tdm-reservation")
+    return statements
 
 
 def _reservation(value: str, place: str) -> list[Statement]:
@@ -76,9 +76,9 @@ def _reservation(value: str, place: str) -> list[Statement]:
     return [Statement(f"tdm-reservation: {value}", place)] if value in ("0", "1") else []
 
 
-def refusal(said: Iterable[Statement]) -> tuple[str, str] | None:
-    """(rule, what said it) of the strongest refusal among ``said``, or None."""
-    words = {statement.word: statement for statement in reversed(list(said))}
+def find_refusal(statements: Iterable[Statement]) -> tuple[str, str] | None:
+    """Return (rule, statement) of the strongest refusal, or None."""
+    words = {statement.word: statement for statement in reversed(list(statements))}
     for word, rule in FORBIDS.items():
         if word in words:
             return rule, f"{words[word].place}: {word}"
@@ -87,12 +87,14 @@ def refusal(said: Iterable[Statement]) -> tuple[str, str] | None:
     return None
 
 
-def agrees(said: Iterable[Statement]) -> bool:
-    """Whether something said is consent: rights expressly not reserved, or a yes to this very robot.
+def gives_consent(statements: Iterable[Statement]) -> bool:
+    """Return whether a statement gives consent: rights expressly not reserved, or a permission for this robot by name.
 
-    ``index, follow`` to every robot is not: sites say that to search engines.
+    ``index, follow`` for all robots does not count: sites address search engines with it.
     """
-    return any(one.word == "tdm-reservation: 0" or (one.named and one.word in _AGREES) for one in said)
+    return any(
+        statement.word == "tdm-reservation: 0" or (statement.named and statement.word in _AGREES) for statement in statements
+    )
 
 
 @dataclass(frozen=True)
@@ -104,46 +106,46 @@ class Reservations:
 
     @classmethod
     def of(cls, body: bytes) -> Reservations:
-        """The rules of a file; none when it is no such file."""
+        """Parse a file; an invalid file has no rules."""
         try:
             content: Any = json.loads(body)
         except (ValueError, RecursionError):
             return cls()
         rules: list[tuple[str, bool]] = []
-        for one in content[:_MOST_RULES] if isinstance(content, list) else []:
-            pattern, value = (one.get("location"), one.get("tdm-reservation")) if isinstance(one, Mapping) else (None, None)
+        for item in content[:_MOST_RULES] if isinstance(content, list) else []:
+            pattern, value = (item.get("location"), item.get("tdm-reservation")) if isinstance(item, Mapping) else (None, None)
             if isinstance(pattern, str) and str(value) in ("0", "1") and not isinstance(value, bool):
                 rules.append((pattern, str(value) == "1"))
         return cls(tuple(rules))
 
     def reserved(self, url: str) -> bool | None:
-        """True or False as the most specific (longest) matching rule says, a reservation before equals; None: nothing said."""
+        """Return what the most specific (longest) matching rule states; a reservation wins among equals. None without a match."""
         parts = urlsplit(url)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        found = [(len(pattern), reserved) for pattern, reserved in self.rules if _matches(pattern, path)]
-        return max(found)[1] if found else None
+        matches = [(len(pattern), reserved) for pattern, reserved in self.rules if _matches(pattern, path)]
+        return max(matches)[1] if matches else None
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """robots.txt patterns (RFC 9309, 2.2.3): a prefix, ``*`` for anything, a last ``$`` for the end."""
+    """Match a robots.txt pattern (RFC 9309, 2.2.3): a prefix, ``*`` for anything, a last ``$`` for the end."""
     pattern = pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
     ends = pattern.endswith("$")
     pieces = re.sub(r"\*+", "*", pattern.removesuffix("$")).split("*")
-    # Found piece by piece from the left instead of by one expression, so that no pattern can make it slow.
+    # Matched piece by piece instead of by one expression, so that no pattern is slow.
     if not path.startswith(pieces[0]):
         return False
-    at = len(pieces[0])
+    position = len(pieces[0])
     for number, piece in enumerate(pieces[1:], 1):
         if ends and number == len(pieces) - 1:
-            return len(path) - len(piece) >= at and path.endswith(piece)
-        at = path.find(piece, at)
-        if at < 0:
+            return len(path) - len(piece) >= position and path.endswith(piece)
+        position = path.find(piece, position)
+        if position < 0:
             return False
-        at += len(piece)
-    return not ends or at == len(path)
+        position += len(piece)
+    return not ends or position == len(path)
 
 
 def tdmrep_url(url: str) -> str:
-    """The address of the reservations of ``url``'s host."""
+    """Return the address of ``tdmrep.json`` for the host of ``url``."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{TDMREP_PATH}"

@@ -1,12 +1,13 @@
-"""Taking listed answers out of a fetch store for good: out of its segments, out of its index.
+"""Remove listed answers from a fetch store permanently: from its segments and its index.
 
-An answer's record is written over where it lies, with a record of the same length that says nothing (``blank``): no other record
-moves, so a later snapshot whose entries say ``day-1/segment-00000.warc.gz:offset+length`` needs no change, however many stand
-on this one, and a kill between two snapshots leaves no reference that leads elsewhere. What refers to the blanked record is an
-answer for the very same URL, and goes when its own snapshot is cleared. The price is that no disk space is won.
-The index loses its lines then, and ``COMPLETE`` gets the new digest, which ``removed`` says the old one became.
-A redirect that leads to a listed address becomes a failure ``takedown`` under its own, unlisted URL: its target goes, and
-it is not asked again. Not in scope: what runs made of the answers (``components/tools/takedown``).
+A record is overwritten in place by a filler record of the same length (``warc_filler``). No other record moves, so later
+snapshots whose entries refer to ``day-1/segment-00000.warc.gz:offset+length`` need no change, and a kill between two snapshots
+leaves no wrong reference. References to the removed record belong to the same URL and go when their own snapshot is cleared. No
+disk space is freed. The index then loses its lines, and ``COMPLETE`` gets the new digest, which ``takedown_journal`` links to the
+old one.
+
+A redirect to a listed address becomes a failure ``takedown`` under its own, unlisted URL: its target is removed and it is not
+requested again. What runs derived from the answers is handled in ``components/tools/takedown``.
 """
 
 from __future__ import annotations
@@ -20,174 +21,173 @@ from typing import Any
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes
+from components.web.html.page import parse_charset, read_page
 from components.web.index import index_line, read_index
-from components.web.snapshot_chain import chain, standing_on
+from components.web.snapshot_chain import find_dependents, read_chain
 from components.web.store import FetchStore
-from components.web.takedown_journal import became, note_removal
+from components.web.takedown_journal import append_removal, follow_digest
 from components.web.takedown_list import RULE, Takedown
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 from components.web.warc import Entry
-from components.web.warc_filler import blank_member
+from components.web.warc_filler import build_filler
 
 COUNTED = ("digest", "answers", "index_lines", "bases")
-"""What a store counts itself when it is completed."""
+"""Keys of ``COMPLETE`` that the store computes itself."""
 
 
-def erase_below(folder: Path, base: str, listed: Takedown) -> None:
-    """:func:`erase` from the snapshot at ``folder`` and every one it stands on, or will (``base``: by name, '' for none)."""
-    for snapshot in chain(folder, base):
+def erase_chain(folder: Path, base: str, listed: Takedown) -> None:
+    """Run :func:`erase` on the snapshot at ``folder`` and on all its bases; ``base`` names the base it will have, '' for none."""
+    for snapshot in read_chain(folder, base):
         erase(snapshot, listed)
 
 
 def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
-    """Remove every answer that ``listed`` names from the snapshot at ``folder``; returns how many went.
+    """Remove every answer that ``listed`` names from the snapshot at ``folder``; return how many were removed.
 
-    ``also``: further URLs that go, but for those whose body here a later snapshot takes for its own.
-    A kill at any moment leaves a store that the next call makes good.
+    ``also``: further URLs to remove, except those whose body a later snapshot refers to. A kill at any moment leaves a store that
+    the next call completes.
 
     Raises:
-        HearsightError: another process writes the snapshot, it was changed by somebody else, or the disk is full.
+        HearsightError: another process writes the snapshot, it was changed by others, or the disk is full.
     """
-    also = set(also) - held_above(folder) if also else set()
+    also = set(also) - find_shared_urls(folder) if also else set()
     if not listed or not any(folder.glob("segment-*.warc.gz")) or (not also and _is_clear(folder, listed)):
         return 0
-    _complete_again(folder, listed)
-    with FetchStore(folder, writer=True) as store:  # takes in, or cuts, what a kill left unindexed
-        lines = _lines(folder)
-        gone = [entry for entry in lines if listed.url(entry.url) or entry.url in also]
-        leading = {entry: mark for entry in lines if entry.url not in also and (mark := _leads(entry, listed))}
-        if gone or leading:
-            _write_down(store, lines, gone, leading, listed)
-            for entry, mark in leading.items():
+    _renew_complete(folder, listed)
+    with FetchStore(folder, writer=True) as store:  # indexes or removes what a kill left unindexed
+        lines = _read_lines(folder)
+        removed = [entry for entry in lines if listed.url(entry.url) or entry.url in also]
+        redirects = {entry: mark for entry in lines if entry.url not in also and (mark := _match_target(entry, listed))}
+        if removed or redirects:
+            _append_to_journal(store, lines, removed, redirects, listed)
+            for entry, mark in redirects.items():
                 if store.get(entry.url) == entry:
                     store.add(Entry(entry.url, 0, RULE, mark))
             store.sync()
-            drop = {*gone, *leading}
-            _blank(folder, drop)
-            kept = [entry for entry in _lines(folder) if entry not in drop]
+            erased = {*removed, *redirects}
+            _overwrite(folder, erased)
+            kept = [entry for entry in _read_lines(folder) if entry not in erased]
             publish_bytes(folder / "index.jsonl", b"".join(index_line(entry) for entry in kept))
-    _complete_again(folder, listed)
-    return len({entry.url for entry in gone})
+    _renew_complete(folder, listed)
+    return len({entry.url for entry in removed})
 
 
-def turned(entry: Entry, listed: Takedown) -> Entry:
-    """``entry``, or where it is a redirect to a listed address, the failure that is stored instead."""
-    mark = _leads(entry, listed)
+def replace_redirect(entry: Entry, listed: Takedown) -> Entry:
+    """Return ``entry``; if it redirects to a listed address, the failure stored instead."""
+    mark = _match_target(entry, listed)
     return Entry(entry.url, 0, RULE, mark) if mark else entry
 
 
-def held_above(folder: Path) -> set[str]:
-    """The URLs whose body in this snapshot is that of a later snapshot's answer, too."""
-    found: set[str] = set()
-    for later in standing_on(folder):
-        found.update(entry.url for entry in _lines(later) if entry.held.startswith(f"{folder.name}/"))
-    return found
+def find_shared_urls(folder: Path) -> set[str]:
+    """Return the URLs whose body in this snapshot is also the body of a later snapshot's answer."""
+    urls: set[str] = set()
+    for later in find_dependents(folder):
+        urls.update(entry.url for entry in _read_lines(later) if entry.held.startswith(f"{folder.name}/"))
+    return urls
 
 
-def concerned(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
-    """How many answers of the snapshot are listed, lead to what is, or are among ``also``."""
-    return sum(bool(listed.url(entry.url) or _leads(entry, listed) or entry.url in also) for entry in _lines(folder))
+def count_affected(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
+    """Return how many answers of the snapshot are listed, redirect to a listed address, or are among ``also``."""
+    return sum(bool(listed.url(entry.url) or _match_target(entry, listed) or entry.url in also) for entry in _read_lines(folder))
 
 
-def _leads(entry: Entry, listed: Takedown) -> str:
+def _match_target(entry: Entry, listed: Takedown) -> str:
     if not entry.location or listed.url(entry.url):
         return ""
-    return listed.url(absolute(entry.location, entry.url) or "")
+    return listed.url(make_absolute(entry.location, entry.url) or "")
 
 
-def _sizes(folder: Path) -> dict[str, int]:
+def _segment_sizes(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in folder.glob("segment-*.warc.gz")}
 
 
-def _lines(folder: Path) -> list[Entry]:
-    """Every line of the index, older words on a URL included."""
-    return read_index(folder, _sizes(folder))[0]
+def _read_lines(folder: Path) -> list[Entry]:
+    """Return every line of the index, superseded entries included."""
+    return read_index(folder, _segment_sizes(folder))[0]
 
 
 def _is_clear(folder: Path, listed: Takedown) -> bool:
-    """Whether a complete snapshot holds nothing listed, so that it need not be opened for writing."""
+    """Return whether a complete snapshot holds nothing listed, so that it need not be opened for writing."""
     with FetchStore(folder) as store:
-        said = store.complete
-        if said is None or said["digest"] != store.digest() or _about(said, listed) != said:
+        completion = store.complete
+        if completion is None or completion["digest"] != store.digest() or _without_listed(completion, listed) != completion:
             return False
-    lines, ends = _lines(folder), dict[str, int]()
+    lines, ends = _read_lines(folder), dict[str, int]()
     for entry in lines:
         ends[entry.segment] = max(ends.get(entry.segment, 0), entry.offset + entry.length)
-    whole = ends == _sizes(folder) and said.get("index_lines", len(lines)) == len(lines)
-    return whole and not any(listed.url(entry.url) or _leads(entry, listed) for entry in lines)
+    intact = ends == _segment_sizes(folder) and completion.get("index_lines", len(lines)) == len(lines)
+    return intact and not any(listed.url(entry.url) or _match_target(entry, listed) for entry in lines)
 
 
-def _write_down(
-    store: FetchStore, lines: Sequence[Entry], gone: Collection[Entry], leading: dict[Entry, str], listed: Takedown
+def _append_to_journal(
+    store: FetchStore, lines: Sequence[Entry], removed: Collection[Entry], redirects: dict[Entry, str], listed: Takedown
 ) -> None:
     last = {entry.url: entry for entry in lines}
-    going = {entry.url for entry in gone}
-    after = {url: turned(entry, listed) for url, entry in last.items() if url not in going}
-    texts, images = _shown(store, gone)
+    urls = {entry.url for entry in removed}
+    after = {url: replace_redirect(entry, listed) for url, entry in last.items() if url not in urls}
+    texts, images = _hash_shown(store, removed)
     note = {
         "before": store.digest(),
         "after": digest_value([after[url].essence for url in sorted(after)]),
-        "entries": sorted({*(listed.url(url) for url in going), *leading.values()} - {""}),
-        "answers": len(going),
-        "bodies": sorted({entry.sha256 for entry in gone if entry.sha256}),
+        "entries": sorted({*(listed.url(url) for url in urls), *redirects.values()} - {""}),
+        "answers": len(urls),
+        "bodies": sorted({entry.sha256 for entry in removed if entry.sha256}),
         "texts": sorted(texts),
         "images": sorted(images),
     }
-    note_removal(store.folder, note)
+    append_removal(store.folder, note)
 
 
-def _shown(store: FetchStore, gone: Iterable[Entry]) -> tuple[set[str], set[str]]:
-    """Of what the pages that go showed, the sha256 of every alt-text (annotations lie under it) and of every image's address."""
-    from components.web.html.page import charset, read_page
-
+def _hash_shown(store: FetchStore, removed: Iterable[Entry]) -> tuple[set[str], set[str]]:
+    """Return the sha256 of every alt-text (the key of its annotations) and of every image address on the removed pages."""
     texts, images = set[str](), set[str]()
-    for entry in gone:
+    for entry in removed:
         if "html" in entry.type and store.get(entry.url) == entry:
             try:
                 body = store.body(entry.url)
-            except HearsightError:  # blanked already by a call that was killed, which wrote it down, or in its base
+            except HearsightError:  # overwritten already, by a killed call that recorded it, or in its base
                 continue
-            page = read_page(body, entry.url, charset(entry.type.partition(";")[2]))
+            page = read_page(body, entry.url, parse_charset(entry.type.partition(";")[2]))
             texts.update(sha256_bytes(candidate.alt.encode()) for candidate in page.candidates if candidate.alt)
             images.update(sha256_bytes(candidate.image_url.encode()) for candidate in page.candidates if candidate.image_url)
     return texts, images
 
 
-def _blank(folder: Path, entries: Iterable[Entry]) -> None:
+def _overwrite(folder: Path, entries: Iterable[Entry]) -> None:
     by_segment: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_segment[entry.segment].append(entry)
-    for name, found in sorted(by_segment.items()):
+    for name, members in sorted(by_segment.items()):
         try:
             with (folder / name).open("r+b", buffering=0) as handle:
-                for entry in sorted(found, key=lambda one: one.offset):
-                    write_over(handle.fileno(), entry.offset, blank_member(entry.length))
+                for entry in sorted(members, key=lambda entry: entry.offset):
+                    write_over(handle.fileno(), entry.offset, build_filler(entry.length))
                 os.fsync(handle.fileno())
         except OSError as error:
             raise disk_error(error, folder / name) from error
 
 
 def write_over(handle: int, offset: int, data: bytes) -> None:
-    """Put ``data`` at ``offset`` of an open file."""
+    """Write ``data`` at ``offset`` of an open file."""
     view = memoryview(data)
     while view:
-        done = os.pwrite(handle, view, offset)
-        view, offset = view[done:], offset + done
+        written = os.pwrite(handle, view, offset)
+        view, offset = view[written:], offset + written
 
 
-def _complete_again(folder: Path, listed: Takedown) -> None:
-    """Let ``COMPLETE`` tell of a snapshot what a takedown made of it."""
+def _renew_complete(folder: Path, listed: Takedown) -> None:
+    """Update ``COMPLETE`` of a snapshot after a takedown."""
     with FetchStore(folder, writer=True) as store:
-        said = store.complete
-        if said is None:
+        completion = store.complete
+        if completion is None:
             return
-        if store.digest() not in became(folder, said["digest"]):
-            store.verified_digest()  # raises: it was changed by somebody else
-        about = _about(said, listed)
-        if store.digest() != said["digest"] or about != said:
-            store.finish({name: value for name, value in about.items() if name not in COUNTED})
+        if store.digest() not in follow_digest(folder, completion["digest"]):
+            store.verified_digest()  # raises: it was changed by others
+        updated = _without_listed(completion, listed)
+        if store.digest() != completion["digest"] or updated != completion:
+            store.finish({name: value for name, value in updated.items() if name not in COUNTED})
 
 
-def _about(said: dict[str, Any], listed: Takedown) -> dict[str, Any]:
-    """What ``COMPLETE`` says, without the listed seeds."""
-    return {name: listed.without(value) for name, value in said.items()}
+def _without_listed(completion: dict[str, Any], listed: Takedown) -> dict[str, Any]:
+    """Return the content of ``COMPLETE`` without the listed seeds."""
+    return {name: listed.without(value) for name, value in completion.items()}

@@ -1,7 +1,7 @@
-"""One host of a crawl: how often it is asked, and when it is given up.
+"""Track one host of a crawl: when it may be requested again, and when it is given up.
 
 A host that fails or answers slowly many times in a row is given up, so that it costs a bounded time; its other URLs are stored as
-failures of the class ``host_failing``, which can be retried. Not in scope: sending requests (``request``).
+failures of the class ``host_failing``, which can be retried. Requests are sent in ``request``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from components.web.answers import NotFetched
 from components.web.settings import FetchSettings
 
 SIDE_FACTOR, SIDE_MOST = 8, 512
-"""Places of the side lane beyond those of the main one: so many times as many, at most so many."""
+"""Extra slots of the side lane: this multiple of the main lane's, up to the maximum."""
 LONG = 2.0
 """Seconds after which a request leaves the main lane."""
 SLOWER = 4.0
-"""A host is slow when its answers take so many times as long as others'."""
+"""A host is slow when its answers take this many times as long as the mean."""
 HOST_WEIGHT, ALL_WEIGHT = 0.5, 0.02
-"""Weights of the newest answer in the moving means of a host's and of all answers' time."""
+"""Weights of the newest answer in the moving means of answer time, per host and overall."""
 
 
 class Host:
@@ -29,24 +29,24 @@ class Host:
 
     def __init__(self, settings: FetchSettings) -> None:
         self.waiting: deque[tuple[str, NotFetched]] = deque()
-        """URLs that are wanted, each with the answer of this host that it needs next."""
+        """Requested URLs, each with the answer of this host that it needs next."""
         self.workers = 0
-        """Tasks that take URLs from ``waiting``."""
+        """Number of tasks that process ``waiting``."""
         self.gate = asyncio.Semaphore(settings.per_host)
         self.free_at = 0.0
         self.held_until = 0.0
-        """Until when it asked to be left alone, in the loop's time."""
+        """Time, in the loop's clock, until which the host asked for no requests."""
         self.closed = False
-        """It asked to be left alone for longer than we wait."""
+        """Whether it asked for a longer pause than we wait."""
         self.pace = 0.0
         """Mean seconds of an answer; 0 before the first."""
         self.strikes = 0
-        """Failures and slow answers in a row."""
+        """Consecutive failures and slow answers."""
         self._most = settings.budget.host_failures
 
     @property
     def given_up(self) -> bool:
-        """Whether it has failed so often that it is not asked any more."""
+        """Whether it failed so often that it is not requested any more."""
         return self.strikes >= self._most
 
     def note(self, *, good: bool) -> None:
@@ -54,11 +54,11 @@ class Host:
         self.strikes = 0 if good else self.strikes + 1
 
     def idle(self, now: float) -> bool:
-        """Whether a new object would behave the same from now on, in the loop's time."""
+        """Return whether a new object would behave the same from ``now`` on (loop time)."""
         busy = self.workers or self.waiting or self.gate.locked()
         return not (busy or self.strikes or self.closed or self.free_at > now)
 
-    async def turn(self, delay: float) -> None:
+    async def wait_turn(self, delay: float) -> None:
         """Wait until the next request may start."""
         now = asyncio.get_running_loop().time()
         start = max(now, self.free_at)
@@ -67,16 +67,16 @@ class Host:
             await asyncio.sleep(start - now)
 
     def hold(self, pause: float) -> None:
-        """Let no request start for ``pause`` seconds."""
+        """Start no request for ``pause`` seconds."""
         self.held_until = max(self.held_until, asyncio.get_running_loop().time() + pause)
         self.free_at = max(self.free_at, self.held_until)
 
 
 class Slots:
-    """The requests in flight in all, in two lanes, so that hosts that fail or are slow hold up no others.
+    """Slots for all concurrent requests, in two lanes, so that failing and slow hosts delay no others.
 
-    The main lane has ``connections`` places. The side lane has more, since waiting costs little: it is for hosts whose last
-    URL failed, for hosts that are much slower than others, and for single requests that take long.
+    The main lane has ``connections`` slots. The side lane has more, since waiting costs little. It serves hosts whose last URL
+    failed, hosts much slower than the mean, and single requests that take long.
     """
 
     def __init__(self, connections: int) -> None:
@@ -87,31 +87,31 @@ class Slots:
 
     @asynccontextmanager
     async def slot(self, host: Host) -> AsyncIterator[None]:
-        """Hold a place for one request to ``host``."""
-        place = _Place(self._side if host.strikes or host.pace > SLOWER * self._pace else self._main)
-        await place.lane.acquire()
+        """Hold a slot for one request to ``host``."""
+        slot = _Slot(self._side if host.strikes or host.pace > SLOWER * self._pace else self._main)
+        await slot.lane.acquire()
         loop = asyncio.get_running_loop()
         start = loop.time()
-        timer = loop.call_later(LONG, place.begin_move, self._side)
+        timer = loop.call_later(LONG, slot.begin_move, self._side)
         try:
             yield
         finally:
             timer.cancel()
-            place.leave()
-            took = loop.time() - start
-            host.pace += HOST_WEIGHT * (took - host.pace) if host.pace else took
-            self._pace += ALL_WEIGHT * (took - self._pace) if self._pace else took
+            slot.leave()
+            seconds = loop.time() - start
+            host.pace += HOST_WEIGHT * (seconds - host.pace) if host.pace else seconds
+            self._pace += ALL_WEIGHT * (seconds - self._pace) if self._pace else seconds
 
 
-class _Place:
-    """One request's place in a lane."""
+class _Slot:
+    """One request's slot in a lane."""
 
     def __init__(self, lane: asyncio.Semaphore) -> None:
         self.lane = lane
         self._moving: asyncio.Task[None] | None = None
 
     def begin_move(self, lane: asyncio.Semaphore) -> None:
-        """Go to another lane as soon as there is a place."""
+        """Move to another lane as soon as it has a free slot."""
         if lane is not self.lane:
             self._moving = asyncio.ensure_future(self._move(lane))
 
@@ -121,7 +121,7 @@ class _Place:
         self.lane = lane
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Release the slot."""
         if self._moving is not None:
             self._moving.cancel()
         self.lane.release()

@@ -1,7 +1,7 @@
-"""Images refused before their body is fetched: by the answer's headers, then by the first bytes of the body.
+"""Refuse images before their body is fetched: by the answer's headers, then by the first bytes of the body.
 
-A refusal is stored as a failure of its class, so a replay of the snapshot says the same. Headers lie: what passes here is
-still decoded and measured (``image``), and held to the same limits (:func:`out_of_range`).
+A refusal is stored as a failure of its class, so that a replay gives the same result. Headers may be wrong: an accepted image is
+still decoded (``images.image``) and checked against the same limits (:func:`check_size`).
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any, Literal
 
 from components.web.budget import Budget
 from components.web.images.head import read_head
-from components.web.images.kinds import FORMATS, limit_passed, seems
+from components.web.images.kinds import FORMATS, find_exceeded_limit, guess_content
 
 PREFIX = 256 * 1024
-"""Bytes within which a header is looked for; camera JPEGs hold colour profiles and previews before it."""
+"""Bytes in which a header is searched; camera JPEGs hold colour profiles and previews before it."""
 WHOLE = "a whole " + " ".join(FORMATS)
-"""What an answer that should be an image is held to."""
+"""The ledger's threshold for an answer that should be an image."""
 _PLAIN = ("text/plain", "application/octet-stream", "binary/octet-stream", "application/binary", "application/x-binary")
-"""What servers say of files they do not know: the first bytes decide."""
-_NO_IMAGES = ("text", "audio", "video", "font", "multipart", "message", "model")
-_NO_IMAGE = ("json", "xml", "pdf", "zip", "gzip", "javascript", "wasm", "ecmascript", "rtf", "tar", "x-tar", "sql")
+"""Types that servers send for unknown files: the first bytes decide."""
+_OTHER_GROUPS = ("text", "audio", "video", "font", "multipart", "message", "model")
+_OTHER_SUBTYPES = ("json", "xml", "pdf", "zip", "gzip", "javascript", "wasm", "ecmascript", "rtf", "tar", "x-tar", "sql")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What an image may be; 0 switches off ``min_side`` and ``max_aspect``."""
+    """Limits on an image; 0 disables ``min_side`` and ``max_aspect``."""
 
     max_bytes: int
     min_side: int = 0
@@ -34,14 +34,14 @@ class Limits:
     max_aspect: float = 0.0
     """Larger side by smaller side."""
     max_pixels: int = Budget().image_pixels
-    """px in all."""
+    """Total px."""
     max_side: int = Budget().image_side
     """px of the larger side."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an image is refused, in the ledger's words."""
+    """Why an image is refused, as the ledger states it."""
 
     rule: str
     """not_an_image | foreign_image | image_too_large | image_side | image_ratio."""
@@ -49,40 +49,40 @@ class Refusal:
     threshold: str
 
 
-def by_headers(sent: Mapping[str, str], limits: Limits) -> Refusal | None:
-    """What the headers (lower-case names) of an answer to a request for an image say against it."""
+def check_headers(sent: Mapping[str, str], limits: Limits) -> Refusal | None:
+    """Return the refusal by the headers (lower-case names) of an answer to a request for an image; None to accept."""
     kind = sent.get("content-type", "").partition(";")[0].strip().lower()
     group, _, name = kind.partition("/")
-    if kind not in _PLAIN and (group in _NO_IMAGES or (group == "application" and name.rpartition("+")[2] in _NO_IMAGE)):
+    if kind not in _PLAIN and (group in _OTHER_GROUPS or (group == "application" and name.rpartition("+")[2] in _OTHER_SUBTYPES)):
         return Refusal("not_an_image", kind[:80], "an image type")
-    length = declared(sent)
-    # Of an encoded body the header tells the encoded size; that one is measured while it is read.
+    length = parse_content_length(sent)
+    # The header states the encoded size; an encoded body is measured while it is read.
     if length is not None and length > limits.max_bytes and not sent.get("content-encoding", ""):
         return Refusal("image_too_large", f"{length} bytes", f"{limits.max_bytes} bytes")
     return None
 
 
-def declared(sent: Mapping[str, str]) -> int | None:
-    """The Content-Length, where there is a sound one."""
+def parse_content_length(sent: Mapping[str, str]) -> int | None:
+    """Return the Content-Length if it is valid."""
     text = sent.get("content-length", "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def by_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Literal[False] | None:
-    """What the first bytes of a body say against it; None when nothing does, False while more of them are needed."""
+def check_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Literal[False] | None:
+    """Return the refusal by the first bytes of a body; None to accept, False while more bytes are needed."""
     head = read_head(prefix, last=last)
     if head is None:
         return False
     if head.format not in FORMATS:
-        rule, value = ("foreign_image", head.format) if head.format else ("not_an_image", seems(prefix))
+        rule, value = ("foreign_image", head.format) if head.format else ("not_an_image", guess_content(prefix))
         return Refusal(rule, value, WHOLE)
-    return out_of_range(head.width, head.height, limits) if head.width else None
+    return check_size(head.width, head.height, limits) if head.width else None
 
 
-def out_of_range(width: int, height: int, limits: Limits) -> Refusal | None:
-    """Whether an image of ``width`` × ``height`` px is too large to decode, too small, or too narrow."""
+def check_size(width: int, height: int, limits: Limits) -> Refusal | None:
+    """Return the refusal of an image that is too large to decode, too small, or too narrow; None to accept."""
     size = f"{width} x {height} px"
-    if limit := limit_passed(width, height, pixels=limits.max_pixels, side=limits.max_side):
+    if limit := find_exceeded_limit(width, height, pixels=limits.max_pixels, side=limits.max_side):
         return Refusal("image_too_large", size, limit)
     if limits.min_side and min(width, height) < limits.min_side:
         return Refusal("image_side", size, f"at least {limits.min_side} px")
@@ -92,33 +92,33 @@ def out_of_range(width: int, height: int, limits: Limits) -> Refusal | None:
 
 
 async def read_image(answer: Any, sent: Mapping[str, str], limits: Limits) -> tuple[Refusal | None, bytes]:
-    """The body of an image, or why it is refused; then the rest stays unread and its connection is closed.
+    """Return the body of an image, or its refusal; after a refusal the rest is not read and the connection is closed.
 
-    What comes out depends on the bytes and not on the pieces they come in.
+    The result depends on the bytes, not on how they are split.
 
     Args:
-        answer: an ``aiohttp.ClientResponse`` whose headers have come.
+        answer: an ``aiohttp.ClientResponse`` whose headers were received.
         sent: its headers, lower-case names.
-        limits: what an image may be.
+        limits: limits on an image.
     """
-    refusal, body = by_headers(sent, limits), bytearray()
+    refusal, body = check_headers(sent, limits), bytearray()
     if refusal is None:
-        cap, look_at, open_question = min(PREFIX, limits.max_bytes), 12, True
+        prefix_limit, next_check, undecided = min(PREFIX, limits.max_bytes), 12, True
         async for piece in answer.content.iter_any():
             body += piece
-            if open_question and len(body) >= min(look_at, cap):
-                found = by_prefix(bytes(body[:cap]), limits, last=len(body) >= cap)
-                open_question, refusal = found is False, found or None
-                look_at = 2 * len(body)  # a trickle is not read over and over
+            if undecided and len(body) >= min(next_check, prefix_limit):
+                verdict = check_prefix(bytes(body[:prefix_limit]), limits, last=len(body) >= prefix_limit)
+                undecided, refusal = verdict is False, verdict or None
+                next_check = 2 * len(body)  # doubling bounds the work for a body that arrives in small pieces
             if refusal is None and len(body) > limits.max_bytes:
                 refusal = Refusal("image_too_large", f"over {limits.max_bytes} bytes", f"{limits.max_bytes} bytes")
             if refusal:
                 break
-        if open_question:
-            refusal = by_prefix(bytes(body[:cap]), limits, last=True) or None
+        if undecided:
+            refusal = check_prefix(bytes(body[:prefix_limit]), limits, last=True) or None
     if refusal is None:
         return None, bytes(body)
-    # A small body has come with its headers and leaves a connection to use again; of any other the rest is not wanted.
+    # A small body is complete and its connection can be reused; the rest of any other body is not read.
     if not answer.content.is_eof():
         answer.close()
     return refusal, b""

@@ -1,7 +1,7 @@
-"""Whether this machine has lost its network, told apart from hosts that are down.
+"""Detect that this machine has lost its network, as opposed to hosts that are down.
 
-Dead hosts are normal in a link-rotted table. So the network counts as lost only when many distinct hosts failed over some time
-in which none answered, and a host that answered before cannot be reached either. Not in scope: what to do then (``fetch``).
+Dead hosts are normal in an old table. The network counts as lost only when many distinct hosts failed over some time in which
+none answered, and hosts that answered before cannot be reached either.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
 FAILED_HOSTS = 25
-"""Distinct hosts that failed since the last answer, at least."""
+"""Minimum distinct hosts that failed since the last answer."""
 FAILED_SECONDS = 15.0
-"""Seconds without an answer, at least."""
-NEVER = 4
-"""How many times more hosts and seconds it takes while no host has answered yet, since then none can be probed."""
+"""Minimum seconds without an answer."""
+UNPROBED_FACTOR = 4
+"""Factor on both minima while no host has answered yet, since none can be probed."""
 PROBES = 3
-"""Hosts that answered before and are asked again."""
+"""Hosts that answered before and are probed."""
 
 
 class NetworkWatch:
-    """Notes which hosts answer and which fail, and decides."""
+    """Records which hosts answer and fail, and decides whether the network is lost."""
 
     def __init__(self, probe: Callable[[str], Awaitable[bool]]) -> None:
-        """``probe``: asks a URL and tells whether any answer came."""
+        """``probe``: requests a URL and returns whether any answer came."""
         self._probe = probe
         self._good: OrderedDict[str, str] = OrderedDict()
         self._failed: set[str] = set()
@@ -32,7 +32,7 @@ class NetworkWatch:
         self._probing = asyncio.Lock()
 
     def answered(self, origin: str, url: str) -> None:
-        """Note an answer from a host."""
+        """Record an answer from a host."""
         self._failed.clear()
         self._quiet_since = None
         self._good[origin] = url
@@ -41,7 +41,7 @@ class NetworkWatch:
             self._good.popitem(last=False)
 
     def failed(self, origin: str) -> None:
-        """Note a request to a host that got no answer."""
+        """Record a request to a host without an answer."""
         if self._quiet_since is None:
             self._quiet_since = asyncio.get_running_loop().time()
         self._failed.add(origin)
@@ -52,11 +52,11 @@ class NetworkWatch:
         return len(self._failed)
 
     async def lost(self) -> bool:
-        """Whether the network is lost; asks hosts that answered before when it looks so."""
+        """Return whether the network is lost; probes hosts that answered before if it seems so."""
         if not self._looks_lost():
             return False
         async with self._probing:
-            if not self._looks_lost():  # an answer came while another probe ran
+            if not self._looks_lost():  # an answer came during another probe
                 return False
             for origin, url in reversed(list(self._good.items())):
                 if await self._probe(url):
@@ -65,20 +65,20 @@ class NetworkWatch:
             return True
 
     def _looks_lost(self) -> bool:
-        factor = 1 if self._good else NEVER
+        factor = 1 if self._good else UNPROBED_FACTOR
         if self._quiet_since is None or len(self._failed) < factor * FAILED_HOSTS:
             return False
         return asyncio.get_running_loop().time() - self._quiet_since >= factor * FAILED_SECONDS
 
 
 class LoopLag:
-    """How late the event loop runs its callbacks: what a busy machine adds to every answer's time."""
+    """Measures how late the event loop runs callbacks, which a busy machine adds to every answer's time."""
 
     PERIOD = 0.25
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        """Lateness so far, in all."""
+        """Total lateness so far."""
 
     async def watch(self) -> None:
         """Measure until cancelled."""

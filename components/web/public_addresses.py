@@ -1,37 +1,36 @@
-"""Names resolved into public addresses only, so that no page can send the crawl into a private network."""
+"""Resolve names to public addresses only, so that no page can direct the crawl into a private network."""
 
 from __future__ import annotations
 
 import socket
 
+from aiohttp import ThreadedResolver
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from components.web.urls import is_private
 
 
 class PrivateAddress(OSError):
-    """A name that resolves into a private network."""
+    """A name that resolves to a private network."""
 
 
 class PublicResolver(AbstractResolver):
-    """Resolves names as the system does, and refuses those with an address that is not public.
+    """Resolves names as the system does and refuses names with a non-public address.
 
-    The check is on the very addresses the connection will use, so a name cannot answer twice in two ways.
+    The check applies to the addresses that the connection uses, so a second, different DNS answer cannot bypass it.
     """
 
     def __init__(self) -> None:
-        from aiohttp import ThreadedResolver
-
         self._system = ThreadedResolver()
 
     async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
-        """The addresses of ``host``; raises PrivateAddress."""
-        found = await self._system.resolve(host, port, family)
-        for answer in found:
-            if is_private(answer["host"]):
-                raise PrivateAddress(f"{host} is at {answer['host']}")
-        return found
+        """Return the addresses of ``host``; raises PrivateAddress."""
+        addresses = await self._system.resolve(host, port, family)
+        for address in addresses:
+            if is_private(address["host"]):
+                raise PrivateAddress(f"{host} is at {address['host']}")
+        return addresses
 
     async def close(self) -> None:
-        """Let go of the system's resolver."""
+        """Close the system's resolver."""
         await self._system.close()

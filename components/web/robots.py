@@ -1,6 +1,6 @@
-"""robots.txt as RFC 9309 has it: what a host lets a crawler ask for, and how often.
+"""Apply robots.txt (RFC 9309): which URLs a host lets a crawler request, and how often.
 
-Rules are read from stored answers only, so that a crawl and its replay judge alike. Not in scope: fetching them.
+Rules are read from stored answers only, so that a crawl and its replay agree.
 """
 
 from __future__ import annotations
@@ -9,46 +9,46 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
+from protego import Protego
+
 MAX_BYTES = 500 * 1024
-"""What must be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored."""
+"""Bytes of a robots.txt that must be read (RFC 9309, section 2.5); the rest is ignored."""
 _GROUP = re.compile(r"^[ \t]*user-agent[ \t]*:[ \t]*([^#\r\n]*)", re.I | re.M)
 
 
 def robots_url(url: str) -> str:
-    """The address of the robots.txt that rules ``url``."""
+    """Return the address of the robots.txt that applies to ``url``."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/robots.txt"
 
 
 class Rules:
-    """What one robots.txt allows one robot."""
+    """The rules of one robots.txt for one robot."""
 
     def __init__(self, parsed: Any, agent: str, *, everything: bool = True, named: bool = False) -> None:
         self._parsed, self._agent, self._everything, self._named = parsed, agent, everything, named
 
     @classmethod
     def of(cls, status: int, body: bytes, agent: str) -> Rules:
-        """The rules of an answer: 2xx is read, 4xx allows everything, all else forbids everything (2.3.1).
+        """Return the rules of an answer: 2xx is parsed, 4xx allows everything, anything else forbids everything (2.3.1).
 
-        429 is no word on what is allowed but a host under load: it counts as a server's error.
+        429 counts as a server error: it states load, not permission.
         """
         if 200 <= status < 300:
-            from protego import Protego
-
             text = body[:MAX_BYTES].decode("utf-8", "replace")
             groups = {name.strip().lower() for name in _GROUP.findall(text)}
             return cls(Protego.parse(text), agent, named=agent.lower() in groups)
         return cls(None, agent, everything=400 <= status < 500 and status != 429)
 
     def allow(self, url: str) -> bool:
-        """Whether the robot may ask for ``url``; robots.txt itself always."""
+        """Return whether the robot may request ``url``; robots.txt itself always."""
         if self._parsed is None or url == robots_url(url):
             return self._everything or url == robots_url(url)
         return bool(self._parsed.can_fetch(url, self._agent))
 
     @property
     def named(self) -> bool:
-        """Whether a group of it speaks to this robot by name."""
+        """Whether one of its groups names this robot."""
         return self._named
 
     @property
@@ -58,5 +58,5 @@ class Rules:
 
     @property
     def delay(self) -> float:
-        """Crawl-delay in seconds, 0 when none is asked for (not in the RFC, but widely meant)."""
+        """Crawl-delay in seconds, 0 for none (not in the RFC, but in common use)."""
         return float((self._parsed.crawl_delay(self._agent) if self._parsed is not None else None) or 0.0)

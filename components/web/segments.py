@@ -1,7 +1,7 @@
-"""The files that a fetch store appends to: WARC segments, and the index that names what was synced; and their records read.
+"""Append to the files of a fetch store (WARC segments and the index) and read single records.
 
-A segment is a series of gzip members, a record each. A record is indexed only after its segment was synced, so a killed writer
-leaves at most whole records without a line and one torn record, which :func:`recover` takes in and cuts.
+A segment is a series of gzip members with one record each. A record is indexed only after its segment was synced, so a killed
+writer leaves at most complete records without an index line and one incomplete record; :func:`recover` indexes or removes them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import IO
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder
-from components.web.gzip_record import unpacked
+from components.web.gzip_record import decompress_member
 from components.web.index import index_line
-from components.web.warc import Entry, scan, split
+from components.web.warc import Entry, scan_segment, split_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
-"""A segment is closed when it is larger than this."""
+"""A segment above this size is closed."""
 SYNC_EVERY = 64
 """Records that share one fsync."""
 
@@ -30,8 +30,8 @@ class Segments:
     """The segments and the index of one snapshot, open for appending.
 
     Args:
-        folder: the snapshot's.
-        last: the segment to go on with; '' to begin the first.
+        folder: the snapshot's folder.
+        last: the segment to continue; '' to start the first.
     """
 
     def __init__(self, folder: Path, last: str) -> None:
@@ -42,13 +42,13 @@ class Segments:
         self._segment: IO[bytes] | None = (folder / last).open("ab", buffering=0) if last else None
 
     def add(self, entry: Entry, record: bytes) -> Entry:
-        """Append one record; returns its entry with its place. Durable after the next :meth:`sync`.
+        """Append one record and return its entry with its position. It is durable after the next :meth:`sync`.
 
         Raises:
-            HearsightError: the disk is full; nothing more is taken, and what was written before stays good.
+            HearsightError: the disk is full; no more records are accepted, and earlier ones stay valid.
         """
         if self._broken:
-            raise not_writable(self._folder)
+            raise not_writable_error(self._folder)
         try:
             if self._segment is None or self._segment.tell() > SEGMENT_BYTES:
                 self._segment = self._next()
@@ -73,11 +73,11 @@ class Segments:
 
     @property
     def due(self) -> bool:
-        """Whether enough records wait to be synced together."""
+        """Whether enough records are pending for a sync."""
         return len(self._pending) >= SYNC_EVERY
 
     def sync(self) -> None:
-        """Make everything added so far durable: the segment first, then the index that names it."""
+        """Make all added records durable: the segment first, then the index that names them."""
         if not self._pending or self._broken or self._segment is None:
             return
         try:
@@ -100,47 +100,47 @@ class Segments:
 
 
 def recover(folder: Path, sizes: Mapping[str, int], ends: Mapping[str, int], *, complete: bool) -> list[Entry]:
-    """Cut what lies behind the indexed records of each segment; returns the whole records found there, in order.
+    """Truncate each segment after its last complete record; return the complete records that the index lacked, in order.
 
     Args:
-        sizes: segment → its bytes.
-        ends: segment → where its last indexed record ends.
-        complete: nothing behind them counts.
+        sizes: segment → its size in bytes.
+        ends: segment → end of its last indexed record.
+        complete: whether the snapshot is complete, so that records after the indexed ones are removed.
     """
-    found: list[Entry] = []
+    recovered: list[Entry] = []
     for name, end in ends.items():
-        taken, good = scan(folder / name, end) if end < sizes[name] and not complete else ([], end)
-        found += taken
-        if good < sizes[name]:
+        entries, valid_end = scan_segment(folder / name, end) if end < sizes[name] and not complete else ([], end)
+        recovered += entries
+        if valid_end < sizes[name]:
             with (folder / name).open("r+b") as handle:
-                handle.truncate(good)
+                handle.truncate(valid_end)
                 os.fsync(handle.fileno())
-    return found
+    return recovered
 
 
-def body_at(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
-    """The body of the answer that lies there; None when the record is not whole, or its body not the one of that digest."""
+def read_body(segment: Path | IO[bytes], offset: int, length: int, sha256: str) -> bytes | None:
+    """Return the body of the answer at a position; None when the record is incomplete or the body has another digest."""
     try:
         with segment.open("rb") if isinstance(segment, Path) else nullcontext(segment) as handle:
             handle.seek(offset)
-            body = split(unpacked(handle.read(length)))[2]
+            body = split_record(decompress_member(handle.read(length)))[2]
     except (ValueError, FileNotFoundError):
         return None
     return body if sha256_bytes(body) == sha256 else None
 
 
-def damaged(what: str, where: Path) -> HearsightError:
-    """What to tell a person about a record whose bytes are not those that were stored."""
-    return HearsightError(f"{what} is damaged", where=where, hint="remove the snapshot's folder and crawl again")
+def damaged_error(subject: str, where: Path) -> HearsightError:
+    """Return the error for a record whose bytes changed after they were stored."""
+    return HearsightError(f"{subject} is damaged", where=where, hint="remove the snapshot's folder and crawl again")
 
 
-def not_writable(folder: Path) -> HearsightError:
-    """What to tell a person about a store that takes nothing."""
+def not_writable_error(folder: Path) -> HearsightError:
+    """Return the error for a store that is not open for writing."""
     return HearsightError("is not open for writing", where=folder, hint="run the crawl stage again")
 
 
 def write_all(handle: IO[bytes], data: bytes) -> None:
-    """Write to an unbuffered file: the system may take a part, and says that the disk is full only at the next."""
+    """Write all of ``data`` to an unbuffered file: the system may accept a part, and reports a full disk at the next write."""
     view = memoryview(data)
     while view:
         view = view[handle.write(view) :]

@@ -1,8 +1,7 @@
-"""Sitemaps (sitemaps.org protocol 0.9): the pages a site lists itself, and when each last changed.
+"""Read sitemaps (sitemaps.org protocol 0.9): the pages that a site lists and when each last changed.
 
-XML (``urlset`` and ``sitemapindex``), plain text, and either gzipped. The parser knows no document types, so there are
-no entities to expand and nothing outside to fetch; what is broken gives what stood before the break. Not in scope:
-which sitemaps are asked for (``walk``).
+XML (``urlset`` and ``sitemapindex``), plain text, and either gzipped. Document types are refused, so no entities are expanded and
+nothing external is fetched. A broken file gives the entries before the break. Which sitemaps are requested is in ``listed``.
 """
 
 from __future__ import annotations
@@ -13,69 +12,69 @@ import zlib
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from components.web.urls import absolute, host_of
+from components.web.urls import host_of, make_absolute
 
 MAX_BYTES = 50 * 1024 * 1024
-"""Of one sitemap, unpacked (the protocol's own limit); the rest is ignored."""
+"""Bytes of one sitemap, decompressed (the protocol's limit); the rest is ignored."""
 MAX_URLS = 50_000
-"""In one sitemap (the protocol's own limit); the rest is ignored."""
+"""Addresses in one sitemap (the protocol's limit); the rest is ignored."""
 MAX_FILES = 500
-"""Sitemaps asked for in one crawl."""
+"""Sitemaps requested in one crawl."""
 
 
 @dataclass
 class Sitemap:
-    """What one sitemap lists."""
+    """The content of one sitemap."""
 
     pages: dict[str, str] = field(default_factory=dict)
     """Page → its lastmod as spelled, or ''."""
     sitemaps: dict[str, str] = field(default_factory=dict)
     """Further sitemaps → lastmod."""
     problem: str = ""
-    """'' or why not all of it, or nothing, could be read."""
+    """'' or why not all of it could be read."""
 
 
 def read_sitemap(data: bytes, url: str) -> Sitemap:
-    """What the body of a sitemap at ``url`` lists; never raises, whatever ``data`` holds."""
-    found = Sitemap()
+    """Return the content of a sitemap at ``url``; never raises, for any ``data``."""
+    sitemap = Sitemap()
     if data.startswith(b"\x1f\x8b"):
-        data = _unpacked(data, found)
+        data = _decompress(data, sitemap)
     if len(data) > MAX_BYTES:
-        data, found.problem = data[:MAX_BYTES], f"over {MAX_BYTES} bytes"
+        data, sitemap.problem = data[:MAX_BYTES], f"over {MAX_BYTES} bytes"
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        _read_xml(data, url, found)
+        _read_xml(data, url, sitemap)
     else:
-        _read_text(data, url, found)
-    if not (found.pages or found.sitemaps or found.problem):
-        found.problem = "lists nothing"
-    return found
+        _read_text(data, url, sitemap)
+    if not (sitemap.pages or sitemap.sitemaps or sitemap.problem):
+        sitemap.problem = "lists nothing"
+    return sitemap
 
 
-def _unpacked(data: bytes, found: Sitemap) -> bytes:
-    """gzip members, to the limit and no further: a small file can unpack to anything."""
+def _decompress(data: bytes, sitemap: Sitemap) -> bytes:
+    """Decompress gzip up to the limit: a small file can expand to any size."""
     content = bytearray()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             while len(content) <= MAX_BYTES and (piece := stream.read1(1 << 16)):
                 content += piece
     except EOFError:
-        found.problem = "truncated gzip"
+        sitemap.problem = "truncated gzip"
     except (OSError, zlib.error):
-        found.problem = "broken gzip"
+        sitemap.problem = "broken gzip"
     return bytes(content)
 
 
-def _read_text(data: bytes, url: str, found: Sitemap) -> None:
+def _read_text(data: bytes, url: str, sitemap: Sitemap) -> None:
     for line in data.decode("utf-8-sig", "replace").splitlines():
         if line.strip().startswith(("http://", "https://")):
-            _take(found, found.pages, line, "", url)
+            _add(sitemap, sitemap.pages, line, "", url)
 
 
-class _Enough(Exception):
-    """Reading ends here."""
+class _StopParsing(Exception):
+    """Ends parsing; the message is the sitemap's problem."""
 
 
-def _read_xml(data: bytes, url: str, found: Sitemap) -> None:
+def _read_xml(data: bytes, url: str, sitemap: Sitemap) -> None:
     parser = expat.ParserCreate(namespace_separator=" ")
     path: list[str] = []
     text: dict[str, str] = {}
@@ -83,36 +82,36 @@ def _read_xml(data: bytes, url: str, found: Sitemap) -> None:
     def start(name: str, _: object) -> None:
         path.append(name.rpartition(" ")[2].lower())
         if len(path) > 20:
-            raise _Enough("nested too deep")
+            raise _StopParsing("nested too deep")
         if path[-1] in ("url", "sitemap"):
             text.clear()
 
-    def said(piece: str) -> None:
-        # Only <url><loc>, not <image:loc> inside it.
+    def characters(piece: str) -> None:
+        # <url><loc> only, not an <image:loc> inside it.
         if len(path) == 3 and path[-1] in ("loc", "lastmod") and len(text.get(path[-1], "")) < 4096:
             text[path[-1]] = text.get(path[-1], "") + piece
 
     def end(_: str) -> None:
         kind = path.pop()
         if kind in ("url", "sitemap") and len(path) == 1 and text.get("loc"):
-            _take(found, found.pages if kind == "url" else found.sitemaps, text["loc"], text.get("lastmod", ""), url)
-            if len(found.pages) + len(found.sitemaps) >= MAX_URLS:
-                raise _Enough(f"over {MAX_URLS} addresses")
+            _add(sitemap, sitemap.pages if kind == "url" else sitemap.sitemaps, text["loc"], text.get("lastmod", ""), url)
+            if len(sitemap.pages) + len(sitemap.sitemaps) >= MAX_URLS:
+                raise _StopParsing(f"over {MAX_URLS} addresses")
 
     def doctype(*_: object) -> None:
-        raise _Enough("has a document type")
+        raise _StopParsing("has a document type")
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, said
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
     try:
         parser.Parse(data, True)
-    except _Enough as why:
-        found.problem = str(why)
+    except _StopParsing as reason:
+        sitemap.problem = str(reason)
     except (expat.ExpatError, ValueError, LookupError):
-        found.problem = found.problem or "broken XML"
+        sitemap.problem = sitemap.problem or "broken XML"
 
 
-def _take(found: Sitemap, into: dict[str, str], address: str, lastmod: str, url: str) -> None:
-    target = absolute(address.strip(), url)
+def _add(sitemap: Sitemap, entries: dict[str, str], address: str, lastmod: str, url: str) -> None:
+    target = make_absolute(address.strip(), url)
     if target and host_of(target):
-        into.setdefault(target, lastmod.strip()[:40])
+        entries.setdefault(target, lastmod.strip()[:40])

@@ -1,9 +1,8 @@
-"""Snapshots that stand on earlier ones: which, whether they still hold what is taken from them, and where it lies.
+"""Snapshots that build on earlier ones: which they are, whether they are unchanged, and where a body is stored.
 
-``BASE`` in a snapshot's folder names every snapshot below it with its digest, oldest first, and an entry names the very
-record that holds its body; so a chain of any length is read as quickly as one snapshot. Here are the walks over a chain: down
-(``chain``), up (``standing_on``), and what is computed snapshot by snapshot (``fold``). Not in scope: what is asked for again
-(``earlier``).
+``BASE`` in a snapshot's folder names every snapshot below it with its digest, oldest first, and an entry names the record that
+holds its body, so a chain of any length is read as fast as one snapshot. The walks over a chain: down (``read_chain``), up
+(``find_dependents``), and incremental computation (``fold_chain``). What is requested again is in ``conditional_fetch``.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from typing import Any, Protocol, TypeVar
 from components.core.errors import HearsightError
 from components.core.files import publish_json
 from components.core.shard_cache import ShardCache
-from components.web.takedown_journal import became
+from components.web.takedown_journal import follow_digest
 from components.web.warc import Entry
 
 NAME = "BASE"
 STATE = "state.parquet"
-"""What a snapshot's state is saved as in the cache."""
+"""File name of a snapshot's state in the cache."""
 _HELD = re.compile(r"([^/]+)/([^/:]+):(\d+)\+(\d+)")
 
 
@@ -31,7 +30,7 @@ class Saved(Protocol):
     """A state that can be written to a file."""
 
     def save(self, path: Path) -> None:
-        """Write it."""
+        """Write the state."""
 
 
 S = TypeVar("S", bound=Saved)
@@ -39,21 +38,21 @@ S = TypeVar("S", bound=Saved)
 
 @dataclass(frozen=True)
 class Base:
-    """One snapshot that another stands on."""
+    """One snapshot that another builds on."""
 
     snapshot: str
     digest: str
-    """What it was completed with."""
+    """Its digest when it was completed."""
 
 
 def read_bases(folder: Path) -> list[Base]:
-    """The snapshots that the one in ``folder`` stands on, oldest first; none for most.
+    """Return the snapshots that the one in ``folder`` builds on, oldest first; usually empty.
 
     Raises:
-        HearsightError: ``BASE`` is not what was written.
+        HearsightError: ``BASE`` is damaged.
     """
     try:
-        return [Base(str(one["snapshot"]), str(one["digest"])) for one in json.loads((folder / NAME).read_bytes())]
+        return [Base(str(base["snapshot"]), str(base["digest"])) for base in json.loads((folder / NAME).read_bytes())]
     except FileNotFoundError:
         return []
     except (ValueError, TypeError, KeyError):
@@ -62,38 +61,38 @@ def read_bases(folder: Path) -> list[Base]:
         ) from None
 
 
-def chain(folder: Path, base: str = "") -> list[Path]:
-    """The snapshots that the one in ``folder`` stands on, oldest first, then itself.
+def read_chain(folder: Path, base: str = "") -> list[Path]:
+    """Return the snapshots that the one in ``folder`` builds on, oldest first, then itself.
 
     Args:
-        base: the sibling that it will stand on once it is begun; '' for what ``BASE`` says.
+        base: the sibling that it will build on once it is begun; '' for the content of ``BASE``.
     """
-    below = [folder.parent / one.snapshot for one in read_bases(folder)]
+    below = [folder.parent / known.snapshot for known in read_bases(folder)]
     if base and folder.parent / base not in below:
-        below = chain(folder.parent / base)
+        below = read_chain(folder.parent / base)
     return [*below, folder]
 
 
-def standing_on(folder: Path) -> list[Path]:
-    """The snapshots that stand on the one in ``folder``, by name."""
+def find_dependents(folder: Path) -> list[Path]:
+    """Return the snapshots that build on the one in ``folder``, by name."""
     others = [path.parent for path in sorted(folder.parent.glob(f"*/{NAME}"))]
-    return [other for other in others if folder in chain(other)[:-1]]
+    return [other for other in others if folder in read_chain(other)[:-1]]
 
 
-def fold(
+def fold_chain(
     cache: ShardCache, step: str, keys: Sequence[object], load: Callable[[Path], S], extend: Callable[[int, S | None], S]
 ) -> S | None:
-    """What the snapshots of a chain give together, computed upwards from the newest state that the cache holds.
+    """Return the state of a chain of snapshots, computed upwards from the newest state in the cache.
 
     Args:
         cache: keeps the state after each snapshot, as one file.
         step: the states' name in the cache.
-        keys: of each snapshot, oldest first, all that its state depends on.
-        load: reads a state that was saved.
-        extend: (place of a snapshot in ``keys``, the state below it or None) → its state.
+        keys: for each snapshot, oldest first, everything that its state depends on.
+        load: reads a saved state.
+        extend: (index of a snapshot in ``keys``, the state below it or None) → its state.
 
     Returns:
-        The state after the newest snapshot; None for no snapshot.
+        The state after the newest snapshot; None without snapshots.
     """
     state, start = None, 0
     for depth in reversed(range(len(keys))):
@@ -107,106 +106,106 @@ def fold(
 
 
 def claim_base(folder: Path, base: str) -> list[Base]:
-    """Let the snapshot in ``folder`` stand on its sibling ``base`` ('': on what it stands on already), from now on.
+    """Set the snapshot in ``folder`` to build on its sibling ``base``; '' keeps its present base. Return its bases.
 
     Raises:
-        HearsightError: it stands on another, or was begun without; or ``base`` is no complete snapshot.
+        HearsightError: it builds on another base, or was begun without; or ``base`` is not a complete snapshot.
     """
-    has = read_bases(folder)
-    if has or not base:
-        if base and has[-1].snapshot != base:
-            raise _another(folder, has[-1].snapshot, base)
-        return has
+    bases = read_bases(folder)
+    if bases or not base:
+        if base and bases[-1].snapshot != base:
+            raise _base_mismatch(folder, bases[-1].snapshot, base)
+        return bases
     if base == folder.name:
         raise HearsightError(f"'{base}' cannot be its own base", where="crawl.base", hint="name an earlier snapshot, or none")
     if any(folder.glob("segment-*")):
-        raise _another(folder, "", base)
-    below = folder.parent / base
-    bases = [*read_bases(below), Base(base, completed(below)["digest"])]
-    publish_json(folder / NAME, [asdict(one) for one in bases])
-    return bases
+        raise _base_mismatch(folder, "", base)
+    base_folder = folder.parent / base
+    new_bases = [*read_bases(base_folder), Base(base, read_complete(base_folder)["digest"])]
+    publish_json(folder / NAME, [asdict(item) for item in new_bases])
+    return new_bases
 
 
 def require_base(bases: Sequence[Base], base: str, folder: Path) -> None:
-    """Hold a complete snapshot to the base that the parameters name; raises HearsightError."""
+    """Raise HearsightError unless a complete snapshot builds on the base that the parameters name."""
     if base != (bases[-1].snapshot if bases else ""):
-        raise _another(folder, bases[-1].snapshot if bases else "", base)
+        raise _base_mismatch(folder, bases[-1].snapshot if bases else "", base)
 
 
-def _another(folder: Path, has: str, wanted: str) -> HearsightError:
+def _base_mismatch(folder: Path, present: str, requested: str) -> HearsightError:
     return HearsightError(
-        f"stands on {repr(has) if has else 'no base'}, not on {repr(wanted) if wanted else 'none'}",
+        f"builds on {repr(present) if present else 'no base'}, not on {repr(requested) if requested else 'none'}",
         where=folder,
-        hint="set crawl.base as it was, or crawl.snapshot to a new name",
+        hint="set crawl.base to its former value, or crawl.snapshot to a new name",
     )
 
 
-def completed(folder: Path) -> dict[str, Any]:
-    """What ``COMPLETE`` says of a snapshot that others stand on.
+def read_complete(folder: Path) -> dict[str, Any]:
+    """Return the content of ``COMPLETE`` of a snapshot that others build on.
 
     Raises:
-        HearsightError: it is not there, or not complete.
+        HearsightError: the snapshot is missing or not complete.
     """
     try:
-        said = json.loads((folder / "COMPLETE").read_bytes())
-        return {**said, "digest": str(said["digest"])}
+        completion = json.loads((folder / "COMPLETE").read_bytes())
+        return {**completion, "digest": str(completion["digest"])}
     except (FileNotFoundError, NotADirectoryError):
         raise HearsightError(
-            "is no complete snapshot, so nothing can stand on it",
+            "is not a complete snapshot, so no snapshot can build on it",
             where=folder,
             hint="complete or restore it, or name another base",
         ) from None
     except (ValueError, TypeError, KeyError):
-        raise HearsightError("is not what completes a snapshot", where=folder / "COMPLETE", hint="restore it") from None
+        raise HearsightError("is not a valid COMPLETE file", where=folder / "COMPLETE", hint="restore it") from None
 
 
-def begun(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
-    """Of each snapshot its digest, which knows no times, and when its first answer came, by which crawls are told apart."""
-    found = []
+def identify_bases(folder: Path, bases: Sequence[Base]) -> list[list[str]]:
+    """Return for each base its digest (without times) and the time of its first answer, which distinguishes crawls."""
+    identities = []
     for base in bases:
         try:
             with (folder / base.snapshot / "index.jsonl").open("rb") as index:
                 first = json.loads(index.readline() or b"{}").get("fetched", "")
         except (OSError, ValueError):
             first = ""
-        found.append([base.digest, str(first)])
-    return found
+        identities.append([base.digest, str(first)])
+    return identities
 
 
-def place_of(folder: Path, entry: Entry) -> tuple[Path, int, int]:
-    """The segment that holds an entry's body, and the record's offset and length in bytes."""
+def locate_body(folder: Path, entry: Entry) -> tuple[Path, int, int]:
+    """Return the segment that holds an entry's body, and the record's offset and length in bytes."""
     if not entry.held:
         return folder / entry.segment, entry.offset, entry.length
-    snapshot, segment, offset, length = _parts(entry.held)
+    snapshot, segment, offset, length = _parse_reference(entry.held)
     return folder.parent / snapshot / segment, offset, length
 
 
-def held_in(entry: Entry, snapshot: str) -> str:
-    """How to refer to the body of ``entry``, an entry of ``snapshot``: through to the record itself, however deep."""
+def refer_to_body(entry: Entry, snapshot: str) -> str:
+    """Return the reference to the body of ``entry``, an entry of ``snapshot``: always to the record itself, at any depth."""
     return entry.held or f"{snapshot}/{entry.segment}:{entry.offset}+{entry.length}"
 
 
-def _parts(held: str) -> tuple[str, str, int, int]:
-    found = _HELD.fullmatch(held)
-    if found is None or found[1] in (".", ".."):
+def _parse_reference(held: str) -> tuple[str, str, int, int]:
+    match = _HELD.fullmatch(held)
+    if match is None or match[1] in (".", ".."):
         raise ValueError(f"'{held}' names no record")
-    return found[1], found[2], int(found[3]), int(found[4])
+    return match[1], match[2], int(match[3]), int(match[4])
 
 
 def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) -> None:
-    """Hold every base that ``entries`` need to what it was completed with, and its segments to what is taken from them.
+    """Check every base that ``entries`` refer to against its digest, and its segments against the referenced positions.
 
-    Costs a small file a base and a glance a segment; the bytes themselves are verified as they are read.
+    Costs a small file per base and a stat per segment; the bytes are verified when they are read.
 
     Raises:
-        HearsightError: names the base that is gone, was changed, or is too short.
+        HearsightError: names the base that is missing, changed or too short.
     """
     known = {base.snapshot: base.digest for base in bases}
     needed: dict[tuple[str, str], int] = {}
     for entry in entries:
         if entry.held:
             try:
-                snapshot, segment, offset, length = _parts(entry.held)
+                snapshot, segment, offset, length = _parse_reference(entry.held)
             except ValueError:
                 snapshot, segment, offset, length = "", "", 0, 0
             if snapshot not in known:
@@ -215,10 +214,12 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
                 )
             needed[snapshot, segment] = max(needed.get((snapshot, segment), 0), offset + length)
     for snapshot in sorted({name for name, _ in needed}):
-        below = folder.parent / snapshot
-        if completed(below)["digest"] not in became(below, known[snapshot]):  # but for what was taken down from it
+        base_folder = folder.parent / snapshot
+        if read_complete(base_folder)["digest"] not in follow_digest(
+            base_folder, known[snapshot]
+        ):  # takedowns are legitimate changes
             raise HearsightError(
-                f"the base '{snapshot}' of '{folder.name}' no longer holds what it was completed with",
+                f"the base '{snapshot}' of '{folder.name}' was changed after it was completed",
                 where=folder.parent / snapshot,
                 hint="restore it, or crawl anew without a base",
             )
@@ -226,7 +227,7 @@ def check_held(folder: Path, bases: Collection[Base], entries: Iterable[Entry]) 
         path = folder.parent / snapshot / segment
         if not path.is_file() or path.stat().st_size < end:
             raise HearsightError(
-                f"the base '{snapshot}' of '{folder.name}' has lost a part of its answers",
+                f"the base '{snapshot}' of '{folder.name}' has lost some of its answers",
                 where=path,
                 hint="restore it, or crawl anew without a base",
             )

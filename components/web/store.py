@@ -1,13 +1,13 @@
-"""The fetch store: what the web answered, once and for all (``data/store/<snapshot>``).
+"""The fetch store: the answers of the web, kept permanently (``data/store/<snapshot>``).
 
-A crawl is not a function of its parameters, so its answers are data: appended to WARC 1.1 segments (one gzip member a
-record, readable by any WARC tool), found through ``index.jsonl``, and closed by ``COMPLETE``. A record is indexed
-only after its segment was synced; on opening, records that were written but not yet indexed are taken in, and a
-torn tail, of a segment or of the index, is cut. So ``kill -9`` costs at most the response that was being written.
-A snapshot may stand on an earlier one (``bases``): what did not change is an entry here and a body there.
-``COMPLETE`` says how far into the index the snapshot goes: what a writer appends to a complete snapshot counts when a new
-``COMPLETE`` takes the place of the old one, and is cut again when none does.
-Not in scope: asking for anything (``fetch``), and what the answers mean (``walk``, ``records``).
+A crawl is not a function of its parameters, so its answers are data: appended to WARC 1.1 segments (one gzip member per record,
+readable by any WARC tool), located through ``index.jsonl``, and closed by ``COMPLETE``. A record is indexed only after its
+segment was synced. Opening for writing indexes complete records that the index lacks and truncates an incomplete end of a segment
+or the index, so ``kill -9`` costs at most the response being written.
+
+A snapshot may build on an earlier one (``snapshot_chain``): an unchanged answer is an entry here and a body there. ``COMPLETE``
+states how many index lines the snapshot has: lines appended later count once a new ``COMPLETE`` replaces the old one, and are
+removed otherwise. Requests are in ``fetch``, the meaning of answers in ``answers``.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from typing import IO, Any
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes, publish_json
-from components.web.gzip_record import unpacked
-from components.web.index import index_line, read_index, torn_entries
-from components.web.segments import Segments, body_at, damaged, not_writable, recover
-from components.web.snapshot_chain import Base, check_held, claim_base, place_of, read_bases
-from components.web.warc import Entry, http_headers, now, warc_record
+from components.web.gzip_record import decompress_member
+from components.web.index import find_torn_entries, index_line, read_index
+from components.web.segments import Segments, damaged_error, not_writable_error, read_body, recover
+from components.web.snapshot_chain import Base, check_held, claim_base, locate_body, read_bases
+from components.web.warc import Entry, build_record, http_headers, utc_now
 
 TRANSIENT = (
     "timeout", "connection", "dns", "tls", "retry_later", "host_failing", "internal_error",
     "robots_unreachable", "http_408", "not_json",
 )  # fmt: skip
-"""Failures an interrupted crawl asks about once more when it is taken up again."""
+"""Failures that a resumed crawl requests once more."""
 
 
-def may_pass(failure: str) -> bool:
-    """Whether a failure may pass by itself."""
+def is_transient(failure: str) -> bool:
+    """Return whether a later request may succeed after this failure."""
     return failure in TRANSIENT or failure.startswith("http_5")
 
 
 class FetchStore:
-    """One snapshot. Many may read it; ``writer=True`` takes its lock."""
+    """One snapshot. Any number of readers; ``writer=True`` takes its lock."""
 
     def __init__(self, folder: Path, *, writer: bool = False, base: str = "") -> None:
         self.folder = folder
         self.bases: list[Base] = []
-        """The snapshots this one stands on, oldest first."""
+        """The snapshots this one builds on, oldest first."""
         self.listener: Callable[[Entry], None] | None = None
-        """Told of every answer as soon as it can be read."""
+        """Called with every answer as soon as it can be read."""
         self._entries: dict[str, Entry] = {}
         self._forgotten: dict[str, Entry] = {}
         self._segments: Segments | None = None
@@ -76,32 +76,32 @@ class FetchStore:
         return iter([self._entries[url] for url in sorted(self._entries)])
 
     def get(self, url: str) -> Entry | None:
-        """The last word on ``url``, or None."""
+        """Return the latest entry for ``url``, or None."""
         return self._entries.get(url)
 
     def body(self, url: str) -> bytes:
-        """The body of the answer for ``url``; b'' for a failure.
+        """Return the body of the answer for ``url``; b'' for a failure.
 
         Raises:
-            HearsightError: the record is damaged (its bytes are not those that were stored).
+            HearsightError: the record is damaged.
         """
         entry = self._entries[url]
         if entry.failure:
             return b""
         try:
-            path, offset, length = place_of(self.folder, entry)
+            path, offset, length = locate_body(self.folder, entry)
         except ValueError:
-            raise damaged(f"the stored answer for {url}", self.folder / "index.jsonl") from None
+            raise damaged_error(f"the stored answer for {url}", self.folder / "index.jsonl") from None
         reader = self._readers.get(str(path))
         if reader is None and path.exists():
             reader = self._readers[str(path)] = path.open("rb")
-        body = body_at(reader or path, offset, length, entry.sha256)
+        body = read_body(reader or path, offset, length, entry.sha256)
         if body is None:
-            raise damaged(f"the stored answer for {url}", path)
+            raise damaged_error(f"the stored answer for {url}", path)
         return body
 
     def headers(self, url: str) -> list[tuple[str, str]]:
-        """The headers of the answer for ``url`` as it came; none of a failure.
+        """Return the headers of the answer for ``url`` as sent; empty for a failure.
 
         Raises:
             HearsightError: the record is damaged.
@@ -111,13 +111,13 @@ class FetchStore:
         try:
             with path.open("rb") as handle:
                 handle.seek(entry.offset)
-                return http_headers(unpacked(handle.read(entry.length)))
+                return http_headers(decompress_member(handle.read(entry.length)))
         except (ValueError, FileNotFoundError):
-            raise damaged(f"the stored answer for {url}", path) from None
+            raise damaged_error(f"the stored answer for {url}", path) from None
 
     @property
     def complete(self) -> dict[str, Any] | None:
-        """The content of ``COMPLETE``, or None while the snapshot is open."""
+        """The content of ``COMPLETE``; None while the snapshot is open."""
         path = self.folder / "COMPLETE"
         try:
             content = json.loads(path.read_bytes())
@@ -127,32 +127,32 @@ class FetchStore:
             return None
         except (ValueError, KeyError, TypeError):
             raise HearsightError(
-                "is not what completes a snapshot", where=path, hint="remove it: the crawl will be taken up again"
+                "is not a valid COMPLETE file", where=path, hint="remove it and run the crawl stage again: the crawl is resumed"
             ) from None
         return dict(content)
 
     def digest(self) -> str:
-        """The digest of what was answered: (url, status, failure, body's sha256), sorted; no times."""
+        """Return the digest of all answers: (url, status, failure, body's sha256), sorted; no times."""
         entries = self._forgotten | self._entries
         return digest_value([entries[url].essence for url in sorted(entries)])
 
     def verified_digest(self) -> str:
-        """The digest that ``COMPLETE`` names, after checking that the index still gives it and that the bases stand.
+        """Return the digest that ``COMPLETE`` states, after checking the index against it and the bases.
 
         Raises:
-            HearsightError: the store, or one that it stands on, was changed after it was completed, or is not complete.
+            HearsightError: the store or a base was changed after it was completed, or the store is not complete.
         """
-        said = self.complete
-        if said is None:
+        completion = self.complete
+        if completion is None:
             raise HearsightError("is not complete", where=self.folder, hint="run the crawl stage again")
-        if said["digest"] != self.digest():
+        if completion["digest"] != self.digest():
             raise HearsightError(
-                "no longer holds what it was completed with",
+                "was changed after it was completed",
                 where=self.folder,
                 hint="restore it, or remove the folder and crawl again",
             )
         check_held(self.folder, self.bases, self._entries.values())
-        return str(said["digest"])
+        return str(completion["digest"])
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -165,20 +165,20 @@ class FetchStore:
         *,
         answered: int = 0,
     ) -> Entry:
-        """Append one answer (or failure) and return its entry, placed. Durable after the next :meth:`sync`.
+        """Append one answer or failure and return its entry with its position. It is durable after the next :meth:`sync`.
 
-        An entry that says where an earlier snapshot holds its body is taken as it is; ``answered`` is then the status of
-        the answer that confirmed it (304, or 200 with an equal body), 0 when nobody was asked.
+        An entry whose body is in an earlier snapshot is stored unchanged; ``answered`` is then the status of the answer that
+        confirmed it (304, or 200 with an equal body), 0 without a request.
 
         Raises:
-            HearsightError: the disk is full; the store then takes nothing more, and what it holds stays good.
+            HearsightError: the disk is full; the store then accepts nothing more, and its content stays valid.
         """
         if self._segments is None:
-            raise not_writable(self.folder)
-        entry = replace(entry, fetched=entry.fetched or now())
+            raise not_writable_error(self.folder)
+        entry = replace(entry, fetched=entry.fetched or utc_now())
         if not entry.held:
             entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
-        placed = self._segments.add(entry, warc_record(entry, body, headers, reason, answered))
+        placed = self._segments.add(entry, build_record(entry, body, headers, reason, answered))
         self._entries[entry.url] = placed
         if self.listener is not None:
             self.listener(placed)
@@ -187,19 +187,19 @@ class FetchStore:
         return placed
 
     def sync(self) -> None:
-        """Make everything added so far durable."""
+        """Make all added answers durable."""
         if self._segments is not None:
             self._segments.sync()
 
-    def finish(self, about: dict[str, Any]) -> str:
-        """Declare the snapshot complete; afterwards no one writes to it but to finish it anew. Returns its digest."""
+    def finish(self, facts: dict[str, Any]) -> str:
+        """Mark the snapshot as complete and return its digest; later writes need another ``finish``."""
         self.sync()
         index = self.folder / "index.jsonl"
         content = {
             "digest": self.digest(),
             "answers": len(self._forgotten | self._entries),
             "index_lines": index.read_bytes().count(b"\n") if index.exists() else 0,
-            **about,
+            **facts,
         }
         if self.bases:
             content["bases"] = [asdict(base) for base in self.bases]
@@ -207,17 +207,17 @@ class FetchStore:
         return str(content["digest"])
 
     def forget_transient(self) -> int:
-        """Let the failures that may pass be asked about again; their records stay until better ones follow."""
-        return self.forget([url for url, entry in self._entries.items() if may_pass(entry.failure)])
+        """Allow transient failures to be requested again; their records stay until better ones follow."""
+        return self.forget([url for url, entry in self._entries.items() if is_transient(entry.failure)])
 
     def forget(self, urls: Collection[str]) -> int:
-        """Let ``urls`` be asked about again; their records stay until new ones follow."""
+        """Allow ``urls`` to be requested again; their records stay until new ones follow."""
         for url in urls:
             self._forgotten[url] = self._entries.pop(url)
         return len(urls)
 
     def close(self) -> None:
-        """Sync and let go of the files and the lock; may be called twice."""
+        """Sync and release the files and the lock; may be called twice."""
         try:
             if self._segments is not None:
                 self._segments.close()
@@ -252,34 +252,34 @@ class FetchStore:
 
     def _load(self) -> None:
         sizes = {path.name: path.stat().st_size for path in sorted(self.folder.glob("segment-*.warc.gz"))}
-        said = self.complete
-        lines, whole = read_index(self.folder, sizes, said.get("index_lines") if said else None)
-        if self._writer and said is None:
-            torn = torn_entries(self.folder, lines)
-            lines, whole = [entry for entry in lines if entry not in torn], whole and not torn
+        completion = self.complete
+        lines, index_valid = read_index(self.folder, sizes, completion.get("index_lines") if completion else None)
+        if self._writer and completion is None:
+            torn = find_torn_entries(self.folder, lines)
+            lines, index_valid = [entry for entry in lines if entry not in torn], index_valid and not torn
         ends: dict[str, int] = dict.fromkeys(sizes, 0)
         for entry in lines:
             self._entries[entry.url] = entry
             ends[entry.segment] = max(ends[entry.segment], entry.offset + entry.length)
-        # A snapshot changed by somebody else is told (``verified_digest``), and nothing is fixed or cut.
-        if not self._writer or (said is not None and said["digest"] != self.digest()):
+        # A snapshot changed by others is reported by ``verified_digest``; nothing is repaired or removed.
+        if not self._writer or (completion is not None and completion["digest"] != self.digest()):
             return
         try:
-            found = recover(self.folder, sizes, ends, complete=said is not None)
-            self._entries.update((entry.url, entry) for entry in found)
-            if found or not whole or said is not None:
-                publish_bytes(self.folder / "index.jsonl", b"".join(index_line(entry) for entry in [*lines, *found]))
-            if said is not None and said.get("index_lines") != len(lines):
-                # Completed before lines were counted: counted now, before the first is appended.
-                publish_json(self.folder / "COMPLETE", {**said, "index_lines": len(lines)})
+            recovered = recover(self.folder, sizes, ends, complete=completion is not None)
+            self._entries.update((entry.url, entry) for entry in recovered)
+            if recovered or not index_valid or completion is not None:
+                publish_bytes(self.folder / "index.jsonl", b"".join(index_line(entry) for entry in [*lines, *recovered]))
+            if completion is not None and completion.get("index_lines") != len(lines):
+                # Older snapshots lack the count: it is set before the first line is appended.
+                publish_json(self.folder / "COMPLETE", {**completion, "index_lines": len(lines)})
             self._segments = Segments(self.folder, max(sizes, default=""))
         except OSError as error:
             raise disk_error(error, self.folder) from error
 
 
 class BaseStore(FetchStore):
-    """An earlier snapshot read under later parameters: what it never asked for counts as a failure, ``not_fetched``."""
+    """An earlier snapshot read under later parameters: a URL it never requested counts as a failure, ``not_fetched``."""
 
     def get(self, url: str) -> Entry:
-        """The last word on ``url``."""
+        """Return the latest entry for ``url``."""
         return self._entries.get(url) or Entry(url, 0, "not_fetched")

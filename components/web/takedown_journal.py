@@ -1,7 +1,7 @@
-"""``removed.jsonl`` of a fetch store: what was taken down from it, by hashes alone, and which digest became which.
+"""Read and append ``removed.jsonl`` of a fetch store: what was taken down, by hashes only, and how its digest changed.
 
-Lineage tells by it which runs saw what went, and a later snapshot that its base still is the one it stands on. Not in scope: the
-taking down (``erase``).
+Lineage uses it to find the runs that read removed answers; a later snapshot uses it to recognise its base. Removal is in
+``erase``.
 """
 
 from __future__ import annotations
@@ -17,49 +17,53 @@ JOURNAL = "removed.jsonl"
 SWEPT = "swept"
 
 
-def removals(folder: Path) -> list[dict[str, Any]]:
-    """The removals of a snapshot, oldest first: ``before`` and ``after`` (its digests), ``entries`` (hashes of the list's),
-    ``answers`` (how many went), ``bodies`` and ``texts`` (sha256 of what went), ``images`` (sha256 of the addresses of the
-    images that pages showed which went).
+def read_removals(folder: Path) -> list[dict[str, Any]]:
+    """Return the removals of a snapshot, oldest first.
+
+    Keys: ``before`` and ``after`` (the snapshot's digests), ``entries`` (hashes of the list's entries), ``answers`` (how many
+    were removed), ``bodies`` and ``texts`` (sha256 of what was removed), ``images`` (sha256 of the image addresses on removed
+    pages).
 
     Raises:
-        HearsightError: a line is not what was written.
+        HearsightError: the file is damaged.
     """
     try:
         lines = (folder / JOURNAL).read_text(encoding="utf-8").splitlines()
-        notes = [json.loads(line) for line in lines if line.strip()]
-        if any(not isinstance(note["before"], str) or not isinstance(note["after"], str) for note in notes):
+        removals = [json.loads(line) for line in lines if line.strip()]
+        if any(not isinstance(removal["before"], str) or not isinstance(removal["after"], str) for removal in removals):
             raise TypeError
     except FileNotFoundError:
         return []
     except (ValueError, TypeError, KeyError):
-        raise HearsightError("is damaged", where=folder / JOURNAL, hint="restore it, or remove the snapshot") from None
-    return notes
+        raise HearsightError(
+            "is damaged", where=folder / JOURNAL, hint="restore it from a backup, or remove the snapshot"
+        ) from None
+    return removals
 
 
-def note_removal(folder: Path, note: dict[str, Any]) -> None:
-    """Write down one removal, before it is done: a kill then leaves a note of what the next run will do."""
-    notes = [*removals(folder), note]
-    publish_bytes(folder / JOURNAL, b"".join(json.dumps(item, sort_keys=True).encode() + b"\n" for item in notes))
+def append_removal(folder: Path, removal: dict[str, Any]) -> None:
+    """Record one removal before it is done, so that a kill leaves a record of what the next run will do."""
+    removals = [*read_removals(folder), removal]
+    publish_bytes(folder / JOURNAL, b"".join(json.dumps(item, sort_keys=True).encode() + b"\n" for item in removals))
 
 
-def became(folder: Path, digest: str) -> set[str]:
-    """``digest`` and all that a snapshot of it may have become by takedowns."""
-    found = {digest}
-    for note in removals(folder):
-        if note["before"] in found:
-            found.add(note["after"])
-    return found
+def follow_digest(folder: Path, digest: str) -> set[str]:
+    """Return ``digest`` and every digest that its snapshot may have got by takedowns."""
+    digests = {digest}
+    for removal in read_removals(folder):
+        if removal["before"] in digests:
+            digests.add(removal["after"])
+    return digests
 
 
-def swept(folder: Path) -> str:
-    """For which list and digest the snapshot was last looked through for what only taken-down pages showed; '' for none."""
+def read_swept(folder: Path) -> str:
+    """Return the list and digest for which content of removed pages was last searched in the snapshot; '' for none."""
     try:
         return (folder / SWEPT).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return ""
 
 
-def mark_swept(folder: Path, state: str) -> None:
-    """Remember :func:`swept`."""
+def write_swept(folder: Path, state: str) -> None:
+    """Store the value of :func:`read_swept`."""
     publish_bytes(folder / SWEPT, f"{state}\n".encode())

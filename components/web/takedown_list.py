@@ -1,9 +1,8 @@
-"""The takedown list, read: which addresses and owners the crawl must not hold (``takedown.jsonl``).
+"""Read the takedown list: the addresses and owners that a crawl must not hold (``takedown.jsonl``).
 
-The list is versioned in git and so names nothing in plain: an entry holds the salted sha256 of a normalised URL, host or
-owner. The salt keeps hashes of two projects apart; it does not hide a host from somebody who guesses it.
-Not in scope: finding listed addresses in text (``naming``), taking them out of a store (``web.erase``), writing the list and
-clearing what older runs left (``components/tools/takedown``).
+The list is versioned in git, so it holds no plain names: an entry is the salted sha256 of a normalised URL, host or owner. The
+salt keeps hashes of two projects apart; it does not hide a host from a person who guesses it. Finding listed addresses in text is
+in ``redaction``, removing them from a store in ``erase``, writing the list in ``components/tools/takedown``.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from components.web.urls import normalise
 NAME = "takedown.jsonl"
 KINDS = ("url", "host", "owner")
 RULE = "takedown"
-"""The ledger's rule for what is listed, and the store's failure for a redirect that leads to it."""
-SAID = ("listed", "not on the list")
-"""The rule's value and threshold: nothing of what is taken down may be told."""
+"""The ledger's rule for listed items, and the store's failure for a redirect to one."""
+LEDGER_VALUES = ("listed", "not on the list")
+"""The rule's value and threshold; they reveal nothing about the listed item."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -40,43 +39,44 @@ class Entry:
     """url | host | owner."""
     salt: str
     sha256: str
-    """Of salt, kind and value, a line each; see :func:`hashed`."""
+    """Of salt, kind and value, one per line; see :func:`hash_value`."""
     date: str
-    """The day it was given, ISO 8601."""
+    """The day of the request, ISO 8601."""
     reason: str = ""
 
 
-def hashed(salt: str, kind: str, value: str) -> str:
-    """The salted sha256 of a value in its spelling of :func:`spelled_url`, :func:`spelled_host` or ``core.owners``."""
+def hash_value(salt: str, kind: str, value: str) -> str:
+    """Return the salted sha256 of a canonical value (:func:`canonicalise_url`, :func:`canonicalise_host`,
+    ``core.account_names``)."""
     return sha256_bytes(f"{salt}\n{kind}\n{value}".encode())
 
 
-def spelled_url(url: str) -> str | None:
-    """A URL in the one spelling that is hashed; None for no URL.
+def canonicalise_url(url: str) -> str | None:
+    """Return the canonical form of a URL that is hashed; None when it is not a URL.
 
-    Normalised, without its scheme (http and https are one); a picture of a folder as records name it, ``file:train/a.jpg``.
+    Normalised, without its scheme (http and https are equal); an image of a folder as records name it, ``file:train/a.jpg``.
     """
-    if is_file(url):
+    if is_folder_image(url):
         return f"file:{quote(unquote(url.removeprefix('file:')).strip(), safe='/-._~')}"
     normal = normalise(url)
     return normal.partition("://")[2] if normal else None
 
 
-def is_file(url: str) -> bool:
-    """Whether ``url`` names a picture below the image folder of a table."""
+def is_folder_image(url: str) -> bool:
+    """Return whether ``url`` names an image in a table's image folder."""
     return url.startswith("file:") and url[len("file:") :][:1] not in ("", "/")
 
 
-def spelled_host(host: str) -> str | None:
-    """A host's name as hashed: lower-case ASCII, no port, no final dot; None for what is no host."""
+def canonicalise_host(host: str) -> str | None:
+    """Return a host's name as hashed: lower-case ASCII, no port, no final dot; None when it is not a host."""
     if re.search(r"[\s/@?#]", host):
         return None
     normal = normalise(f"http://{host}/")
     return (urlsplit(normal).hostname or None) if normal else None
 
 
-def parents(host: str) -> Iterator[str]:
-    """The host itself, then each parent domain of two labels or more (a bare ``com`` takes nothing else down)."""
+def parent_domains(host: str) -> Iterator[str]:
+    """Yield the host, then each parent domain of two labels or more (a bare ``com`` lists nothing else)."""
     yield host
     labels = host.split(".")
     for start in range(1, len(labels) - 1):
@@ -84,7 +84,7 @@ def parents(host: str) -> Iterator[str]:
 
 
 class Takedown:
-    """The list, ready to be asked."""
+    """The takedown list with look-ups."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = list(entries)
@@ -96,70 +96,72 @@ class Takedown:
         return bool(self.entries)
 
     def plain(self) -> list[list[str]]:
-        """All that decides what is listed, JSON-able: for the keys of caches, and for workers; see :meth:`of`."""
+        """Return everything that decides what is listed as JSON values, for cache keys and workers; see :meth:`of`."""
         return sorted([entry.kind, entry.salt, entry.sha256] for entry in self.entries)
 
     @classmethod
     def of(cls, plain: Iterable[Iterable[str]]) -> Takedown:
-        """The list that :meth:`plain` wrote."""
+        """Return the list that :meth:`plain` wrote."""
         return cls(Entry(kind, salt, sha256, "") for kind, salt, sha256 in plain)
 
     def url(self, url: str) -> str:
-        """The hash of the entry that lists ``url``, by itself or by its host; '' when none does."""
-        if not self.entries or ("//" not in url and not is_file(url)):
+        """Return the hash of the entry that lists ``url``, directly or by its host; '' when none does."""
+        if not self.entries or ("//" not in url and not is_folder_image(url)):
             return ""
-        if is_file(url):
-            return self._match("url", spelled_url(url) or "") if self._of["url"] else ""
+        if is_folder_image(url):
+            return self._match("url", canonicalise_url(url) or "") if self._of["url"] else ""
         try:
             host = urlsplit(url).hostname or ""
         except ValueError:
             return ""
-        if found := self.host(host):
-            return found
-        value = spelled_url(url) if self._of["url"] else None
+        if entry_hash := self.host(host):
+            return entry_hash
+        value = canonicalise_url(url) if self._of["url"] else None
         return self._match("url", value) if value else ""
 
     def owner(self, owner: str) -> str:
-        """The hash of the entry that lists ``owner``; '' when none does."""
+        """Return the hash of the entry that lists ``owner``; '' when none does."""
         value = normalise_account(owner) if self._of["owner"] else None
         return self._match("owner", value) if value else ""
 
     def mask(self, name: str) -> str:
-        """What stands for a listed address where a name is needed: different for different addresses, and no address."""
-        return f"{RULE}:{hashed(self.salts[0], 'name', name)[:16]}"
+        """Return a placeholder for a listed address: distinct for distinct addresses, and no address."""
+        return f"{RULE}:{hash_value(self.salts[0], 'name', name)[:16]}"
 
     def without(self, value: Any) -> Any:
-        """A list of addresses without the listed ones; anything else as it is."""
+        """Return a list of addresses without the listed ones; any other value unchanged."""
         return [item for item in value if not self.url(str(item))] if isinstance(value, list) else value
 
     def _host(self, host: str) -> str:
         if not self._of["host"]:
             return ""
-        value = spelled_host(host) or ""
-        return next((found for name in parents(value) if (found := self._match("host", name))), "") if value else ""
+        value = canonicalise_host(host) or ""
+        return (
+            next((entry_hash for name in parent_domains(value) if (entry_hash := self._match("host", name))), "") if value else ""
+        )
 
     def _match(self, kind: str, value: str) -> str:
-        return next((found for salt in self.salts if (found := hashed(salt, kind, value)) in self._of[kind]), "")
+        return next((entry_hash for salt in self.salts if (entry_hash := hash_value(salt, kind, value)) in self._of[kind]), "")
 
 
-NOTHING = Takedown()
+EMPTY_LIST = Takedown()
 
 
-def taken_row(key: str, mark: str, *, kind: str = "record") -> dict[str, str]:
-    """The ledger row of what is listed: with the entry's hash (``mark``), and nothing of its own but ``key``."""
-    return dropped(key, RULE, *SAID, kind=kind, detail=f"{RULE}:{mark}")
+def takedown_row(key: str, mark: str, *, kind: str = "record") -> dict[str, str]:
+    """Return the ledger row of a listed item: the entry's hash (``mark``) and nothing of the item but ``key``."""
+    return dropped(key, RULE, *LEDGER_VALUES, kind=kind, detail=f"{RULE}:{mark}")
 
 
 def read_takedown(path: Path) -> Takedown:
-    """The list at ``path``; a missing or empty one lists nothing.
+    """Return the list at ``path``; a missing or empty file lists nothing.
 
     Raises:
-        HearsightError: a line is no entry. A list that cannot be read must stop a run: it would bring back what was taken down.
+        HearsightError: a line is not an entry. An unreadable list must stop a run, which would bring removed items back.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        return NOTHING
+        return EMPTY_LIST
     except (OSError, UnicodeDecodeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=path, hint="restore it with git") from None
     entries = []
@@ -172,7 +174,9 @@ def read_takedown(path: Path) -> Takedown:
                 raise ValueError
         except (ValueError, TypeError):
             raise HearsightError(
-                f"line {number} is no takedown entry", where=path, hint="restore it with git, or write it with `takedown add`"
+                f"line {number} is not a takedown entry",
+                where=path,
+                hint="restore it with git, or write it with `hearsight takedown add`",
             ) from None
         entries.append(entry)
     return Takedown(entries)

@@ -1,7 +1,7 @@
-"""One answer of the web as one WARC 1.1 record, written and read back.
+"""Write and read one web answer as one WARC 1.1 record.
 
-A record is one gzip member, so a file of them can be cut after any record and read from any. Not in scope: files, indexes
-and locks (``store``).
+A record is one gzip member, so a file of them can be truncated after any record and read from any. Files, indexes and locks are
+in ``store``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from components.core.digests import sha256_bytes
-from components.web.gzip_record import packed, stored
+from components.web.gzip_record import compress_member, store_member
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Entry:
     failure: str = ""
     """'' or timeout | connection | bad_http | too_large | not_html | private_address | not_an_image | image_side ..."""
     detail: str = ""
-    """What was found; of a refused image, the ledger's value."""
+    """What was found; for a refused image the ledger's value."""
     type: str = ""
     """Content-Type as sent."""
     location: str = ""
@@ -39,7 +39,7 @@ class Entry:
     modified: str = ""
     """Last-Modified as sent."""
     robots: str = ""
-    """X-Robots-Tag as sent, one line a header."""
+    """X-Robots-Tag as sent, one line per header."""
     tdm: str = ""
     """TDM-Reservation as sent."""
     sha256: str = ""
@@ -47,17 +47,17 @@ class Entry:
     segment: str = ""
     offset: int = 0
     length: int = 0
-    """Where the WARC record lies, in bytes of the compressed segment."""
+    """Position of the WARC record in bytes of the compressed segment."""
     fetched: str = ""
-    """When the host gave this answer or last confirmed it, ISO 8601, UTC; not part of any digest."""
+    """When the host sent or last confirmed this answer, ISO 8601, UTC; not part of any digest."""
     held: str = ""
-    """Where the body lies when an earlier snapshot holds it: ``snapshot/segment:offset+length``; '' for here."""
+    """Where the body is stored if an earlier snapshot holds it: ``snapshot/segment:offset+length``; '' for this snapshot."""
     threshold: str = ""
-    """What a refused image was held to."""
+    """The limit that a refused image exceeded."""
 
     @property
     def essence(self) -> list[Any]:
-        """What of it belongs to the snapshot's digest: no times, no places."""
+        """The part that enters the snapshot's digest: no times, no positions."""
         facts = [self.detail, self.threshold] if self.threshold else []
         return [self.url, self.status, self.failure, self.sha256, *facts]
 
@@ -66,41 +66,41 @@ REVISITS = {
     304: "http://netpreserve.org/warc/1.1/revisit/server-not-modified",
     200: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
 }
-"""WARC 1.1, section 6.7: how an answer without a body of its own is told, by the status that came."""
+"""WARC 1.1, section 6.7: profile of an answer without a body of its own, by HTTP status."""
 _LINE_BREAKS = re.compile(rb"[\r\n\0]")
-_PLACED = ("url", "segment", "offset", "length")
+_POSITION_FIELDS = ("url", "segment", "offset", "length")
 
 
-def warc_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
-    """One WARC record as one gzip member.
+def build_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], reason: str, answered: int = 0) -> bytes:
+    """Return one WARC record as one gzip member.
 
-    A ``response``; a ``metadata`` record for a failure or for an answer taken over unasked; or, where the body lies in
-    an earlier snapshot, a ``revisit`` with the headers of the answer that said so (``answered``: its status, 304 or 200).
-    ``entry`` has the digest of ``body``.
+    The type is ``response``; ``metadata`` for a failure or an answer reused without a request; or, where the body is in an
+    earlier snapshot, ``revisit`` with the headers of the answer that confirmed it (``answered``: its status, 304 or 200).
+    ``entry`` holds the digest of ``body``.
     """
-    kind, status, about, block = "metadata", 0, {"WARC-Date": now()}, b""
+    kind, status, fields, block = "metadata", 0, {"WARC-Date": utc_now()}, b""
     if entry.held:
-        told = {name: value for name, value in asdict(entry).items() if name not in _PLACED and value != ""}
-        about["X-Hearsight-Entry"] = json.dumps(told, sort_keys=True)
+        stored_entry = {name: value for name, value in asdict(entry).items() if name not in _POSITION_FIELDS and value != ""}
+        fields["X-Hearsight-Entry"] = json.dumps(stored_entry, sort_keys=True)
     elif entry.failure:
-        facts = {"failure": entry.failure, "detail": entry.detail, "type": entry.type}
-        about["X-Hearsight-Entry"] = json.dumps(facts | ({"threshold": entry.threshold} if entry.threshold else {}))
+        failure_entry = {"failure": entry.failure, "detail": entry.detail, "type": entry.type}
+        fields["X-Hearsight-Entry"] = json.dumps(failure_entry | ({"threshold": entry.threshold} if entry.threshold else {}))
     if entry.held and answered:
         kind, status, body = "revisit", answered, b""
-        about |= {"WARC-Profile": REVISITS[answered], "WARC-Refers-To-Target-URI": entry.url}
+        fields |= {"WARC-Profile": REVISITS[answered], "WARC-Refers-To-Target-URI": entry.url}
     elif not (entry.held or entry.failure):
         kind, status = "response", entry.status
     if status:
         block = _http_head(status, reason, headers)
-        about |= {"WARC-Payload-Digest": f"sha256:{entry.sha256}", "Content-Type": "application/http; msgtype=response"}
+        fields |= {"WARC-Payload-Digest": f"sha256:{entry.sha256}", "Content-Type": "application/http; msgtype=response"}
     else:
-        about["Content-Type"], body = "application/warc-fields", b""
-    about["Content-Length"] = str(len(block) + len(body))
-    named = {"WARC-Type": kind, "WARC-Record-ID": f"<urn:uuid:{uuid4()}>", "WARC-Target-URI": entry.url, **about}
-    head = "WARC/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in named.items())
-    # Pictures do not shrink: they are stored as they are (the quickest level would cost 25 ms a megabyte); HTML halves.
-    whole = b"".join((head.encode(), b"\r\n", block, body, b"\r\n\r\n"))
-    return stored(whole) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else packed(whole)
+        fields["Content-Type"], body = "application/warc-fields", b""
+    fields["Content-Length"] = str(len(block) + len(body))
+    headers_by_name = {"WARC-Type": kind, "WARC-Record-ID": f"<urn:uuid:{uuid4()}>", "WARC-Target-URI": entry.url, **fields}
+    head = "WARC/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers_by_name.items())
+    # Images do not compress (the fastest level would cost 25 ms per megabyte) and are stored; HTML halves.
+    record = b"".join((head.encode(), b"\r\n", block, body, b"\r\n\r\n"))
+    return store_member(record) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else compress_member(record)
 
 
 def _http_head(status: int, reason: str, headers: Iterable[tuple[str, str]]) -> bytes:
@@ -108,16 +108,16 @@ def _http_head(status: int, reason: str, headers: Iterable[tuple[str, str]]) -> 
     return b"".join(_LINE_BREAKS.sub(b" ", line.encode("utf-8", "surrogateescape")) + b"\r\n" for line in lines) + b"\r\n"
 
 
-def wire_text(raw: bytes) -> str:
-    """Bytes of a header or reason phrase as text that gives the same bytes when it is written (PEP 383)."""
+def decode_wire(raw: bytes) -> str:
+    """Return header or reason-phrase bytes as text that encodes to the same bytes (PEP 383)."""
     return _LINE_BREAKS.sub(b" ", raw).strip(b" \t").decode("utf-8", "surrogateescape")
 
 
-def header_text(value: str) -> str:
-    """The text of a header: UTF-8, or else ISO 8859-1, which headers were written in (RFC 9110, 5.5).
+def decode_header(value: str) -> str:
+    """Return a header's text: UTF-8, else ISO 8859-1 (RFC 9110, 5.5).
 
     Args:
-        value: as :func:`wire_text` gives it.
+        value: as returned by :func:`decode_wire`.
     """
     raw = value.encode("utf-8", "surrogateescape")
     try:
@@ -126,8 +126,8 @@ def header_text(value: str) -> str:
         return raw.decode("latin-1")
 
 
-def _location_text(value: str) -> str:
-    """As :func:`header_text`, but bytes that are not UTF-8 are percent-encoded, since the host wants those very bytes back."""
+def _decode_location(value: str) -> str:
+    """Return a Location header; bytes that are not UTF-8 are percent-encoded, so that the host receives the same bytes."""
     raw = value.encode("utf-8", "surrogateescape")
     try:
         return raw.decode("utf-8")
@@ -135,118 +135,120 @@ def _location_text(value: str) -> str:
         return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
 
 
-def now() -> str:
-    """This moment as WARC writes it."""
+def utc_now() -> str:
+    """Return the current time as WARC writes it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def split(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
-    """A WARC record's headers (lower-case names), its HTTP head lines, and its body.
+def split_record(record: bytes) -> tuple[dict[str, str], list[bytes], bytes]:
+    """Return a WARC record's headers (lower-case names), its HTTP head lines, and its body.
 
     Raises:
-        ValueError: the record is not whole.
+        ValueError: the record is incomplete.
     """
     head, mark, rest = record.partition(b"\r\n\r\n")
     lines = head.decode("utf-8", "replace").split("\r\n")
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
     length = int(headers["content-length"]) if "content-length" in headers else -1
     if not mark or not lines[0].startswith("WARC/") or length < 0 or len(rest) < length:
-        raise ValueError("not a whole WARC record")
+        raise ValueError("the WARC record is incomplete")
     block = rest[:length]
-    if headers.get("warc-type") != "response":  # a failure, or an answer whose body lies elsewhere
+    if headers.get("warc-type") != "response":  # a failure, or an answer whose body is elsewhere
         return headers, [], b""
     http, mark, body = block.partition(b"\r\n\r\n")
     return headers, http.split(b"\r\n"), body
 
 
 def http_headers(record: bytes) -> list[tuple[str, str]]:
-    """The headers of the answer that a record tells of, a revisit's included; none of a failure.
+    """Return the headers of the answer in a record, revisits included; empty for a failure.
 
     Raises:
-        ValueError: the record is not whole.
+        ValueError: the record is incomplete.
     """
-    split(record)
+    split_record(record)
     _, _, rest = record.partition(b"\r\n\r\n")
     head = rest.partition(b"\r\n\r\n")[0]
-    return _header_lines(head.split(b"\r\n")) if head.startswith(b"HTTP/") else []
+    return _parse_header_lines(head.split(b"\r\n")) if head.startswith(b"HTTP/") else []
 
 
-def _header_lines(head: list[bytes]) -> list[tuple[str, str]]:
-    """The headers of an HTTP head's lines, the status line first."""
+def _parse_header_lines(head: list[bytes]) -> list[tuple[str, str]]:
+    """Return the headers in an HTTP head's lines; the first line is the status line."""
     parts = (line.partition(b":") for line in head[1:])
-    return [(wire_text(name), wire_text(value)) for name, _, value in parts]
+    return [(decode_wire(name), decode_wire(value)) for name, _, value in parts]
 
 
-def scan(path: Path, start: int) -> tuple[list[Entry], int]:
-    """The whole records of a segment from ``start`` on, and where the last of them ends."""
-    found: list[Entry] = []
+def scan_segment(path: Path, start: int) -> tuple[list[Entry], int]:
+    """Return the complete records of a segment from ``start``, and the end of the last one."""
+    entries: list[Entry] = []
     with path.open("rb") as handle:
         while True:
             handle.seek(start)
-            member = member_at(handle)
+            member = read_member(handle)
             if member is None:
-                return found, start
+                return entries, start
             record, length = member
             try:
-                found.append(entry_of(*split(record), path.name, start, length))
+                entries.append(parse_entry(*split_record(record), path.name, start, length))
             except (ValueError, KeyError, TypeError, IndexError):
-                return found, start
+                return entries, start
             start += length
 
 
-def member_at(handle: IO[bytes]) -> tuple[bytes, int] | None:
-    """The gzip member at the handle's place and its compressed length; None when it is torn or there is none."""
-    unpacker, pieces, taken = zlib.decompressobj(zlib.MAX_WBITS | 16), [], 0
+def read_member(handle: IO[bytes]) -> tuple[bytes, int] | None:
+    """Return the gzip member at the handle's position and its compressed length; None when it is truncated or missing."""
+    unpacker, pieces, consumed = zlib.decompressobj(zlib.MAX_WBITS | 16), [], 0
     try:
         while not unpacker.eof:
             chunk = handle.read(65536)
             if not chunk:
                 return None
             pieces.append(unpacker.decompress(chunk))
-            taken += len(chunk)
+            consumed += len(chunk)
     except zlib.error:
         return None
-    return b"".join(pieces), taken - len(unpacker.unused_data)
+    return b"".join(pieces), consumed - len(unpacker.unused_data)
 
 
-def entry_of(headers: dict[str, str], http: list[bytes], body: bytes, segment: str, offset: int, length: int) -> Entry:
-    """The entry of a record read back: what the index would have said of it.
+def parse_entry(headers: dict[str, str], http: list[bytes], body: bytes, segment: str, offset: int, length: int) -> Entry:
+    """Return the entry of a stored record, as the index would hold it.
 
     Raises:
-        ValueError, KeyError, TypeError, IndexError: it is not a record that was written here.
+        ValueError, KeyError, TypeError, IndexError: the record was not written by this module.
     """
     url = headers["warc-target-uri"].strip("<>")
-    place: dict[str, Any] = {"segment": segment, "offset": offset, "length": length}
-    when = {"fetched": headers.get("warc-date", "")}
+    position: dict[str, Any] = {"segment": segment, "offset": offset, "length": length}
+    time = {"fetched": headers.get("warc-date", "")}
     if "x-hearsight-entry" in headers:
         try:
-            told = json.loads(headers["x-hearsight-entry"])
+            stored_entry = json.loads(headers["x-hearsight-entry"])
         except RecursionError:
             raise ValueError("nested too deep") from None
-        return Entry(**({"url": url, "status": 0} | when | told | place))
+        return Entry(**({"url": url, "status": 0} | time | stored_entry | position))
     status = int(http[0].split(b" ")[1])
-    sent = sent_headers(_header_lines(http))
-    return Entry(url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(described(sent) | place | when))
+    sent_headers = index_headers(_parse_header_lines(http))
+    return Entry(
+        url=url, status=status, sha256=sha256_bytes(body), bytes=len(body), **(select_headers(sent_headers) | position | time)
+    )
 
 
-def sent_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Headers by lower-case name: the first of each, but every X-Robots-Tag, since each may speak to another robot.
+def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers by lower-case name: the first of each name, but all X-Robots-Tag, since each may address another robot.
 
     Args:
-        headers: names and values as :func:`wire_text` gives them.
+        headers: names and values as returned by :func:`decode_wire`.
     """
     sent: dict[str, str] = {}
     for name, value in headers:
-        known = header_text(name).lower()
-        value = _location_text(value) if known == "location" else header_text(value)
+        known = decode_header(name).lower()
+        value = _decode_location(value) if known == "location" else decode_header(value)
         if known == "x-robots-tag" and known in sent:
             sent[known] += f"\n{value}"
         sent.setdefault(known, value)
     return sent
 
 
-def described(sent: dict[str, str]) -> dict[str, Any]:
-    """The headers an entry keeps, from a mapping of lower-case names."""
+def select_headers(sent: dict[str, str]) -> dict[str, Any]:
+    """Return the headers that an entry keeps, from a mapping of lower-case names."""
     names = {
         "type": "content-type",
         "location": "location",

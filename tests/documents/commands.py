@@ -102,7 +102,7 @@ TESTED = {
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
-    r"hearsight pairs.*": "tests/web/archives/test_archives.py::test_pairs_prints_json_lines_of_anything_and_fails_at_the_end",
+    r"hearsight pairs.*": "tests/web/archives/test_inputs.py::test_pairs_prints_json_lines_and_reports_failures_at_the_end",
     r"hearsight takedown (add|purge|scan).*": (
         "tests/tools/takedown/test_end_to_end.py::test_the_command_line_proves_it_with_its_exit_code"
     ),

@@ -126,13 +126,13 @@ def heads() -> list[bytes]:
 def segments() -> list[bytes]:
     """Records as the store writes them, unpacked."""
     from components.core.digests import sha256_bytes
-    from components.web.warc import Entry, warc_record
+    from components.web.warc import Entry, build_record
 
     good = Entry("http://a.sample/", 200, sha256=sha256_bytes(PAGE), bytes=len(PAGE))
     headers = [("Content-Type", "text/html"), ("X-Robots-Tag", "noai"), ("x-robots-tag", "none")]
     held = Entry("http://a.sample/", 200, sha256="0" * 64, held="s/0001.warc.gz:0+5")
-    made = [warc_record(good, PAGE, headers, "OK"), warc_record(Entry("http://a.sample/", 0, "timeout", "30 s"), b"", [], "")]
-    made += [warc_record(held, b"", headers, "Not Modified", 304), warc_record(held, b"", headers, "OK")]
+    made = [build_record(good, PAGE, headers, "OK"), build_record(Entry("http://a.sample/", 0, "timeout", "30 s"), b"", [], "")]
+    made += [build_record(held, b"", headers, "Not Modified", 304), build_record(held, b"", headers, "OK")]
     plain = [gzip.decompress(one) for one in made]
     return [*plain, plain[0][:-100]]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from components.core.digests import sha256_bytes
 from components.web.fetch import Fetcher
-from components.web.gzip_record import unpacked
+from components.web.gzip_record import decompress_member
 from components.web.store import FetchStore
-from components.web.warc import Entry, described, entry_of, sent_headers, split, warc_record, wire_text
+from components.web.warc import Entry, build_record, decode_wire, index_headers, parse_entry, select_headers, split_record
 from tests.stages.crawl.conftest import fetch_settings
 from tests.web.raw_web import RawWeb, plain
 
@@ -41,29 +41,29 @@ def crawl(tmp_path, paths):
 
 
 @pytest.mark.parametrize("value", [LATIN, UTF8, b"\xff\xfe\x80", bytes(range(128, 256)), b"a\tb", b"\x85\xa0"])
-def test_any_bytes_in_a_header_are_stored_as_they_came(tmp_path, value):
+def test_header_bytes_are_stored_as_sent(tmp_path, value):
     lines = [b"Content-Type: text/html", b"Content-Disposition: inline; " + value, b"ETag: " + value, b"X-Robots-Tag: " + value]
     told, web = crawl(tmp_path, {"/x": answer(*lines)})
     outcome, entry = told["/x"]
     assert outcome.rule == "" and entry.status == 200
     with FetchStore(tmp_path / "store") as store:
-        assert ("Content-Disposition", wire_text(b"inline; " + value)) in store.headers(web.url("/x"))
+        assert ("Content-Disposition", decode_wire(b"inline; " + value)) in store.headers(web.url("/x"))
     (segment,) = (tmp_path / "store").glob("*.warc.gz")
     assert b"\r\nContent-Disposition: inline; " + value.strip(b" \t") + b"\r\n" in gzip.decompress(segment.read_bytes())
 
 
-def test_text_of_a_header_is_utf8_or_else_latin_1():
-    sent = sent_headers([(wire_text(b"ETag"), wire_text(LATIN)), (wire_text(b"last-modified"), wire_text(UTF8))])
-    assert described(sent)["etag"] == described(sent)["modified"] == 'filename="café"'
+def test_header_text_is_utf8_or_latin_1():
+    sent = index_headers([(decode_wire(b"ETag"), decode_wire(LATIN)), (decode_wire(b"last-modified"), decode_wire(UTF8))])
+    assert select_headers(sent)["etag"] == select_headers(sent)["modified"] == 'filename="café"'
 
 
-def test_a_reason_phrase_of_any_bytes_is_stored(tmp_path):
+def test_any_reason_phrase_is_stored(tmp_path):
     told, _ = crawl(tmp_path, {"/x": answer(b"Content-Type: text/html", status="200 Trouvé".encode("latin-1"))})
     assert told["/x"][0].rule == ""
 
 
 @pytest.mark.parametrize("target", ["/caf\xe9".encode("latin-1"), "/café".encode()])
-def test_a_location_of_any_bytes_leads_where_the_server_means(tmp_path, target):
+def test_a_location_of_any_bytes_reaches_the_intended_address(tmp_path, target):
     paths = {"/x": answer(b"Location: " + target, status=b"302 Found", body=b"")}
     spelled = "/caf%E9" if target.endswith(b"\xe9") and len(target) == 5 else "/caf%C3%A9"
     told, web = crawl(tmp_path, paths | {spelled: plain(b"<p>x", "text/html")})
@@ -71,17 +71,17 @@ def test_a_location_of_any_bytes_leads_where_the_server_means(tmp_path, target):
 
 
 @given(st.binary(max_size=60), st.binary(max_size=40), st.binary(max_size=60), st.binary(max_size=30))
-def test_what_is_stored_of_any_head_is_read_back_equal(value, reason, location, body):
+def test_any_stored_head_is_read_back_equal(value, reason, location, body):
     came = [
         ("Content-Type", "text/html"),
-        ("ETag", wire_text(value)),
-        ("Location", wire_text(location)),
-        ("X-A", wire_text(value)),
+        ("ETag", decode_wire(value)),
+        ("Location", decode_wire(location)),
+        ("X-A", decode_wire(value)),
     ]
-    entry = Entry("http://a.example/x", 200, sha256=sha256_bytes(body), bytes=len(body), **described(sent_headers(came)))
-    member = warc_record(entry, body, came, wire_text(reason))
-    headers, lines, read = split(unpacked(member))
-    again = entry_of(headers, lines, read, "", 0, 0)
+    entry = Entry("http://a.example/x", 200, sha256=sha256_bytes(body), bytes=len(body), **select_headers(index_headers(came)))
+    member = build_record(entry, body, came, decode_wire(reason))
+    headers, lines, read = split_record(decompress_member(member))
+    again = parse_entry(headers, lines, read, "", 0, 0)
     assert read == body
     assert {name: getattr(again, name) for name in ("url", "status", "etag", "location", "type", "sha256")} == {
         name: getattr(entry, name) for name in ("url", "status", "etag", "location", "type", "sha256")
@@ -89,7 +89,7 @@ def test_what_is_stored_of_any_head_is_read_back_equal(value, reason, location, 
     again.url.encode(), again.etag.encode(), again.location.encode()  # no lone surrogates, which no table takes
 
 
-def test_an_answer_that_meets_a_defect_of_ours_costs_itself_alone(tmp_path, monkeypatch):
+def test_an_internal_error_affects_one_answer_only(tmp_path, monkeypatch):
     from components.web import request
 
     real = request.described

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.failures import retry_after
+from components.web.failures import parse_retry_after
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 from components.web.urls import is_private
@@ -31,7 +31,7 @@ def fetch(tmp_path, web: CountingWeb, urls: list[str], **changes):
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_host_that_asks_to_wait_is_waited_for(tmp_path, status):
+def test_a_requested_wait_is_observed(tmp_path, status):
     class Once(dict):
         def get(self, url, default=None):
             return self.pop(url, None) if url in self else jpeg() if url.endswith("x.jpg") else default
@@ -42,7 +42,7 @@ def test_a_host_that_asks_to_wait_is_waited_for(tmp_path, status):
     assert outcome.rule == "" and took >= 1.0
 
 
-def test_a_host_that_asks_for_more_than_we_wait_is_left_alone(tmp_path):
+def test_a_host_that_asks_for_too_long_a_wait_is_not_requested_again(tmp_path):
     busy = Thing(b"", status=429, headers=[("Retry-After", "3600")], validator="none")
     urls = [f"{A}/{n}.jpg" for n in range(30)]
     with CountingWeb(dict.fromkeys(urls, busy)) as web:
@@ -68,19 +68,19 @@ def test_a_host_that_asks_for_more_than_we_wait_is_left_alone(tmp_path):
         ({}, 0.0),
     ],
 )
-def test_retry_after_is_read_whatever_the_clocks_say(sent, seconds):
-    assert retry_after(sent) == seconds
+def test_retry_after_does_not_depend_on_clocks(sent, seconds):
+    assert parse_retry_after(sent) == seconds
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_any_text_can_stand_in_retry_after(said, date):
-    assert retry_after({"retry-after": said, "date": date}) >= 0
+def test_retry_after_accepts_any_text(said, date):
+    assert parse_retry_after({"retry-after": said, "date": date}) >= 0
 
 
 @pytest.mark.parametrize(
     ("number", "words"), [(socket.EAI_NONAME, "no such name"), (socket.EAI_AGAIN, "names cannot be looked up")]
 )
-def test_a_name_without_an_address_is_a_class_of_its_own(tmp_path, monkeypatch, number, words):
+def test_a_name_without_an_address_has_its_own_failure_class(tmp_path, monkeypatch, number, words):
     asked = []
 
     def nowhere(*_, **__):
@@ -97,7 +97,7 @@ def test_a_name_without_an_address_is_a_class_of_its_own(tmp_path, monkeypatch, 
     assert len(asked) == (1 if number == socket.EAI_NONAME else 2), "what DNS answers is not asked twice"
 
 
-def test_a_certificate_out_of_its_dates_is_told_with_the_clock_in_mind(tmp_path):
+def test_an_expired_certificate_error_mentions_the_clock(tmp_path):
     import ssl
     import threading
     from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -145,5 +145,5 @@ def make_certificate(folder):
 @pytest.mark.parametrize(
     "address", ["64:ff9b::7f00:1", "64:ff9b::a00:1", "2002:7f00:1::", "2002:a00:1::1", "::ffff:10.0.0.1", "fe80::1%eth0"]
 )
-def test_a_private_address_in_another_dress_is_private(address):
+def test_private_addresses_are_recognised_in_every_notation(address):
     assert is_private(address) and not is_private("64:ff9b::808:808") and not is_private("2606:4700::1")

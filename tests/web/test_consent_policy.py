@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
+from components.web.consent_policy import (
+    RULES,
+    Reservations,
+    find_refusal,
+    gives_consent,
+    parse_header_statements,
+    parse_meta_statements,
+)
 from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.fixture_web import picture
@@ -20,7 +27,7 @@ JPEG = picture(("red", "house", "on a green field"))
 
 
 def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
-    return refusal(header_statements(robots, tdm, "hearsight"))
+    return find_refusal(parse_header_statements(robots, tdm, "hearsight"))
 
 
 @pytest.mark.parametrize(
@@ -65,24 +72,26 @@ def test_x_robots_tag_is_read_for_this_robot(robots, rule):
     ],
 )
 def test_meta_tags_are_read_for_this_robot(metas, rule):
-    said = refusal(meta_statements(metas, "hearsight"))
+    said = find_refusal(parse_meta_statements(metas, "hearsight"))
     assert (said[0] if said else None) == rule
 
 
-def test_consent_is_an_express_yes():
-    assert agrees(header_statements("", "0", "hearsight")) and agrees(header_statements("hearsight: all", "", "hearsight"))
-    assert agrees(meta_statements([("hearsight", "index")], "hearsight"))
-    assert not agrees(header_statements("all", "", "hearsight")) and not agrees(
-        meta_statements([("robots", "index")], "hearsight")
+def test_consent_must_be_explicit():
+    assert gives_consent(parse_header_statements("", "0", "hearsight")) and gives_consent(
+        parse_header_statements("hearsight: all", "", "hearsight")
+    )
+    assert gives_consent(parse_meta_statements([("hearsight", "index")], "hearsight"))
+    assert not gives_consent(parse_header_statements("all", "", "hearsight")) and not gives_consent(
+        parse_meta_statements([("robots", "index")], "hearsight")
     )
 
 
 @given(st.text(max_size=80), st.text(max_size=8), st.lists(st.tuples(st.text(max_size=12), st.text(max_size=40)), max_size=4))
-def test_nothing_that_is_said_raises(robots, tdm, metas):
-    said = [*header_statements(robots, tdm, "hearsight"), *meta_statements(metas, "hearsight")]
-    no = refusal(said)
+def test_statements_of_any_text_never_raise(robots, tdm, metas):
+    said = [*parse_header_statements(robots, tdm, "hearsight"), *parse_meta_statements(metas, "hearsight")]
+    no = find_refusal(said)
     assert no is None or no[0] in RULES
-    agrees(said)
+    gives_consent(said)
 
 
 @given(
@@ -91,7 +100,7 @@ def test_nothing_that_is_said_raises(robots, tdm, metas):
         st.recursive(st.none() | st.text(max_size=5) | st.integers(), st.lists).map(lambda v: json.dumps(v).encode()),
     )
 )
-def test_any_bytes_can_be_a_tdmrep_file(body):
+def test_a_tdmrep_file_of_any_bytes_never_raises(body):
     Reservations.of(body).reserved("http://a.sample/x")
 
 
@@ -113,13 +122,13 @@ def test_any_bytes_can_be_a_tdmrep_file(body):
         ([], None),
     ],
 )
-def test_tdmrep_rules_match_as_robots_rules_do(rules, reserved):
+def test_tdmrep_rules_match_like_robots_rules(rules, reserved):
     body = json.dumps([{"location": where, "tdm-reservation": value} for where, value in rules]).encode()
     assert Reservations.of(body).reserved("http://a.sample/pictures/free/a.jpg") is reserved
 
 
 @given(st.lists(st.sampled_from(["/", "a", "b", "*", "$", ".jpg"]), max_size=12), st.text("ab/.jpg", max_size=20))
-def test_patterns_mean_what_the_expression_means(pieces, path):
+def test_patterns_match_like_the_equivalent_regular_expression(pieces, path):
     import re
 
     pattern = "/" + "".join(pieces)
@@ -129,7 +138,7 @@ def test_patterns_mean_what_the_expression_means(pieces, path):
     assert (found is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
 
 
-def test_a_pattern_made_to_be_slow_is_not():
+def test_a_hostile_pattern_matches_quickly():
     start = time.process_time()
     Reservations((("/" + "*a" * 2000 + "$", True),)).reserved("http://a.sample/" + "a" * 4000 + "b")
     # Tried out in every way it would take longer than the universe has.
@@ -174,7 +183,7 @@ def crawl(tmp_path):
     return go
 
 
-def test_each_no_drops_its_page_and_says_where(crawl):
+def test_each_refusal_drops_its_page_and_names_its_source(crawl):
     pages, images, _ = crawl(
         {
             f"{A}/p0.html": Thing(html(f"{A}/0.jpg")),
@@ -202,7 +211,7 @@ def test_each_no_drops_its_page_and_says_where(crawl):
     assert {url: told[0] for url, told in images.items()} == {f"{A}/0.jpg": "", f"{A}/6.jpg": ""}
 
 
-def test_a_pictures_own_answer_counts(crawl):
+def test_opt_outs_in_an_images_own_answer_apply(crawl):
     told = {
         "a": ("X-Robots-Tag", "noai"),
         "b": ("X-Robots-Tag", "noimageindex"),
@@ -221,7 +230,7 @@ def test_a_pictures_own_answer_counts(crawl):
     }
 
 
-def test_what_a_host_reserves_is_not_even_asked_for(crawl):
+def test_reserved_paths_are_not_requested(crawl):
     reserved = json.dumps([{"location": "/", "tdm-reservation": 1}, {"location": "/free/", "tdm-reservation": 0}]).encode()
     things = {
         f"{M}/.well-known/tdmrep.json": Thing(reserved, "application/json"),
@@ -237,7 +246,7 @@ def test_what_a_host_reserves_is_not_even_asked_for(crawl):
     assert not [url for url in asked if "tdmrep" in url]
 
 
-def test_opt_in_takes_only_what_says_yes(crawl):
+def test_opt_in_keeps_only_items_with_consent(crawl):
     things = {
         f"{A}/robots.txt": Thing(b"User-agent: *\nAllow: /\n", "text/plain"),
         f"{A}/p0.html": Thing(html(f"{A}/0.jpg")),
@@ -268,7 +277,7 @@ def test_opt_in_takes_only_what_says_yes(crawl):
     assert {told[0] for told in images.values()} == {""}
 
 
-def test_a_no_of_the_next_day_counts_though_the_body_did_not_change(crawl):
+def test_a_later_refusal_applies_to_an_unchanged_body(crawl):
     things = {f"{A}/p0.html": Thing(html(f"{A}/0.jpg")), f"{A}/0.jpg": jpeg()}
     assert crawl(things)[1][f"{A}/0.jpg"][0] == ""
     things[f"{A}/0.jpg"] = jpeg(("X-Robots-Tag", "noai"))
@@ -276,7 +285,7 @@ def test_a_no_of_the_next_day_counts_though_the_body_did_not_change(crawl):
     assert images[f"{A}/0.jpg"][0] == "noai"
 
 
-def test_a_picture_that_redirects_into_a_private_network_is_a_row(crawl):
+def test_an_image_redirected_to_a_private_network_has_a_ledger_row(crawl):
     away = Thing(b"", status=302, headers=[("Location", "http://[64:ff9b::a00:1]/admin")], validator="none")
     _, images, asked = crawl({f"{A}/p0.html": Thing(html(f"{M}/x.jpg")), f"{M}/x.jpg": away})
     assert images[f"{M}/x.jpg"][0] == "private_address" and not any("ff9b" in url for url in asked)

@@ -12,7 +12,7 @@ import pytest
 from components.sample.serving import SampleWeb
 from components.sample.sites import Quirks, Reply, Site
 from components.web.answers import Answers
-from components.web.fetch import Fetcher, spread
+from components.web.fetch import Fetcher, interleave_hosts
 from components.web.public_addresses import PrivateAddress, PublicResolver
 from components.web.robots import Rules
 from components.web.store import FetchStore
@@ -47,7 +47,7 @@ def run(tmp_path, hosts, urls, role="page", bound=None, **changes):
         return {url: fetcher.answers.outcome(url, bound) for url in urls}, web
 
 
-def test_robots_are_asked_once_and_respected(tmp_path):
+def test_robots_txt_is_requested_once_and_obeyed(tmp_path):
     site = Scripted(robots_txt=[Reply(200, b"User-agent: *\nDisallow: /no\nAllow: /no/but\n")], page=[Reply(200, HTML)])
     urls = [f"http://a.sample/{name}" for name in ("page", "no/page", "no/but/this")]
     outcomes, web = run(tmp_path, {"a.sample": site}, urls)
@@ -56,11 +56,11 @@ def test_robots_are_asked_once_and_respected(tmp_path):
 
 
 @pytest.mark.parametrize(("status", "allowed"), [(404, True), (403, True), (429, False), (500, False), (503, False), (200, True)])
-def test_a_robots_txt_that_cannot_be_read_is_judged_as_rfc_9309_has_it(status, allowed):
+def test_an_unreadable_robots_txt_follows_rfc_9309(status, allowed):
     assert Rules.of(status, b"", "hearsight").allow("http://a.sample/x") is allowed
 
 
-def test_a_group_of_the_robots_own_name_goes_before_the_general_one():
+def test_a_group_for_this_robot_overrides_the_general_one():
     text = b"User-agent: *\nDisallow: /\nUser-agent: Hearsight\nDisallow: /x\n"
     rules = Rules.of(200, text, "hearsight")
     assert (
@@ -79,13 +79,13 @@ def test_redirects_are_followed_hop_by_hop_and_recorded(tmp_path):
         ]
 
 
-def test_a_redirect_in_circles_ends_after_five_hops(tmp_path):
+def test_a_redirect_loop_ends_after_five_hops(tmp_path):
     site = Scripted(a=[Reply(302, headers={"Location": "/b"})], b=[Reply(302, headers={"Location": "/a"})])
     outcomes, web = run(tmp_path, {"a.sample": site}, ["http://a.sample/a"])
     assert outcomes["http://a.sample/a"].rule == "redirect" and web.requests == 3
 
 
-def test_a_page_that_moves_to_another_host_is_not_followed_but_an_image_is(tmp_path):
+def test_images_but_not_pages_are_followed_to_other_hosts(tmp_path):
     hosts = {
         "a.sample": Scripted(x=[Reply(301, headers={"Location": "http://b.sample/y"})]),
         "b.sample": Scripted(y=[Reply(200, b"img", "image/png")]),
@@ -96,7 +96,7 @@ def test_a_page_that_moves_to_another_host_is_not_followed_but_an_image_is(tmp_p
     assert outcomes["http://a.sample/x"].final == "http://b.sample/y"
 
 
-def test_failures_that_may_pass_are_retried_and_others_are_not(tmp_path):
+def test_only_transient_failures_are_retried(tmp_path):
     site = Scripted(
         busy=[Reply(503), Reply(200, HTML)],
         lost=[Reply(0, reset=True), Reply(200, HTML)],
@@ -118,7 +118,7 @@ def test_a_host_that_does_not_answer_times_out(tmp_path):
     assert outcomes["http://a.sample/slow"].rule == "timeout"
 
 
-def test_too_large_a_body_is_not_read_to_its_end(tmp_path):
+def test_a_body_above_the_limit_is_not_read_completely(tmp_path):
     outcomes, _ = run(
         tmp_path,
         {"a.sample": Scripted(big=[Reply(200, b"x" * 500_000, "image/png")])},
@@ -130,7 +130,7 @@ def test_too_large_a_body_is_not_read_to_its_end(tmp_path):
     assert (outcome.rule, outcome.value, outcome.threshold) == ("image_too_large", "500000 bytes", "1000 bytes")
 
 
-def test_what_is_no_page_is_not_read(tmp_path):
+def test_bodies_of_other_types_are_not_read(tmp_path):
     outcomes, _ = run(tmp_path, {"a.sample": Scripted(x=[Reply(200, b"%PDF", "application/pdf")])}, ["http://a.sample/x"])
     assert (outcomes["http://a.sample/x"].rule, outcomes["http://a.sample/x"].value) == ("not_html", "application/pdf")
 
@@ -197,7 +197,7 @@ def test_no_more_requests_than_allowed_are_in_flight_to_a_host(tmp_path):
     assert Counting.most == 3
 
 
-def test_the_robot_says_who_it_is(tmp_path):
+def test_requests_state_the_user_agent(tmp_path):
     seen = []
 
     class Listening(Site):
@@ -223,7 +223,7 @@ def test_the_robot_says_who_it_is(tmp_path):
 
 
 def test_hosts_take_turns():
-    assert spread(["http://a/1", "http://a/2", "http://b/1"]) == ["http://a/1", "http://b/1", "http://a/2"]
+    assert interleave_hosts(["http://a/1", "http://a/2", "http://b/1"]) == ["http://a/1", "http://b/1", "http://a/2"]
 
 
 def test_conditional_and_host_header_requests_work(tmp_path):
@@ -243,7 +243,7 @@ def test_conditional_and_host_header_requests_work(tmp_path):
         assert client.getresponse().status == 404
 
 
-def test_answers_need_nothing_but_the_store(tmp_path):
+def test_answers_depend_on_the_store_only(tmp_path):
     outcomes, _ = run(tmp_path, {"a.sample": Scripted(x=[Reply(200, HTML)])}, ["http://a.sample/x"])
     with FetchStore(tmp_path / "store") as store:
         assert Answers(store, "hearsight", allow_private=False).outcome("http://a.sample/x") == outcomes["http://a.sample/x"]

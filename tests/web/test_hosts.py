@@ -40,7 +40,7 @@ def test_a_host_that_asks_for_too_long_a_delay_is_dropped_by_a_rule(tmp_path, de
 
 
 @pytest.mark.parametrize("delay", ["nan", "inf", "-1", "1e999", "soon", ""])
-def test_a_delay_that_is_no_number_is_none(delay):
+def test_an_invalid_delay_is_ignored(delay):
     assert Rules.of(200, f"User-agent: *\nCrawl-delay: {delay}\n".encode(), "hearsight").delay == 0.0
 
 
@@ -78,7 +78,7 @@ def test_a_host_that_fails_now_and_then_is_not_given_up(tmp_path):
     assert {outcome.rule for outcome in outcomes} == {"", "connection"}
 
 
-def test_hosts_that_never_answer_hold_up_no_other(tmp_path):
+def test_hosts_that_never_answer_do_not_delay_others(tmp_path):
     """With 4 connections and 8 hosts that hang, a good host is finished while they still hang."""
     release, finished = threading.Event(), threading.Event()
 
@@ -108,7 +108,7 @@ def test_hosts_that_never_answer_hold_up_no_other(tmp_path):
     assert answers == [[""] * len(urls)]
 
 
-def test_a_redirect_to_a_slow_host_does_not_hold_up_the_host_it_came_from(tmp_path):
+def test_a_redirect_to_a_slow_host_does_not_delay_its_source(tmp_path):
     release, finished = threading.Event(), threading.Event()
 
     def hangs(_):
@@ -181,7 +181,7 @@ def places(host_of, connections=8):
     return asyncio.run(count())
 
 
-def test_hosts_that_fail_or_are_slow_have_a_lane_of_their_own():
+def test_failing_and_slow_hosts_use_the_side_lane():
     def failing(settings):
         host = Host(settings)
         host.note(good=False)
@@ -195,7 +195,7 @@ def test_hosts_that_fail_or_are_slow_have_a_lane_of_their_own():
     assert [places(kind) for kind in (Host, failing, slow)] == [8, 72, 72]
 
 
-def test_a_request_that_takes_long_gives_its_place_to_another(monkeypatch):
+def test_a_long_request_moves_to_the_side_lane(monkeypatch):
     monkeypatch.setattr(hosts, "LONG", 0.0)
 
     async def two():
@@ -208,7 +208,7 @@ def test_a_request_that_takes_long_gives_its_place_to_another(monkeypatch):
     assert asyncio.run(two())
 
 
-def test_hosts_about_which_there_is_nothing_to_remember_are_forgotten(tmp_path, monkeypatch):
+def test_idle_hosts_are_removed_from_memory(tmp_path, monkeypatch):
     from components.web import fetch as fetch_module
 
     monkeypatch.setattr(fetch_module, "HOSTS_IN_MEMORY", 3)

@@ -1,4 +1,4 @@
-"""A crawl ends with "the network is gone" when that is so, and never because many hosts are down."""
+"""A crawl ends with "the network is lost" when that is so, and never because many hosts are down."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fetcher(tmp_path, **changes):
     return store, Fetcher(store, fetch_settings(allow_private=True, retries=0, **changes))
 
 
-def test_dead_hosts_among_good_ones_are_no_lost_network(tmp_path, quick, dead):
+def test_dead_hosts_among_good_ones_do_not_count_as_a_lost_network(tmp_path, quick, dead):
     with RawWeb({f"/{n}": plain(b"<p>x", "text/html") for n in range(GOOD)}) as web:
         store, fetching = fetcher(tmp_path)
         good = [web.url(f"/{n}") for n in range(GOOD)]
@@ -51,26 +51,26 @@ def test_dead_hosts_among_good_ones_are_no_lost_network(tmp_path, quick, dead):
             assert {fetching.answers.outcome(url).rule for url in dead} == {"robots"}
 
 
-def test_a_network_that_goes_away_ends_the_crawl_with_one_line_and_what_failed_is_asked_again(tmp_path, quick, dead):
+def test_a_lost_network_ends_the_crawl_and_failures_are_requested_again(tmp_path, quick, dead):
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
             fetching.ensure([web.url("/0")], "page")
-        with pytest.raises(HearsightError, match=r"the network is gone: .* hosts failed"):
+        with pytest.raises(HearsightError, match=r"the network is lost: .* hosts failed"):
             fetching.ensure(dead, "page")
     with FetchStore(tmp_path / "store", writer=True) as again:
         assert again.forget_transient() >= 5
 
 
-def test_without_any_answer_it_takes_four_times_as_many_hosts(tmp_path, quick, dead):
+def test_four_times_as_many_failed_hosts_are_needed_before_any_answer(tmp_path, quick, dead):
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         fetching.ensure(dead[:19], "page")  # one fewer than 4 × 5
-        with pytest.raises(HearsightError, match="the network is gone"):
+        with pytest.raises(HearsightError, match="the network is lost"):
             fetching.ensure(dead[19:], "page")
 
 
-def test_one_host_that_fails_often_is_no_lost_network(tmp_path, quick, dead):
+def test_one_failing_host_does_not_count_as_a_lost_network(tmp_path, quick, dead):
     with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
         store, fetching = fetcher(tmp_path)
         with store, fetching:
@@ -78,7 +78,7 @@ def test_one_host_that_fails_often_is_no_lost_network(tmp_path, quick, dead):
             fetching.ensure([f"{dead[0]}?{n}" for n in range(50)], "page")
 
 
-def test_names_that_do_not_exist_are_no_lost_network(tmp_path, quick, monkeypatch):
+def test_unknown_names_do_not_count_as_a_lost_network(tmp_path, quick, monkeypatch):
     def nowhere(host, *_, **__):
         raise socket.gaierror(socket.EAI_NONAME if "dead" in host else socket.EAI_AGAIN, "not found")
 
@@ -86,7 +86,7 @@ def test_names_that_do_not_exist_are_no_lost_network(tmp_path, quick, monkeypatc
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         fetching.ensure([f"http://dead{n}.sample/x.jpg" for n in range(30)], "image")
-        with pytest.raises(HearsightError, match="the network is gone"):
+        with pytest.raises(HearsightError, match="the network is lost"):
             fetching.ensure([f"http://far{n}.sample/x.jpg" for n in range(30)], "image")
 
 
@@ -125,7 +125,7 @@ def test_a_host_that_answers_the_probe_clears_the_suspicion(quick):
     assert asyncio.run(judge()) == (False, 0)
 
 
-def test_the_time_that_this_machine_is_busy_is_measured():
+def test_the_lag_of_a_busy_machine_is_measured():
     async def busy():
         lag = LoopLag()
         task = asyncio.ensure_future(lag.watch())

@@ -59,7 +59,7 @@ def good(folder: Path) -> list[str]:
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(segment=st.floats(0, 1), index=st.floats(0, 1), junk=st.binary(max_size=30))
-def test_a_store_cut_anywhere_keeps_every_whole_record_and_is_made_good(full, tmp_path, segment, index, junk):
+def test_a_truncated_store_keeps_complete_records_and_is_repaired(full, tmp_path, segment, index, junk):
     source, digest = full
     folder = tmp_path / "cut"
     shutil.rmtree(folder, ignore_errors=True)
@@ -77,7 +77,7 @@ def test_a_store_cut_anywhere_keeps_every_whole_record_and_is_made_good(full, tm
     assert fill(folder, [url for url in URLS if url not in kept]) == digest
 
 
-def test_nothing_that_was_added_is_lost_to_a_kill(tmp_path):
+def test_a_kill_loses_no_added_record(tmp_path):
     script = """
 import os, signal, sys
 from pathlib import Path
@@ -105,7 +105,7 @@ def test_any_warc_tool_reads_it(full):
     assert gzip.decompress(data).count(b"WARC/1.1\r\n") == len(URLS)
 
 
-def test_the_digest_tells_of_answers_not_of_their_times_or_order(full, tmp_path):
+def test_the_digest_ignores_times_and_order(full, tmp_path):
     assert fill(tmp_path / "other", list(reversed(URLS))) == full[1]
 
 
@@ -116,7 +116,7 @@ def test_a_second_writer_is_refused_and_readers_are_not(tmp_path):
         FetchStore(tmp_path / "s").close()
 
 
-def test_a_full_disk_is_one_line_and_what_was_stored_stays(tmp_path, monkeypatch):
+def test_a_full_disk_is_one_error_and_keeps_stored_answers(tmp_path, monkeypatch):
     real = segments.write_all
 
     def full_after_a_part(handle, data):
@@ -134,7 +134,7 @@ def test_a_full_disk_is_one_line_and_what_was_stored_stays(tmp_path, monkeypatch
     assert good(tmp_path / "s") == URLS[:1]
 
 
-def test_a_damaged_body_is_told_not_returned(tmp_path):
+def test_a_damaged_body_raises(tmp_path):
     fill(tmp_path / "s")
     path = tmp_path / "s" / "segment-00000.warc.gz"
     data = bytearray(path.read_bytes())
@@ -146,14 +146,14 @@ def test_a_damaged_body_is_told_not_returned(tmp_path):
         store.body(URLS[3])
 
 
-def test_a_completed_store_that_was_changed_is_told(tmp_path):
+def test_a_change_after_completion_raises(tmp_path):
     fill(tmp_path / "s", URLS[:4])
     with FetchStore(tmp_path / "s", writer=True) as store:
         store.finish({})
         assert store.verified_digest() == store.digest()
     lines = (tmp_path / "s" / "index.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "s" / "index.jsonl").write_bytes(b"".join(lines[:-1]))
-    with FetchStore(tmp_path / "s") as store, pytest.raises(HearsightError, match="no longer holds"):
+    with FetchStore(tmp_path / "s") as store, pytest.raises(HearsightError, match="was changed after"):
         store.verified_digest()
 
 

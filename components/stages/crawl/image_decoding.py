@@ -30,10 +30,10 @@ from components.stages.crawl.sources.inputs import project_of
 from components.web.answers import Outcome
 from components.web.budget import Budget
 from components.web.images.image import DecodeResult
-from components.web.images.inspection import ImageLook, load_decoders, look_at_all, look_within
-from components.web.images.kinds import FORMATS, signature
-from components.web.segments import body_at, damaged
-from components.web.snapshot_chain import place_of
+from components.web.images.inspection import ImageLook, decode_all, decode_within, load_decoders
+from components.web.images.kinds import FORMATS, detect_format
+from components.web.segments import damaged_error, read_body
+from components.web.snapshot_chain import locate_body
 from components.web.store import FetchStore
 from components.web.warc import Entry
 
@@ -129,8 +129,8 @@ def _look_at_all(told: socket.socket, annotations: ResultCache, budget: Budget, 
 def _annotate(annotations: ResultCache, budget: Budget, folder: Path, messages: Iterable[bytes]) -> None:
     bodies: dict[str, bytes] = {}
     for sha, segment, offset, length in (json.loads(message) for message in messages if message):
-        body = body_at(folder / segment, offset, length, sha)
-        if body is not None and signature(body) in FORMATS:
+        body = read_body(folder / segment, offset, length, sha)
+        if body is not None and detect_format(body) in FORMATS:
             bodies[sha] = body
     annotations.annotate(_Here(budget), bodies)
 
@@ -144,7 +144,7 @@ class _Here(ImageLook):
         for payload in payloads:
             set_limits(self.budget.image_seconds, self.budget.image_memory)
             try:
-                found.append(asdict(look_within(self.budget, payload)))
+                found.append(asdict(decode_within(self.budget, payload)))
             except MemoryError:
                 found.append(self.result_over(OverLimit("memory"), payload))
         return found
@@ -154,7 +154,7 @@ def look_at(spec: dict[str, list[Any]], task: Task, folder: Path) -> None:
     """A job: decode the images of ``spec`` (sha256 → path of a segment, offset, length) and write the results as JSON."""
     store = project_of(task) / task.shared["store"]
     bodies = {sha: _Body(store / path, offset, length, sha) for sha, (path, offset, length) in spec.items()}
-    results = look_at_all(task.annotations, Budget(**task.params), bodies)
+    results = decode_all(task.annotations, Budget(**task.params), bodies)
     small = {sha: {name: value for name, value in result.items() if name != "thumbnail"} for sha, result in results.items()}
     (folder / "facts.json").write_text(json.dumps(small, sort_keys=True), encoding="utf-8")
 
@@ -176,12 +176,12 @@ class _Body:
         """
         body = self.read_if_whole()
         if body is None:
-            raise damaged(f"the stored picture {self.sha[:16]}", self.path)
+            raise damaged_error(f"the stored picture {self.sha[:16]}", self.path)
         return body
 
     def read_if_whole(self) -> bytes | None:
         """Its bytes; None when they are not those that were stored."""
-        return body_at(self.path, self.offset, self.length, self.sha)
+        return read_body(self.path, self.offset, self.length, self.sha)
 
 
 def decode_results(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit: int) -> dict[str, DecodeResult]:
@@ -191,7 +191,7 @@ def decode_results(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome],
     for outcome in outcomes:
         entry = outcome.entry
         if not outcome.rule and entry is not None and entry.bytes <= limit and entry.sha256 not in places:
-            path, offset, length = place_of(store.folder, entry)
+            path, offset, length = locate_body(store.folder, entry)
             places[entry.sha256] = [path.relative_to(home).as_posix(), offset, length]
     names = list(places)
     specs = [{sha: places[sha] for sha in names[at : at + LOOKS_PER_JOB]} for at in range(0, len(names), LOOKS_PER_JOB)]

@@ -18,11 +18,11 @@ from components.stages.crawl.snapshot_builder import home, replay
 from components.stages.crawl.sources import source_of
 from components.stages.crawl.sources.taken import address_hash
 from components.web.erase import erase
-from components.web.snapshot_chain import chain, completed
+from components.web.snapshot_chain import read_chain, read_complete
 from components.web.store import BaseStore, FetchStore
-from components.web.takedown_journal import mark_swept, removals, swept
+from components.web.takedown_journal import read_removals, read_swept, write_swept
 from components.web.takedown_list import Takedown
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 if TYPE_CHECKING:
     from components.stages.crawl import Params
@@ -36,7 +36,7 @@ def sweep(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
     """
     if not taken:
         return
-    snapshots, kind = chain(folder), FetchStore
+    snapshots, kind = read_chain(folder), FetchStore
     # From the newest down: what a later snapshot has given up, the one below it no longer has to hold for it.
     while snapshots:
         _sweep_one(stage, params, snapshots, taken, kind)
@@ -45,9 +45,9 @@ def sweep(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
 
 def _sweep_one(stage: Stage, params: Params, snapshots: list[Path], taken: Takedown, kind: type[FetchStore]) -> None:
     folder = snapshots[-1]
-    if swept(folder) == _state(folder, taken):
+    if read_swept(folder) == _state(folder, taken):
         return
-    shown = {digest for one in snapshots for note in removals(one) for digest in note["images"]}
+    shown = {digest for one in snapshots for note in read_removals(one) for digest in note["images"]}
     gone: set[str] = set()
     if shown or params.source.kind != "site":
         quiet = Layout.of(stage, counted=False)
@@ -56,11 +56,11 @@ def _sweep_one(stage: Stage, params: Params, snapshots: list[Path], taken: Taked
             gone = _only_shown(store, shown | others, followed)
     if gone:
         erase(folder, taken, gone)
-    mark_swept(folder, _state(folder, taken))
+    write_swept(folder, _state(folder, taken))
 
 
 def _state(folder: Path, taken: Takedown) -> str:
-    return digest_value([taken.plain(), completed(folder)["digest"]])
+    return digest_value([taken.plain(), read_complete(folder)["digest"]])
 
 
 def _only_shown(store: FetchStore, shown: Collection[str], followed: Collection[str]) -> set[str]:
@@ -73,6 +73,6 @@ def _only_shown(store: FetchStore, shown: Collection[str], followed: Collection[
         if url in gone or url in followed or url not in store or entry is None:
             continue
         gone.add(url)
-        if entry.location and (target := absolute(entry.location, url)):
+        if entry.location and (target := make_absolute(entry.location, url)):
             ahead.append(target)
     return gone

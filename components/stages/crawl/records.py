@@ -25,12 +25,12 @@ from components.stages.crawl.where import CUT, where_of
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
 from components.web.html.page import Candidate
-from components.web.image_precheck import WHOLE, Limits, out_of_range
+from components.web.image_precheck import WHOLE, Limits, check_size
 from components.web.images.image import DecodeResult
 from components.web.images.kinds import FORMATS
-from components.web.redaction import clean
+from components.web.redaction import redact_row
 from components.web.store import FetchStore
-from components.web.takedown_list import NOTHING, RULE, Takedown, taken_row
+from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
 from components.web.urls import host_of
 
 IMAGES_AT_A_TIME = 20_000
@@ -74,7 +74,7 @@ class Judge:
     Of equal (image, alt) pairs the first stays, over all chunks it is shown (a digest and a key a pair in memory).
     """
 
-    def __init__(self, min_alt: int, taken: Takedown = NOTHING, *, max_alt: int = Budget().alt_characters) -> None:
+    def __init__(self, min_alt: int, taken: Takedown = EMPTY_LIST, *, max_alt: int = Budget().alt_characters) -> None:
         self._least, self._most, self._taken = max(min_alt, 1), max_alt, taken
         self.taken: set[str] = set()
         """The hashes of the addresses of images that are taken down."""
@@ -92,7 +92,7 @@ class Judge:
             key, mark, shown = key_of(page, candidate), mark_of(page, candidate, self._taken), ""
         if mark:  # first of all, so that it stands for no other's pair
             self.taken.add(shown or address_hash(candidate.image_url))
-            return Verdict(key, page, candidate, taken_row(key, mark))
+            return Verdict(key, page, candidate, takedown_row(key, mark))
         # A table's rows may say the same of an image in two languages; on pages the language is that of all around it.
         language = "" if page.url else f"\n{page.language}"
         pair = hashlib.blake2b(f"{candidate.image_url}\n{candidate.alt}{language}".encode(), digest_size=16).digest()
@@ -227,7 +227,7 @@ class _Shards:
         content = Bodies(self._store, dict(self._new))
         table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
         # The one place that all rows pass: whatever a page, a host or a table says in them, none names what is taken down.
-        rows = [clean(row, self._taken) for row in self.rows]
+        rows = [redact_row(row, self._taken) for row in self.rows]
         self._stage.write_shard(f"{self._number:05d}", table, ledger_table(rows), content)
         self._number += 1
         for part in (self._records, self.rows, self._new):
@@ -259,7 +259,7 @@ def _refusal(
     assert result is not None
     # A snapshot fetched under looser limits, or a header that the fetcher could not read in time. An image too large to be
     # decoded says so whatever came of an earlier try, and a broken one is broken before it is too small.
-    refused = out_of_range(result.width, result.height, limits)
+    refused = check_size(result.width, result.height, limits)
     if result.reason and (refused is None or refused.rule != "image_too_large"):
         over = result.reason == "image_over_budget"
         return drop(result.reason, result.detail, _given(budget, result.detail) if over else WHOLE)

@@ -23,7 +23,7 @@ from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table
 from components.execution.stage import Stage
 from components.stages.crawl.records import Verdict
-from components.web.snapshot_chain import Base, fold
+from components.web.snapshot_chain import Base, fold_chain
 
 STEP = "crawl.plan"
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("kind", "key", "sign", "page", "detail")] + [("shard", pa.int32())])
@@ -240,6 +240,6 @@ def base_plan(
         return lay_out(read(bases[depth].snapshot, below), below, name, stage.params.shard_size)[0]
 
     keys = [{**key, "snapshots": [base.digest for base in bases[: depth + 1]]} for depth in range(len(bases))]
-    plan = fold(ShardCache(stage.state / "cache"), STEP, keys, Plan.load, extend)
+    plan = fold_chain(ShardCache(stage.state / "cache"), STEP, keys, Plan.load, extend)
     assert plan is not None
     return plan

@@ -15,9 +15,9 @@ from components.stages.crawl.records import Judge, chunks, wanted_images, write_
 from components.stages.crawl.shard_plan import Layout, Part, Plan, base_plan, settle, write_laid_out
 from components.stages.crawl.sources import Source, source_of
 from components.web.answers import Answers, Consent, NotFetched
-from components.web.conditional_fetch import Earlier
-from components.web.erase import erase_below
-from components.web.snapshot_chain import begun
+from components.web.conditional_fetch import ConditionalFetch
+from components.web.erase import erase_chain
+from components.web.snapshot_chain import identify_bases
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import NAME, Takedown, read_takedown
 
@@ -43,7 +43,7 @@ def taken_down(stage: Stage, params: Params, folder: Path) -> Takedown:
         HearsightError: the list cannot be read, or as :func:`components.web.erase.erase`.
     """
     taken = read_takedown(home(stage) / NAME)
-    erase_below(folder, params.base, taken)
+    erase_chain(folder, params.base, taken)
     return taken
 
 
@@ -77,7 +77,7 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
         if params.base:
             below = open_things.enter_context(FetchStore(store.folder.parent / params.base))
             below.verified_digest()
-            earlier = Earlier(below, params.fresh_for, {})
+            earlier = ConditionalFetch(below, params.fresh_for, {})
         if params.web.kind == "open":
             proxy = params.web.proxy
         else:
@@ -158,7 +158,7 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         # The list is a part of it: a base keeps its name and digest here when something is taken down from it.
         key: dict[str, Any] = {"code": code, "params": settings, "takedown": answers.taken.plain()}
         if params.source.kind == "posts":  # times are in the records, and a digest knows none
-            key["begun"] = begun(store.folder.parent, store.bases)
+            key["begun"] = identify_bases(store.folder.parent, store.bases)
         plan = base_plan(stage, store.bases, key, read)
         layout = Layout.of(stage)
         write_records(layout, answers, source.pages(answers, None), lambda verdicts: settle(verdicts, plan))

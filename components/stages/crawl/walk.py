@@ -16,11 +16,11 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.stages.crawl.sources.found import SourcePage
 from components.web.answers import Answers, Outcome
-from components.web.consent_policy import agrees, header_statements, meta_statements, refusal
-from components.web.html.page import Page, PageOverBudget, charset
+from components.web.consent_policy import find_refusal, gives_consent, parse_header_statements, parse_meta_statements
+from components.web.html.page import Page, PageOverBudget, parse_charset
 from components.web.html.page_limits import Source, read_pages_within
-from components.web.listed import Listed
-from components.web.takedown_list import taken_row
+from components.web.listed import ListedPages
+from components.web.takedown_list import takedown_row
 from components.web.urls import host_of, normalise
 
 _log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ def walk(
     hosts: Sequence[str],
     depth: int,
     max_pages: int,
-    listed: Listed | None = None,
+    listed: ListedPages | None = None,
 ) -> dict[str, SourcePage]:
     """Go from ``seeds`` through the pages of ``hosts``; returns URL → page, those that are dropped included.
 
@@ -107,7 +107,7 @@ def walk(
     """
     allowed = {host.lower() for host in hosts}
     first = sorted({_seed(seed, allowed) for seed in seeds})
-    listed = listed or Listed()
+    listed = listed or ListedPages()
     more = sorted(url for url in listed.pages if host_of(url) in allowed and url not in first and not _no_page(url))
     level = [*first, *more]
     seen, visited = set(level), set[str]()
@@ -149,7 +149,7 @@ def walk(
     beyond += [(url, "depth", depth) for url in level]
     for url, rule, limit in beyond:
         if mark := answers.taken.url(url):
-            pages[url] = SourcePage(taken_row(url, mark, kind="page"), url=url)
+            pages[url] = SourcePage(takedown_row(url, mark, kind="page"), url=url)
         elif url not in visited:
             pages[url] = SourcePage(dropped(url, rule, f"over {limit}", limit, kind="page"), url=url)
     return pages
@@ -205,7 +205,7 @@ def _source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage]) ->
     body = answers.store.body(url)
     kind = kind.strip().lower()
     if kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024]):
-        return Source(body, url, charset(options))
+        return Source(body, url, parse_charset(options))
     pages[url] = SourcePage(dropped(url, "not_html", kind or "unknown", "text/html", kind="page"), url=url)
     return None
 
@@ -231,11 +231,11 @@ def _take(answers: Answers, outcome: Outcome, content: Page, pages: dict[str, So
     """Take in what one page holds; returns its links."""
     assert outcome.entry is not None
     url, entry = outcome.final, outcome.entry
-    headers = header_statements(entry.robots, entry.tdm, answers.agent)
-    said = [*headers, *meta_statements(content.metas, answers.agent)]
-    consents = agrees(said)
+    headers = parse_header_statements(entry.robots, entry.tdm, answers.agent)
+    said = [*headers, *parse_meta_statements(content.metas, answers.agent)]
+    consents = gives_consent(said)
     candidates = content.candidates
-    if no := refusal(said):
+    if no := find_refusal(said):
         row, candidates = dropped(url, no[0], no[1], "not said", kind="page", detail=f"said by {url}"), []
     elif answers.consent.opt_in and not (consents or answers.host_agrees(url)):
         row = dropped(url, "no_consent", "said nothing", "a yes", kind="page", detail=f"neither {url} nor its host")

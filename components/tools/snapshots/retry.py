@@ -21,7 +21,7 @@ from components.stages.crawl import Params
 from components.stages.crawl.snapshot_builder import STORE, fill, home, replay, taken_down
 from components.stages.crawl.sources import source_of
 from components.web.answers import REDIRECTS
-from components.web.snapshot_chain import standing_on
+from components.web.snapshot_chain import find_dependents
 from components.web.store import FetchStore
 from components.web.takedown_list import RULE
 from components.web.warc import Entry
@@ -114,7 +114,7 @@ def _require_known(classes: Collection[str], present: Collection[str]) -> None:
 
 def _require_no_successor(folder: Path) -> None:
     """Raise HearsightError when a later snapshot has this one as its base, which must then not change."""
-    for later in standing_on(folder):
+    for later in find_dependents(folder):
         raise HearsightError(
             f"the later snapshot '{later.name}' stands on it, so it must stay as it is",
             where=folder,

@@ -1,7 +1,7 @@
 """Keys of the removed records, and digests of their images, texts and speech.
 
 They are collected from parquet shards of older runs that name a listed address, from the fetch stores' takedown journals,
-from the current ledgers, and from the file an earlier purge wrote. Content that the current chain still refers to is
+from the current ledgers, and from the file an earlier purge wrote. Content that the current read_chain still refers to is
 excluded: the same image on another page stays. Only hashes are kept, in ``.hearsight/takedown/removed.json``, for later scans.
 """
 
@@ -26,9 +26,9 @@ from components.stages.crawl.sources.inputs import PINNED, of_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import versions
 from components.tools.takedown.matcher import Matcher
-from components.web.snapshot_chain import chain
+from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
-from components.web.takedown_journal import removals
+from components.web.takedown_journal import read_removals
 from components.web.takedown_list import RULE, Takedown
 
 REMOVED = Path(".hearsight/takedown/removed.json")
@@ -132,7 +132,7 @@ def read_known_removals(root: Path, graph: Graph) -> Content:
     """Return what journals, an earlier purge and the current crawls' ledgers name as removed."""
     removed = Content()
     for folder in list_snapshots(root):
-        for removal in removals(folder):
+        for removal in read_removals(folder):
             removed.images.update(removal["bodies"])
             removed.texts.update(removal["texts"])
     if (root / REMOVED).exists():
@@ -167,7 +167,7 @@ def list_current_snapshots(root: Path, graph: Graph) -> list[Path]:
     store = root / "data" / "store"
     crawls = [graph.params[dataset].get("crawl") or {} for dataset in graph.datasets if "crawl" in graph.stages_of(dataset)]
     named = {crawl["snapshot"] for crawl in crawls if "snapshot" in crawl}
-    used = {folder for name in named for folder in chain(store / name)}
+    used = {folder for name in named for folder in read_chain(store / name)}
     return [folder for folder in list_snapshots(root) if folder in used]
 
 
@@ -180,7 +180,7 @@ def find_outdated_digests(root: Path) -> set[str]:
     """Return the digests that snapshots had before something was removed from them, as outputs name their input."""
     digests: set[str] = set()
     for folder in list_snapshots(root):
-        before = [removal["before"] for removal in removals(folder)]
+        before = [removal["before"] for removal in read_removals(folder)]
         digests.update(before)
         if before and (folder / PINNED).exists():
             files = json.loads((folder / PINNED).read_bytes())["files"]

@@ -13,9 +13,9 @@ from typing import Any
 from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.web.takedown_list import NAME, Entry, Takedown, hashed, read_takedown, spelled_host, spelled_url
+from components.web.takedown_list import NAME, Entry, Takedown, canonicalise_host, canonicalise_url, hash_value, read_takedown
 
-NORMALISERS = {"url": spelled_url, "host": spelled_host, "owner": normalise_account}
+NORMALISERS = {"url": canonicalise_url, "host": canonicalise_host, "owner": normalise_account}
 HINTS = {
     "url": "give it as http://host/path, or as file:name for an image of a table",
     "host": "give a bare name, for example example.org",
@@ -50,11 +50,11 @@ def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, boo
     listed = read_takedown(path)
     plain = normalise(kind, value)
     for entry in listed.entries:
-        if entry.kind == kind and entry.sha256 == hashed(entry.salt, kind, plain):
+        if entry.kind == kind and entry.sha256 == hash_value(entry.salt, kind, plain):
             return entry, False
     salt = listed.entries[0].salt if listed else secrets.token_hex(16)
     today = datetime.now(UTC).date().isoformat()
-    entry = Entry(kind, salt, hashed(salt, kind, plain), today, " ".join(reason.split()))
+    entry = Entry(kind, salt, hash_value(salt, kind, plain), today, " ".join(reason.split()))
     lines = [json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in [*listed.entries, entry]]
     publish_bytes(path, "".join(lines).encode())
     return entry, True

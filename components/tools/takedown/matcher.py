@@ -12,8 +12,8 @@ from functools import partial
 
 from components.core.errors import HearsightError
 from components.tools.takedown.listing import normalise
-from components.web.redaction import apart, is_listed, names_in, redact, text
-from components.web.takedown_list import Entry, Takedown, hashed
+from components.web.redaction import decode_lossy, find_listed, is_listed, redact, search_text
+from components.web.takedown_list import Entry, Takedown, hash_value
 
 _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _AFTER = rb"(?![\w/?=&%~+-]|\.\w)"
@@ -34,7 +34,7 @@ class Matcher:
     def from_plain(cls, plain: Sequence[tuple[str, str]], digests: Iterable[str] = ()) -> Matcher:
         """Build a matcher from plain (kind, value) pairs, whether or not they are listed."""
         values = [(kind, normalise(kind, value)) for kind, value in plain]
-        return cls(Takedown(Entry(kind, "", hashed("", kind, value), "") for kind, value in values), values, digests)
+        return cls(Takedown(Entry(kind, "", hash_value("", kind, value), "") for kind, value in values), values, digests)
 
     def is_listed(self, value: str) -> bool:
         """Return whether a URL or a host name is listed."""
@@ -42,14 +42,14 @@ class Matcher:
 
     def find_in_bytes(self, data: bytes, *, digests: bool = True) -> set[str]:
         """Return the listed items in ``data``, as spelled there, and with ``digests`` the digests of removed content."""
-        matches = {text(match) for match in self._plain.findall(data)} if self._plain else names_in(data, self.listed)
+        matches = {decode_lossy(match) for match in self._plain.findall(data)} if self._plain else find_listed(data, self.listed)
         if digests and self.digests:
-            matches.update(token for token in map(text, _DIGEST.findall(data)) if token in self.digests)
+            matches.update(token for token in map(decode_lossy, _DIGEST.findall(data)) if token in self.digests)
         return matches
 
     def split_mentions(self, data: bytes, *, digests: bool = True) -> tuple[set[str], int]:
         """Return the matches outside other sites' addresses, and the number of such addresses with a match inside."""
-        return apart(data, self.listed, partial(self.find_in_bytes, digests=digests))
+        return search_text(data, self.listed, partial(self.find_in_bytes, digests=digests))
 
     def find_in_text(self, value: str, *, digests: bool = True) -> set[str]:
         """Return the matches in a text that are no mentions."""

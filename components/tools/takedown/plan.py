@@ -21,8 +21,8 @@ from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
-from components.web.erase import concerned, erase
-from components.web.snapshot_chain import chain
+from components.web.erase import count_affected, erase
+from components.web.snapshot_chain import read_chain
 from components.web.takedown_list import Takedown
 
 CHECK_REPORTS = ("data_docs", "warnings")
@@ -85,9 +85,9 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
 
     current = evidence.list_current_snapshots(root, graph)
     # The newest first: a snapshot drops its references to its base before the base is erased.
-    for folder in sorted(evidence.list_snapshots(root), key=lambda path: (-len(chain(path)), path.name)):
+    for folder in sorted(evidence.list_snapshots(root), key=lambda path: (-len(read_chain(path)), path.name)):
         urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images)
-        count = concerned(folder, listed, urls)
+        count = count_affected(folder, listed, urls)
         if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE").hits):
             add(folder, f"{count} answers", partial(erase, folder, listed, urls))
     for path, keys in caches.find_annotations(state, search):
@@ -107,14 +107,14 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         _plan_mlflow(root, tracker, search, tainted, plan, add)
     for path in _strays(root, graph):
         if search.in_file(path).hits:
-            plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the chain: delete it")
+            plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the read_chain: delete it")
     plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
 
 
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:
-    """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
+    """Yield the files of data/ and reports/ that no stage of the read_chain, no fetch store and no check writes."""
     known = [graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset)]
     known += [root / "data" / "store", root / "data" / "packages"]
     known += [root / "reports" / name for name in (*CHECK_REPORTS, "lineage")]

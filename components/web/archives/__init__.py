@@ -1,8 +1,8 @@
-"""Pages out of web archives: WARC and WAT files become pages with their image candidates, one at a time.
+"""Read pages from web archives: WARC, WAT and WACZ files become pages with image candidates, one at a time.
 
-``read_archive`` is the one entrance; memory stays flat whatever the archive's size. The bytes, from disk or S3:
-``opening``; cut into gzip members and records: ``members``, ``records``; a page out of a record: ``responses``, ``wat``; its
-pairs: ``pairs``, ``scan``, ``attributes``, ``resolve``; Common Crawl's lists: ``paths``. Not in scope: which images are fetched.
+``read_archive`` is the entry point; memory is constant in the archive's size. ``opening`` opens the bytes (disk, S3, http),
+``members`` and ``records`` split them, ``responses`` and ``wat`` read a page from a record, ``paths`` reads Common Crawl's lists.
+Candidates come from ``web.html``. Which images are fetched is decided elsewhere.
 """
 
 from __future__ import annotations

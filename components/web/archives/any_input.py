@@ -1,6 +1,6 @@
-"""The pairs of whatever a person names: an HTML file, a page's address, a WARC, WAT or WACZ, or standard input.
+"""Read image–text pairs from any input: an HTML file, a page's address, a WARC, WAT or WACZ, or standard input.
 
-What it is is told by its bytes, never by its name. Not in scope: printing.
+The type is detected from the bytes, never from the name.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from components.web.archives.encodings import BadResponse, decode_body
 from components.web.archives.expansion import Expansion
 from components.web.archives.findings import ArchivePage
 from components.web.archives.gzip_members import MAGIC
-from components.web.archives.kinds import ZIP, is_zstd, members_of
-from components.web.archives.opening import Ahead, Stream, open_archive, read_fully
+from components.web.archives.kinds import ZIP, is_zstd, open_members
+from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
 from components.web.archives.reading import read_stream
 from components.web.archives.responses import PAGE_LIMIT
 from components.web.budget import Budget
@@ -29,72 +29,72 @@ from components.web.html.pairs import read_fast
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
-def pairs_in(path: str, page_url: str = "") -> Iterator[ArchivePage]:
-    """The pages of ``path`` and its failures, in order; one page when it is HTML.
+def read_input(path: str, page_url: str = "") -> Iterator[ArchivePage]:
+    """Yield the pages and failures of ``path`` in order; one page for HTML.
 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
-        page_url: for HTML, the address its relative ones go by; '' for the address it was got from, or the file's own.
+        page_url: for HTML, the base of relative addresses; '' for the address it was read from, or the file's own.
 
     Raises:
-        HearsightError: it is missing, cannot be read, or is no HTML, WARC, WAT or WACZ.
+        HearsightError: the input is missing, cannot be read, or is not HTML, WARC, WAT or WACZ.
     """
     try:
         with open_archive(path) as opened:
-            stream = Ahead(opened)
-            head = _plain(stream.head)
-            if head.startswith((b"WARC/", *ZIP)) or (_packed(stream.head) and not head):
+            stream = PeekedStream(opened)
+            head = _decompress_head(stream.head)
+            if head.startswith((b"WARC/", *ZIP)) or (_is_compressed(stream.head) and not head):
                 yield from read_stream(stream, path, context=False, budget=Budget())
-            elif _TAG.search(head) and not _binary(head):
-                yield _html(stream, path, page_url, getattr(opened, "headers", None))
+            elif _TAG.search(head) and not _is_binary(head):
+                yield _read_html(stream, path, page_url, getattr(opened, "headers", None))
             else:
-                raise HearsightError("is no HTML, WARC, WAT or WACZ", where=path, hint="give a page or an archive of pages")
+                raise HearsightError("is not HTML, WARC, WAT or WACZ", where=path, hint="give a page or an archive of pages")
     except OSError as error:
         raise HearsightError(f"reading broke off ({error})", where=path, hint="try again") from None
 
 
-def _packed(head: bytes) -> bool:
+def _is_compressed(head: bytes) -> bool:
     return head.startswith(MAGIC) or is_zstd(head)
 
 
-def _plain(head: bytes) -> bytes:
-    """The beginning of the content; b"" when it is compressed and torn from its first byte on."""
-    if not _packed(head):
+def _decompress_head(head: bytes) -> bytes:
+    """Return the first bytes of the content; b"" when it is compressed and broken from its first byte."""
+    if not _is_compressed(head):
         return head
-    members = members_of(io.BytesIO(head), Expansion())
-    return members.piece() if members.next() else b""
+    members = open_members(io.BytesIO(head), Expansion())
+    return members.read_piece() if members.next() else b""
 
 
-def _binary(head: bytes) -> bool:
-    """Whether ``head`` is of a picture, a program or the like: NUL bytes, but not those of UTF-16."""
+def _is_binary(head: bytes) -> bool:
+    """Return whether ``head`` is binary data: NUL bytes, but not those of UTF-16."""
     return b"\0" in head[:4096] and head[:2] not in (b"\xff\xfe", b"\xfe\xff")
 
 
-def _html(stream: Stream, path: str, page_url: str, headers: object) -> ArchivePage:
-    """One page; its address is what it says, or what ``path`` is."""
+def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> ArchivePage:
+    """Return the page in ``stream``; its address is ``page_url``, or derived from ``path``."""
     data, failure, detail = read_fully(stream, PAGE_LIMIT + 1), "", ""
     coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
     try:
         if len(data) > PAGE_LIMIT:
             raise BadResponse("too_large", f"more than {PAGE_LIMIT} bytes")
         data = decode_body(data, coding, PAGE_LIMIT)
-    except BadResponse as bad:
-        data, failure, detail = b"", bad.failure, bad.detail
+    except BadResponse as error:
+        data, failure, detail = b"", error.failure, error.detail
     charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
     try:
         page = read_fast(data, address, charset, context=False, budget=Budget())
-    except PageOverBudget as over:
-        text = f"{over.reason}, asked {over.threshold}"
+    except PageOverBudget as error:
+        text = f"{error.reason}, asked {error.threshold}"
         return ArchivePage(address or path, [], UNKNOWN, False, path, 0, "page_over_budget", text)
-    found = ArchivePage(address or path, page.candidates, page.language, page.noindex, path, 0, failure, detail)
+    result = ArchivePage(address or path, page.candidates, page.language, page.noindex, path, 0, failure, detail)
     if address.startswith("file://"):
-        return replace(found, candidates=[_beside(candidate, address) for candidate in page.candidates])
-    return found
+        return replace(result, candidates=[_resolve_local(candidate, address) for candidate in page.candidates])
+    return result
 
 
-def _beside(candidate: Candidate, address: str) -> Candidate:
-    """A candidate of a page on disk, whose picture may lie on disk, too."""
+def _resolve_local(candidate: Candidate, address: str) -> Candidate:
+    """Resolve a candidate's image against a page on disk."""
     if candidate.image_url is not None or candidate.data_uri or not candidate.source:
         return candidate
     try:
@@ -103,10 +103,10 @@ def _beside(candidate: Candidate, address: str) -> Candidate:
         return candidate
 
 
-def as_pairs(page: ArchivePage, every: bool = False) -> Iterator[dict[str, object]]:
-    """A page's pairs as plain mappings: page, image, alt, position, archive, offset.
+def iter_pairs(page: ArchivePage, every: bool = False) -> Iterator[dict[str, object]]:
+    """Yield a page's pairs as plain mappings: page, image, alt, position, archive, offset.
 
-    With ``every``, images without an address or without alt-text come, too.
+    With ``every``, images without an address or alt-text are included.
     """
     for candidate in page.candidates:
         if every or (candidate.image_url and candidate.alt):

@@ -1,30 +1,30 @@
-"""How much an archive may grow when it is decompressed: what grows more is a bomb, and is left."""
+"""Limit how much an archive may expand when it is decompressed; above the limit it is a bomb and is abandoned."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 RATIO = 200
-"""Decompressed bytes of a stored one, above ``FREE``. (HTML shrinks to a fifth, deflate shrinks zeros to a thousandth.)"""
+"""Maximum decompressed bytes per stored byte, above ``FREE``. (HTML shrinks to a fifth, deflated zeros to a thousandth.)"""
 FREE_MEMBER = 1 << 26
-"""Decompressed bytes of one member that no ratio is asked of."""
+"""Decompressed bytes of one member without a ratio limit."""
 FREE = 1 << 28
-"""Decompressed bytes of one archive that no ratio is asked of: some bombs cost themselves alone, many end the reading."""
+"""Decompressed bytes of one archive without a ratio limit: single bombs cost one member, many end the reading."""
 
 
 @dataclass
 class Expansion:
-    """What one archive may still give; the files inside a WACZ share one of these."""
+    """The decompressed bytes that one archive may still produce; the files inside a WACZ share one object."""
 
     left: float = FREE
-    """Bytes that may still come out of it; below 0 it is a bomb. Those of a member that is read twice count twice."""
+    """Bytes that may still be produced; below 0 the archive is a bomb. Bytes of a member that is read twice count twice."""
     scale: float = 1.0
-    """Stored bytes of one read: less than 1 in a deflated file of a WACZ."""
+    """Stored bytes per byte read: less than 1 in a deflated file of a WACZ."""
 
-    def read(self, size: int) -> None:
-        """Count bytes read."""
+    def add_read(self, size: int) -> None:
+        """Add bytes read to the allowance."""
         self.left += RATIO * self.scale * size
 
-    def member_is_bomb(self, read: int, given: int) -> bool:
-        """Whether a member that gave so many bytes, of so many that were read, grows too much."""
-        return given > FREE_MEMBER and given > RATIO * self.scale * read
+    def member_is_bomb(self, read: int, produced: int) -> bool:
+        """Return whether a member that produced ``produced`` bytes from ``add_read`` bytes expands too much."""
+        return produced > FREE_MEMBER and produced > RATIO * self.scale * read

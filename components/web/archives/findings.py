@@ -1,4 +1,4 @@
-"""What an archive gives: a page with its candidates, or a part of it that could not be read."""
+"""The result of reading an archive: a page with its candidates, or a part that could not be read."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from components.web.html.page import Candidate
 
 @dataclass(frozen=True)
 class ArchivePage:
-    """One page of an archive, or one failure to read a part of it (then ``failure`` is not empty)."""
+    """One page of an archive, or one part that could not be read (then ``failure`` is set)."""
 
     url: str
-    """The page's address as the archive gives it; of a failure '' when the record was too broken to tell."""
+    """The page's address as the archive states it; '' for a failure when the record is too broken to tell."""
     candidates: list[Candidate]
-    """Its ``<img>`` in document order; empty for a failure."""
+    """The page's ``<img>`` in document order; empty for a failure."""
     language: str
-    """ISO 639-1 code, or ``un``: declared, guessed from the text, or unknown."""
+    """ISO 639-1 code, declared or guessed; ``un`` when unknown."""
     noindex: bool
-    """The page, in a meta tag or an X-Robots-Tag, asks to be kept out of collections."""
+    """Whether a meta tag or X-Robots-Tag of the page asks to be kept out of collections."""
     archive: str
-    """The archive's path or address, as given; of a WACZ followed by ``/`` and the name of the file inside it."""
+    """The archive's path or address as given; for a WACZ followed by ``/`` and the inner file's name."""
     offset: int
-    """Where the record begins, in bytes of the archive, or of the file inside it, as stored (compressed when it is)."""
+    """Start of the record in bytes of the stored archive, or of the file inside a WACZ."""
     failure: str = ""
     """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_zip | bad_record | wrong_length | too_large |
     bad_encoding | bad_metadata | page_over_budget."""
     detail: str = ""
-    """One line for a person on what went wrong."""
+    """One line that describes the failure."""
     inner: str = ""
     """The name of the file inside a WACZ."""

@@ -1,4 +1,4 @@
-"""The gzip members of an archive (RFC 1952), by ISA-L."""
+"""Read the gzip members of an archive (RFC 1952) with ISA-L."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from components.web.archives.members import PackedMembers
 
 MAGIC = b"\x1f\x8b\x08"
 BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]
-"""What the decompressor raises over broken input (its stub calls the class an instance)."""
+"""Exception that the decompressor raises for broken input (its type stub declares an instance)."""
 
 
 class GzipMembers(PackedMembers):
-    """See :class:`components.web.archives.members.Members`."""
+    """The gzip members of an archive; see :class:`components.web.archives.members.Members`."""
 
     kind = "gzip member"
     magic = MAGIC
-    # No reserved flag, any time, one of the extra flags there are, a system there is.
+    # No reserved flag, any time, a known extra flag, a known operating system.
     head = re.compile(rb"\x1f\x8b\x08(?=[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff])", re.S)
     trial = 512
     broken = (BROKEN,)
-    holds = False
+    buffers_input = False
 
     def _begin(self) -> isal_zlib.Decompress:
         return isal_zlib.decompressobj(31)

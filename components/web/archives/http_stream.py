@@ -1,7 +1,7 @@
-"""The body behind an http(s) address, with a limit on the time that waiting for it may take in all.
+"""Read the body behind an http(s) address within a total time limit.
 
-A timeout of each read does not end a server that sends a byte now and then, be it in its head or its body; so the time
-left is set before every read of the socket. Not in scope: robots.txt and rate limits, which one page does not need.
+A timeout per read does not stop a server that sends a byte now and then, so the remaining time is set before every read of the
+socket. robots.txt and rate limits are not applied: this reads single pages and archives named by a person.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from typing import Any
 from components.core.errors import HearsightError
 
 TIMEOUT = 60.0
-"""Seconds without a byte."""
+"""Seconds to wait for a byte."""
 SECONDS = 3600.0
-"""Seconds spent waiting for the bytes of one address in all, redirects included."""
+"""Total seconds to wait for the bytes of one address, redirects included."""
 
 
 class _Clock:
-    """The time left."""
+    """The remaining time."""
 
     def __init__(self) -> None:
-        self._left = SECONDS
+        self._remaining = SECONDS
 
-    def wait(self, sock: socket.socket, raw: Any, into: Any) -> int | None:
-        """Read from the socket, no longer than there is time."""
+    def wait(self, sock: socket.socket, raw: Any, buffer: Any) -> int | None:
+        """Read from the socket within the remaining time."""
         began = time.monotonic()
         try:
-            sock.settimeout(max(min(TIMEOUT, self._left), 0.001))
-            size: int | None = raw.readinto(into)
-            self._left -= time.monotonic() - began
+            sock.settimeout(max(min(TIMEOUT, self._remaining), 0.001))
+            size: int | None = raw.readinto(buffer)
+            self._remaining -= time.monotonic() - began
         except TimeoutError:
-            self._left -= time.monotonic() - began
-            if self._left > 0:
+            self._remaining -= time.monotonic() - began
+            if self._remaining > 0:
                 raise
-        if self._left <= 0:
+        if self._remaining <= 0:
             raise TimeoutError(f"more than {SECONDS:g} s in all")
         return size
 
 
 class _Timed(io.RawIOBase):
-    """What a socket receives, under a clock."""
+    """A socket's input, read under a clock."""
 
     def __init__(self, sock: socket.socket, clock: _Clock) -> None:
         self._sock, self._clock = sock, clock
@@ -53,8 +53,8 @@ class _Timed(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, into: Any) -> int | None:
-        return self._clock.wait(self._sock, self._raw, into)
+    def readinto(self, buffer: Any) -> int | None:
+        return self._clock.wait(self._sock, self._raw, buffer)
 
     def close(self) -> None:
         self._raw.close()
@@ -72,7 +72,7 @@ def _response(clock: _Clock) -> Any:
 
 
 class _Requests(urllib.request.AbstractHTTPHandler):
-    """Open http and https addresses under a clock."""
+    """Opens http and https addresses under a clock."""
 
     http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
@@ -97,7 +97,7 @@ class _Requests(urllib.request.AbstractHTTPHandler):
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> Any:
-        fp.close()  # or it would be read, however long it is
+        fp.close()  # otherwise its body would be read, of any length
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -105,7 +105,7 @@ class HttpStream:
     """The body of a GET request, and its headers.
 
     Raises:
-        HearsightError: no answer, one of failure, one that breaks off, or none in ``SECONDS``.
+        HearsightError: there is no answer, an error status, a broken transfer, or no end within ``SECONDS``.
     """
 
     def __init__(self, url: str) -> None:
@@ -122,29 +122,29 @@ class HttpStream:
             opener.add_handler(handler)
         headers = {"User-Agent": "hearsight pairs", "Accept": "text/html,*/*;q=0.1"}
         try:
-            self._answer: http.client.HTTPResponse = opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
+            self._response: http.client.HTTPResponse = opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise HearsightError(f"no answer ({_line(error)})", where=url, hint="look at the address in a browser") from None
-        self.headers = self._answer.headers
+            raise HearsightError(f"no answer ({_line(error)})", where=url, hint="check the address in a browser") from None
+        self.headers = self._response.headers
 
     def __enter__(self) -> HttpStream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._answer.close()
+        self._response.close()
 
     def read(self, size: int, /) -> bytes:
-        """As :class:`components.web.archives.opening.Stream`."""
+        """Return at most ``size`` bytes; b"" at the end."""
         try:
-            data = self._answer.read(size)
+            data = self._response.read(size)
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise HearsightError(f"reading broke off ({_line(error)})", where=self._url, hint="try again") from None
-        if not data and self._answer.length:
-            raise HearsightError(f"the last {self._answer.length} bytes did not come", where=self._url, hint="try again")
+        if not data and self._response.length:
+            raise HearsightError(f"the last {self._response.length} bytes are missing", where=self._url, hint="try again")
         return data
 
 
 def _line(error: Exception) -> str:
-    """One line of printable characters."""
+    """Return the error as one line of printable characters."""
     text = str(error) or type(error).__name__
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:300]

@@ -1,4 +1,4 @@
-"""How an archive is compressed, told by its first bytes: gzip, zstd, or not at all; or whether it is a ZIP file."""
+"""Detect how an archive is compressed from its first bytes: gzip, zstd, not at all; or that it is a ZIP file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def is_zstd(head: bytes) -> bool:
-    """Whether zstd frames begin so."""
+    """Return whether ``head`` begins a zstd frame."""
     return head.startswith(ZSTD) or SKIPPABLE.match(head) is not None
 
 
-def members_of(stream: Stream, expansion: Expansion) -> Members:
-    """The members of an archive."""
+def open_members(stream: Stream, expansion: Expansion) -> Members:
+    """Return a reader of the archive's members."""
     head = read_fully(stream, CHUNK)
     if head.startswith(GZIP[:2]):
         return GzipMembers(stream, head, expansion)

@@ -1,8 +1,8 @@
-"""An archive's bytes as members in pieces of bounded size: one long plain member, or compressed ones.
+"""Split an archive's bytes into members, read in pieces of bounded size: one long plain member, or compressed ones.
 
-Web archives are gzip files of one member a record, or zstd files of one frame a record, so that any record can be read alone.
-A torn or broken member is a named fault, and reading goes on at the next one. All work is linear in the bytes that are read
-and decompressed, whatever they are. Not in scope: what members hold; the two formats (``gzip_members``, ``zstd_members``).
+Web archives are gzip files with one member per record, or zstd files with one frame per record, so that a record can be read
+alone. A truncated or broken member is reported as a named fault, and reading continues at the next member. Time is linear in the
+bytes read and decompressed, for any input. The formats are in ``gzip_members`` and ``zstd_members``.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from components.web.archives.expansion import Expansion
 from components.web.archives.opening import Stream, read_fully
 
 CHUNK = 1 << 18
-"""Bytes asked from the archive at once."""
+"""Bytes per read from the archive."""
 FIRST, FEED = 1 << 12, 1 << 14
-"""Compressed bytes given to the decompressor at first, and then: what it does not use, it copies."""
+"""Compressed bytes of the first feed to the decompressor, and of later ones; the decompressor copies what it does not use."""
 PIECE = 1 << 20
-"""Decompressed bytes handed out at once."""
+"""Decompressed bytes returned at once."""
 KEEP = 1 << 22
-"""Compressed bytes of a member that are kept until it is known to be sound; a larger one is one of many records."""
+"""Compressed bytes of a member kept until it is known to be sound; larger members hold many records."""
 AGAIN = 4
-"""Bytes of torn members that are searched again, and bytes spent on trying where a member may begin, of each byte read."""
+"""Limit on bytes of broken members searched again, and on bytes spent on trials, per byte read."""
 TRY = 512
-"""What a trial costs beside its bytes."""
+"""Fixed cost of a trial, in bytes."""
 
 
 class Members:
-    """The members of one archive, one after the other; here: the only one of a plain archive.
+    """The members of one archive, in order; this base class reads a plain archive as one member.
 
-    ``next`` goes to the next member; ``piece`` gives the current one's content, piece by piece, b"" at its end;
-    ``fault`` then tells whether the end was its real one.
+    ``next`` moves to the next member. ``read_piece`` returns the next piece of its content, b"" at its end; ``fault`` then says
+    whether the member ended early.
     """
 
-    packed = False
+    is_compressed = False
     """Whether the archive is compressed."""
 
     def __init__(self, stream: Stream, head: bytes, expansion: Expansion) -> None:
@@ -43,42 +43,42 @@ class Members:
         self._buffer = memoryview(head)
         self._position = 0
         self._start = 0
-        """Where the current member begins in the buffer."""
-        self._begins = 0
-        """Bytes of the archive before the buffer."""
-        self._over = False
+        """Start of the current member in the buffer."""
+        self._buffer_start = 0
+        """Archive bytes before the buffer."""
+        self._ended = False
         self.offset = 0
-        """Where the current member begins, in bytes of the archive as stored."""
+        """Start of the current member in bytes of the stored archive."""
         self.fault = ""
-        """'' or why the current member ended before its end; after ``piece`` gave b""."""
+        """'' or why the current member ended early; valid after ``read_piece`` returned b""."""
         self.detail = ""
-        """One line for a person on the fault."""
+        """One line that describes the fault."""
         self.is_bomb = False
-        """Whether the archive grew too much, and is not read on."""
-        expansion.read(len(head))
+        """Whether the archive expanded too much and is not read further."""
+        expansion.add_read(len(head))
 
     @property
-    def place(self) -> int:
-        """Bytes of the archive that are done with."""
-        return self._begins + self._position
+    def position(self) -> int:
+        """Return the number of archive bytes consumed."""
+        return self._buffer_start + self._position
 
     @property
-    def whole(self) -> bool:
-        """Whether the last piece was the member's last, and the member is sound."""
-        return self._over and not self.fault
+    def is_complete(self) -> bool:
+        """Return whether the last piece was the member's last and the member is sound."""
+        return self._ended and not self.fault
 
     def next(self) -> bool:
-        """Go to the next member; False when there is none."""
+        """Move to the next member; return False when there is none."""
         self.fault = self.detail = ""
-        self._over = False
+        self._ended = False
         if not self._fill():
             return False
-        self.offset = self.place
+        self.offset = self.position
         self._start = self._position
         return True
 
-    def piece(self) -> bytes:
-        """Some of the current member's content, at most ``PIECE`` bytes and a feed's worth; b"" at its end."""
+    def read_piece(self) -> bytes:
+        """Return more of the current member's content, at most ``PIECE`` bytes plus one feed; b"" at its end."""
         if not self._fill():
             return b""
         taken = bytes(self._buffer[self._position :])
@@ -86,20 +86,20 @@ class Members:
         return taken
 
     def abandon(self) -> None:
-        """Leave the current member where it is, and go on at the next one that can be found."""
+        """Leave the current member and continue at the next one that can be found."""
 
     def _fill(self) -> bool:
-        """Whether there is a byte to read."""
+        """Return whether a byte is available, reading more if necessary."""
         return self._position < len(self._buffer) or self._extend()
 
     def _extend(self) -> bool:
-        """Read more; False at the archive's end. The current member's own bytes stay at hand up to ``KEEP``."""
+        """Read more bytes; return False at the archive's end. Up to ``KEEP`` bytes of the current member stay in the buffer."""
         more = read_fully(self._stream, CHUNK)
         if not more:
             return False
-        self._expansion.read(len(more))
+        self._expansion.add_read(len(more))
         kept = self._start if len(self._buffer) - self._start <= KEEP else self._position
-        self._begins += kept
+        self._buffer_start += kept
         self._buffer = memoryview(bytes(self._buffer[kept:]) + more)
         self._position -= kept
         self._start = 0
@@ -109,142 +109,142 @@ class Members:
 class PackedMembers(Members):
     """The compressed members of one archive."""
 
-    packed = True
+    is_compressed = True
     kind: str
-    """Its name, as faults tell it."""
+    """Name used in faults."""
     magic: bytes
-    """What a member begins with."""
+    """First bytes of a member."""
     head: re.Pattern[bytes]
-    """Finds where a member may begin."""
+    """Matches where a member may begin."""
     trial: int
-    """Bytes that a trial takes at most."""
+    """Maximum bytes of a trial."""
     broken: tuple[type[Exception], ...]
-    """What unpacking raises over broken input."""
-    holds: bool
-    """Whether the decompressor holds the input that it has not read yet, and says in ``needs_input`` whether that is so."""
+    """Exceptions that decompression raises for broken input."""
+    buffers_input: bool
+    """Whether the decompressor keeps unread input and reports in ``needs_input`` when it has none."""
     _unpacker: Any
 
     def __init__(self, stream: Stream, head: bytes, expansion: Expansion) -> None:
         super().__init__(stream, head, expansion)
-        self._given = 0
+        self._produced = 0
         self._searched = 0
         self._tried = 0
 
     @abstractmethod
     def _begin(self) -> Any:
-        """A decompressor for the next member."""
+        """Return a decompressor for the next member."""
 
     def _left(self) -> int:
-        """How many of the bytes that were fed the decompressor has left unread."""
+        """Return how many of the bytes fed were not read by the decompressor."""
         return 0
 
     @abstractmethod
     def _begins_record(self, window: memoryview) -> bool:
-        """Whether a member begins there that holds a WARC record."""
+        """Return whether ``window`` begins a member that holds a WARC record."""
 
     def _trial_size(self, at: int) -> int:
-        """Bytes of the buffer that a trial at ``at`` takes."""
+        """Return the number of buffer bytes that a trial at ``at`` takes."""
         return self.trial
 
     def next(self) -> bool:
         if self._position >= len(self._buffer) and not self._extend():
             return False
-        # What ``Members.next`` does, without its calls: this runs once a record.
+        # ``Members.next`` inlined: this runs once per record.
         self.fault = self.detail = ""
-        self._over = False
-        self._start, self._given = self._position, 0
-        self.offset = self._begins + self._position
+        self._ended = False
+        self._start, self._produced = self._position, 0
+        self.offset = self._buffer_start + self._position
         self._unpacker = self._begin()
         return True
 
-    def piece(self) -> bytes:
-        if self._over:
+    def read_piece(self) -> bytes:
+        if self._ended:
             return b""
         parts: list[bytes] = []
         size, feed, unpacker = 0, FIRST, self._unpacker
         while size < PIECE:
-            hungry = not self.holds or unpacker.needs_input
-            if hungry and self._position >= len(self._buffer) and not self._extend():
+            needs_input = not self.buffers_input or unpacker.needs_input
+            if needs_input and self._position >= len(self._buffer) and not self._extend():
                 self._torn("truncated", f"the {self.kind} is not whole")
                 break
-            fed = self._buffer[self._position : self._position + feed] if hungry else _EMPTY
+            fed = self._buffer[self._position : self._position + feed] if needs_input else _EMPTY
             feed = FEED
             try:
                 part = unpacker.decompress(fed, PIECE)
             except self.broken:
-                begun = self.place > self.offset or fed[: len(self.magic)] == self.magic
-                self._torn(f"{'bad' if begun else 'not'}_{self.kind.partition(' ')[0]}", f"the {self.kind} is not whole")
+                started = self.position > self.offset or fed[: len(self.magic)] == self.magic
+                self._torn(f"{'bad' if started else 'not'}_{self.kind.partition(' ')[0]}", f"the {self.kind} is not whole")
                 break
             parts.append(part)
             size += len(part)
             if unpacker.eof:
                 self._position += len(fed) - len(unpacker.unused_data)
-                self._over = True
+                self._ended = True
                 break
             self._position += len(fed) - self._left()
         expansion = self._expansion
         expansion.left -= size
-        if not self._over or expansion.left < 0:
+        if not self._ended or expansion.left < 0:
             self._count(size)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def abandon(self) -> None:
-        if not self._over:
-            self._over = True
+        if not self._ended:
+            self._ended = True
             self._resync()
 
     def _count(self, size: int) -> None:
-        """Leave a member, or all of the archive, that grows too much."""
-        self._given += size
+        """Count produced bytes, and abandon a member, or the archive, that expands too much."""
+        self._produced += size
         if self._expansion.left < 0:
-            self.fault, self.detail, self._over = "too_large", "the archive is a bomb: the rest is not read", True
+            self.fault, self.detail, self._ended = "too_large", "the archive is a bomb: the rest is not read", True
             self._position = len(self._buffer)
-            self._stream, self.is_bomb = _NOTHING, True
-        elif not self._over and self._expansion.member_is_bomb(self.place - self.offset, self._given):
+            self._stream, self.is_bomb = _EMPTY_STREAM, True
+        elif not self._ended and self._expansion.member_is_bomb(self.position - self.offset, self._produced):
             self.fault, self.detail = "too_large", f"the {self.kind} grows more than any text would"
             self.abandon()
 
     def _torn(self, fault: str, detail: str) -> None:
-        """Go to the next member, though the broken one may have swallowed its beginning."""
-        self.fault, self.detail, self._over = fault, detail, True
+        """Record a fault and search again one byte after the broken member's start, where the next member may be hidden."""
+        self.fault, self.detail, self._ended = fault, detail, True
         self._searched += self._position - self._start
-        # Torn members that overlap would be read again and again: after a while none is searched for what it swallowed.
-        if self._searched <= AGAIN * self.place + KEEP:
+        # Bounds repeated reading of broken members that overlap.
+        if self._searched <= AGAIN * self.position + KEEP:
             self._position = self._start
         self._position = min(self._position + 1, len(self._buffer))
         self._resync()
 
     def _resync(self) -> None:
-        """Go to where a member that holds a WARC record begins, or to the end."""
+        """Move to the next member that holds a WARC record, or to the archive's end."""
         self._start = self._position
-        ended = False
+        at_end = False
         while True:
-            # Nearer to the edge a trial wants bytes that are not there yet.
-            sure = len(self._buffer) - (0 if ended else self.trial)
+            # Closer to the end, a trial needs bytes that are not read yet.
+            safe_end = len(self._buffer) - (0 if at_end else self.trial)
             for match in self.head.finditer(self._buffer, self._position):
                 at = match.start()
-                if at >= sure:
+                if at >= safe_end:
                     break
                 if self._try(at):
                     self._position = self._start = at
                     return
-            if ended:
+            if at_end:
                 self._position = self._start = len(self._buffer)
                 return
-            self._position = self._start = max(self._position, sure)
-            ended = not self._extend()
+            self._position = self._start = max(self._position, safe_end)
+            at_end = not self._extend()
 
     def _try(self, at: int) -> bool:
         size = self._trial_size(at)
-        if self._tried > AGAIN * (self._begins + at) + KEEP:
+        if self._tried > AGAIN * (self._buffer_start + at) + KEEP:
             return False
         self._tried += TRY + size
         return self._begins_record(self._buffer[at : at + size])
 
 
-class _Nothing:
+class _EmptyStream:
     def read(self, size: int, /) -> bytes:
         return b""
 
 
-_NOTHING, _EMPTY = _Nothing(), memoryview(b"")
+_EMPTY_STREAM, _EMPTY = _EmptyStream(), memoryview(b"")

@@ -1,7 +1,4 @@
-"""The bytes of an archive, in order: from disk, standard input, S3 or an http(s) address; as a whole file where one is needed.
-
-Not in scope: what the bytes are.
-"""
+"""Open an archive's bytes as a stream (disk, standard input, S3, http) or, where required, as a seekable file."""
 
 from __future__ import annotations
 
@@ -10,68 +7,75 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, runtime_checkable
 
 from components.core.errors import HearsightError
+from components.web.archives.http_stream import HttpStream
 
-LOOK = 1 << 18
-"""Bytes looked at to tell what an archive is."""
+PEEK_BYTES = 1 << 18
+"""Bytes read ahead to detect the archive's type."""
 SPOOL_LIMIT = 1 << 33
-"""Bytes of a WACZ that are copied to a temporary file: one from standard input or an http(s) address."""
+"""Maximum bytes of a WACZ copied to a temporary file (from standard input or an http address)."""
 
 
 class Stream(Protocol):
-    """What reading an archive needs."""
+    """The interface that archive readers need."""
 
     def read(self, size: int, /) -> bytes:
-        """At most ``size`` bytes; none at the end."""
+        """Return at most ``size`` bytes; b"" at the end."""
 
 
 def read_fully(stream: Stream, size: int) -> bytes:
-    """``size`` bytes, fewer only at the end: a pipe may give one at a time."""
+    """Return ``size`` bytes, fewer only at the end; a pipe may return one byte per read."""
     first = stream.read(size)
     if len(first) >= size or not first:
         return first
-    held = bytearray(first)
-    while len(held) < size and (more := stream.read(size - len(held))):
-        held += more
-    return bytes(held)
+    data = bytearray(first)
+    while len(data) < size and (more := stream.read(size - len(data))):
+        data += more
+    return bytes(data)
 
 
-class Ahead:
-    """A stream whose beginning was looked at already."""
+@runtime_checkable
+class RangedStream(Protocol):
+    """A stream whose object can also be read in ranges."""
+
+    def open_ranges(self) -> IO[bytes]:
+        """Return the object as a seekable file."""
+
+
+class PeekedStream:
+    """A stream whose first bytes were read ahead into ``head``."""
 
     def __init__(self, stream: Stream) -> None:
-        self.stream, self.head = stream, read_fully(stream, LOOK)
-        self._given = 0
+        self.stream, self.head = stream, read_fully(stream, PEEK_BYTES)
+        self._returned = 0
 
     def read(self, size: int, /) -> bytes:
-        if self._given >= len(self.head):
+        if self._returned >= len(self.head):
             return self.stream.read(size)
-        given = self.head[self._given : self._given + size]
-        self._given += len(given)
-        return given
+        piece = self.head[self._returned : self._returned + size]
+        self._returned += len(piece)
+        return piece
 
 
 @contextmanager
 def open_archive(path: str) -> Iterator[Stream]:
-    """The bytes of ``path``: a file, ``-``, ``s3://bucket/key``, or an http(s) address.
+    """Open ``path``: a file, ``-``, ``s3://bucket/key``, or an http(s) address.
 
-    S3 requests are signed when the AWS environment holds credentials, and anonymous otherwise; the endpoint is
-    ``AWS_ENDPOINT_URL`` when that is set. An http(s) address may take ``http_stream.SECONDS`` in all.
+    S3 requests are signed when the AWS environment holds credentials, and anonymous otherwise; ``AWS_ENDPOINT_URL`` sets the
+    endpoint. Reading an http(s) address may take ``http_stream.SECONDS`` in all.
 
     Raises:
-        HearsightError: it is missing, or may not be read.
+        HearsightError: the archive is missing or may not be read.
     """
     if path == "-":
         yield sys.stdin.buffer
     elif path.startswith("s3://"):
-        from components.web.archives.s3_stream import S3Stream
+        from components.web.archives.s3_stream import S3Stream  # loads boto3: 0.5 s
 
         yield S3Stream(path)
     elif path.startswith(("http://", "https://")):
-        from components.web.archives.http_stream import HttpStream
-
         with HttpStream(path) as body:
             yield body
     else:
@@ -81,23 +85,21 @@ def open_archive(path: str) -> Iterator[Stream]:
         except (OSError, ValueError) as error:
             if not isinstance(error, OSError):
                 raise HearsightError(str(error), where=ascii(path), hint="give the path of a file") from None
-            if error.filename is None:  # not the opening: what was done meanwhile
+            if error.filename is None:  # raised while the archive was used, not by open()
                 raise
             raise HearsightError(error.strerror or "cannot be read", where=path, hint="give the path of a file") from None
 
 
 @contextmanager
-def whole_file(ahead: Ahead, path: str) -> Iterator[IO[bytes]]:
-    """The same bytes as a file to seek in: a local file itself, ranges of an S3 object, or a temporary copy.
+def open_seekable(peeked: PeekedStream, path: str) -> Iterator[IO[bytes]]:
+    """Yield the same bytes as a seekable file: a local file itself, ranges of an S3 object, or a temporary copy.
 
     Raises:
-        HearsightError: there is no room for the copy, or it would take more than ``SPOOL_LIMIT`` bytes.
+        HearsightError: there is no space for the copy, or it exceeds ``SPOOL_LIMIT``.
     """
-    from components.web.archives.s3_stream import S3Stream, ranges_of
-
-    stream = ahead.stream
-    if isinstance(stream, S3Stream):
-        yield ranges_of(stream)
+    stream = peeked.stream
+    if isinstance(stream, RangedStream):
+        yield stream.open_ranges()
         return
     if hasattr(stream, "seekable") and stream.seekable():
         yield stream  # type: ignore[misc]
@@ -105,14 +107,16 @@ def whole_file(ahead: Ahead, path: str) -> Iterator[IO[bytes]]:
     with tempfile.TemporaryFile() as copy:
         size = 0
         try:
-            while more := ahead.read(1 << 20):
+            while more := peeked.read(1 << 20):
                 size += len(more)
                 if size > SPOOL_LIMIT:
                     raise HearsightError(
-                        f"is a WACZ of more than {SPOOL_LIMIT} bytes", where=path, hint="save it as a file and name that"
+                        f"is a WACZ of more than {SPOOL_LIMIT} bytes", where=path, hint="save it as a file and give its path"
                     )
                 copy.write(more)
         except OSError as error:
-            what = f"cannot be copied to {tempfile.gettempdir()} ({error.strerror or error})"
-            raise HearsightError(what, where=path, hint="save it as a file and name that, or set TMPDIR") from None
+            message = f"cannot be copied to {tempfile.gettempdir()} ({error.strerror or error})"
+            raise HearsightError(
+                message, where=path, hint="save it as a file and give its path, or set TMPDIR to a larger disk"
+            ) from None
         yield copy

@@ -1,7 +1,7 @@
-"""WARC records out of an archive's members: whole ones as they are, broken ones as named faults, in order.
+"""Read WARC records from an archive's members, in order; a broken record becomes a named fault.
 
-Memory is bounded by the size limit of a record, time by the bytes read and decompressed. A fault costs its own record:
-reading goes on at the next place that looks like one. Format: ISO 28500:2017 (WARC 1.1). Not in scope: what a block says.
+Memory is bounded by the record size limit, time by the bytes read and decompressed. A fault costs one record: reading continues
+at the next position that looks like a record. Format: ISO 28500:2017 (WARC 1.1). The content of blocks is not interpreted here.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.web.archives.expansion import Expansion
-from components.web.archives.fields import Fields, fields
-from components.web.archives.kinds import members_of
+from components.web.archives.fields import Fields, parse_fields
+from components.web.archives.kinds import open_members
 from components.web.archives.members import Members
 from components.web.archives.opening import Stream
 
 LIMIT = 1 << 24
-"""Bytes of a record, decompressed; a larger one is a fault. (Common Crawl cuts pages at 5 MiB.)"""
+"""Maximum decompressed bytes of a record; a larger one is a fault. Common Crawl cuts pages at 5 MiB."""
 HEAD_LIMIT = 1 << 16
-"""Bytes of a record's head."""
+"""Maximum bytes of a record's head."""
 FAULTS = 1000
-"""Faults in a row that are told one by one; then a compressed member is left, and of a plain archive the rest is counted."""
+"""Consecutive faults reported individually; then a compressed member is abandoned, and the rest of a plain archive is counted."""
 _START = re.compile(rb"WARC/1\.\d\r?\n")
 _STOP = re.compile(rb"\n\r?\n|WARC/1\.\d\r?\n")
-"""What ends a head: an empty line, or another record's beginning, since the record was torn then."""
+"""End of a head: an empty line, or the start of another record (then this record is truncated)."""
 _BLANK = re.compile(rb"[\r\n]*+")
 _END = b"\r\n\r\n"
 SKIP_LIMIT = 1 << 30
-"""Decompressed bytes of one record that are read past at most; then its member is abandoned: it may be a bomb."""
+"""Maximum decompressed bytes skipped for one record; above it the member is abandoned, since it may be a bomb."""
 
 
 @dataclass(slots=True)
 class Record:
-    """One WARC record, or a fault (then ``fault`` is not empty, and the block is)."""
+    """One WARC record, or a fault: then ``fault`` is set and the block is empty."""
 
     headers: Fields
-    """Names in lower case."""
+    """Header names are lower-case."""
     block: bytes
     offset: int
-    """Where it begins, in bytes of the archive as stored; in a gzip member of several records, where the member does."""
+    """Start of the record in bytes of the stored archive; in a gzip member of several records, the member's start."""
     fault: str = ""
     """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_record | wrong_length | too_large."""
     detail: str = ""
@@ -55,100 +55,100 @@ class Record:
 
 @dataclass
 class _Cursor:
-    """What is in hand of the current member."""
+    """The buffered part of the current member and a position in it."""
 
     members: Members
     data: bytes = b""
-    at: int = 0
+    position: int = 0
     dropped: int = 0
     """Bytes of the member before ``data``."""
     ended: bool = False
-    """Whether the member has given all it holds."""
+    """Whether the member is exhausted."""
     _last_end: int | None = None
 
-    def more(self, size: int = 1) -> bool:
-        """Take at least ``size`` bytes more, if there are."""
-        pieces: list[bytes | memoryview] = [memoryview(self.data)[self.at :]]
+    def read_more(self, size: int = 1) -> bool:
+        """Read at least ``size`` more bytes if the member has them; return whether any were read."""
+        pieces: list[bytes | memoryview] = [memoryview(self.data)[self.position :]]
         while size > 0 and not self.ended:
-            piece = self.members.piece()
+            piece = self.members.read_piece()
             self.ended = not piece
             pieces.append(piece)
             size -= len(piece)
         if len(pieces) == 1 or not (pieces[1]):
             return False
-        self.dropped += self.at
-        self.data, self.at = b"".join(pieces), 0
+        self.dropped += self.position
+        self.data, self.position = b"".join(pieces), 0
         return True
 
-    def holds(self, size: int) -> bool:
-        """Whether ``size`` bytes can be had from here."""
-        held = len(self.data) - self.at
-        if held < size and not self.ended:
-            # By halves, since all that is held is copied, and what is torn may want a little more again and again.
-            self.more(max(size - held, held // 2))
-            held = len(self.data) - self.at
-        return held >= size
+    def ensure(self, size: int) -> bool:
+        """Return whether ``size`` bytes are available from the position, reading more if necessary."""
+        available = len(self.data) - self.position
+        if available < size and not self.ended:
+            # Grows by half: the buffer is copied, and a broken record may ask for a few more bytes many times.
+            self.read_more(max(size - available, available // 2))
+            available = len(self.data) - self.position
+        return available >= size
 
-    def ends_behind(self, at: int) -> bool:
-        """Of a member that has ended: whether an end of a record, with another's beginning, lies at ``at`` or behind."""
+    def has_record_after(self, at: int) -> bool:
+        """Return whether, in a member that has ended, a record end followed by a record start lies at ``at`` or later."""
         if self._last_end is None:
             self._last_end = self.dropped + self.data.rfind(b"\r\n\r\nWARC/1.")
         return self._last_end >= self.dropped + at
 
     @property
     def offset(self) -> int:
-        return self.members.offset if self.members.packed else self.members.offset + self.dropped + self.at
+        return self.members.offset if self.members.is_compressed else self.members.offset + self.dropped + self.position
 
 
-def records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
-    """The records and faults of an archive, gzip, zstd or plain, in order.
+def read_records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
+    """Yield the records and faults of a gzip, zstd or plain archive, in order.
 
     Args:
         stream: the archive's bytes.
-        limit: bytes of one record, decompressed, that are held at most.
-        expansion: what the archive has grown so far, when this is a part of one.
+        limit: maximum decompressed bytes of a record held in memory.
+        expansion: the archive's expansion so far, when the stream is a part of it.
     """
-    members = members_of(stream, expansion or Expansion())
+    members = open_members(stream, expansion or Expansion())
     faults = _Faults()
     while members.next():
-        data = members.piece()
-        if members.whole:  # nearly always: a member of one record
-            _, headers, start = fields(data, 0, HEAD_LIMIT)
+        data = members.read_piece()
+        if members.is_complete:  # fast path: the member holds one record
+            _, headers, start = parse_fields(data, 0, HEAD_LIMIT)
             if start > 0 and _length(headers) == len(data) - start - 4 and data.startswith(b"WARC/") and data.endswith(_END):
                 if faults.row:
                     yield from faults.end()
                 yield Record(headers, data[start:-4], members.offset)
                 continue
         cursor = _Cursor(members, data)
-        faulty = False
+        had_fault = False
         for record in _in_member(cursor, limit):
             if not record.fault:
                 yield from faults.end()
-            elif not faults.tells(record):
+            elif not faults.count(record):
                 continue
-            faulty |= bool(record.fault)
+            had_fault |= bool(record.fault)
             yield record
-        if members.fault and (members.is_bomb or not faulty):
+        if members.fault and (members.is_bomb or not had_fault):
             fault = Record({}, b"", members.offset, members.fault, members.detail)
-            if faults.tells(fault):
+            if faults.count(fault):
                 yield fault
     yield from faults.end()
 
 
 class _Faults:
-    """Counts faults in a row: behind ``FAULTS`` of them only their number is told."""
+    """Counts consecutive faults: after ``FAULTS`` only their number is reported."""
 
     def __init__(self) -> None:
         self.row = 0
         self._last = Record({}, b"", 0)
 
-    def tells(self, record: Record) -> bool:
-        """Count a fault, and return whether it is told."""
+    def count(self, record: Record) -> bool:
+        """Count a fault; return whether it is reported."""
         self.row, self._last = self.row + 1, record
         return self.row <= FAULTS
 
     def end(self) -> Iterator[Record]:
-        """What is told at the end of the row."""
+        """End the row; yield a summary of the faults that were not reported."""
         if self.row > FAULTS:
             text = f"{self.row - FAULTS} more in a row, up to here, cannot be read"
             yield Record({}, b"", self._last.offset, self._last.fault, text)
@@ -159,65 +159,65 @@ def _in_member(cursor: _Cursor, limit: int) -> Iterator[Record]:
     faults = 0
     while True:
         while True:
-            cursor.at = _BLANK.match(cursor.data, cursor.at).end()  # type: ignore[union-attr]
-            if cursor.at < len(cursor.data):
+            cursor.position = _BLANK.match(cursor.data, cursor.position).end()  # type: ignore[union-attr]
+            if cursor.position < len(cursor.data):
                 break
-            if not cursor.more():
+            if not cursor.read_more():
                 return
-        record, found = _next(cursor, limit)
+        record, can_continue = _next(cursor, limit)
         yield record
         if not record.fault:
             faults = 0
             continue
         faults += 1
-        if faults >= FAULTS and cursor.members.packed:
+        if faults >= FAULTS and cursor.members.is_compressed:
             cursor.members.abandon()
             return
-        if not found:
+        if not can_continue:
             return
 
 
 def _next(cursor: _Cursor, limit: int) -> tuple[Record, bool]:
-    """What begins here, and whether reading can go on behind it."""
+    """Return the record or fault at the position, and whether the member can be read further."""
     offset = cursor.offset
-    if not cursor.holds(5) or not cursor.data.startswith(b"WARC/", cursor.at):
+    if not cursor.ensure(5) or not cursor.data.startswith(b"WARC/", cursor.position):
         fault = cursor.members.fault or "bad_record"
         return Record({}, b"", offset, fault, "no WARC record begins here"), _resync(cursor, limit)
     headers, end = _head(cursor)
     length = _length(headers) if end > 0 else -1
     if length < 0:
         record = Record(headers, b"", offset, cursor.members.fault or "bad_record", "the record's head cannot be read")
-        cursor.at += 5
+        cursor.position += 5
         return record, _resync(cursor, limit)
-    block = end - cursor.at
+    block = end - cursor.position
     if length > limit:
-        cursor.at = end
+        cursor.position = end
         return Record(headers, b"", offset, "too_large", f"{length} bytes, more than {limit}"), _skip(cursor, length)
-    whole = cursor.holds(block + length)
-    if whole and _ends_well(cursor, block + length):
-        start = cursor.at + block
-        cursor.at = start + length
+    is_whole = cursor.ensure(block + length)
+    if is_whole and _ends_well(cursor, block + length):
+        start = cursor.position + block
+        cursor.position = start + length
         return Record(headers, cursor.data[start : start + length], offset), True
-    start = cursor.at + block
-    torn = not whole and not cursor.members.packed and not cursor.ends_behind(start - 4)
-    fault = cursor.members.fault or ("truncated" if torn else "wrong_length")
+    start = cursor.position + block
+    is_truncated = not is_whole and not cursor.members.is_compressed and not cursor.has_record_after(start - 4)
+    fault = cursor.members.fault or ("truncated" if is_truncated else "wrong_length")
     detail = (
         cursor.members.detail
-        or ("the archive ends in this record" if torn else "")
+        or ("the archive ends in this record" if is_truncated else "")
         or f"the record does not end after its Content-Length of {length} bytes"
     )
-    cursor.at = start
+    cursor.position = start
     return Record(headers, b"", offset, fault, detail), _resync(cursor, limit)
 
 
 def _head(cursor: _Cursor) -> tuple[Fields, int]:
-    """The record's fields, and where in ``cursor.data`` its block begins; -1 when its head has no end of its own."""
+    """Return the record's fields and the block's start in ``cursor.data``; -1 when the head has no end."""
     while True:
-        stop = _STOP.search(cursor.data, cursor.at + 5, cursor.at + HEAD_LIMIT)
-        if stop or len(cursor.data) - cursor.at >= HEAD_LIMIT or not cursor.more():
+        stop = _STOP.search(cursor.data, cursor.position + 5, cursor.position + HEAD_LIMIT)
+        if stop or len(cursor.data) - cursor.position >= HEAD_LIMIT or not cursor.read_more():
             break
-    over = stop.end() if stop and stop[0][:1] == b"\n" else stop.start() if stop else cursor.at + HEAD_LIMIT
-    _, headers, end = fields(cursor.data, cursor.at, over)
+    over = stop.end() if stop and stop[0][:1] == b"\n" else stop.start() if stop else cursor.position + HEAD_LIMIT
+    _, headers, end = parse_fields(cursor.data, cursor.position, over)
     return headers, end
 
 
@@ -227,49 +227,49 @@ def _length(headers: Fields) -> int:
 
 
 def _ends_well(cursor: _Cursor, size: int) -> bool:
-    """Whether what follows the record's ``size`` bytes is the end of a record: the Content-Length was right."""
-    cursor.holds(size + 9)
-    end = cursor.at + size
+    """Return whether the bytes after the record's ``size`` bytes end a record, so that Content-Length is right."""
+    cursor.ensure(size + 9)
+    end = cursor.position + size
     rest = cursor.data[end : end + 9].lstrip(b"\r\n")
     if rest.startswith(b"WARC/"):
         return True
-    if cursor.members.fault:  # the last of a torn member: its checksum did not come, or was wrong
+    if cursor.members.fault:  # the member's last record, and its checksum is missing or wrong
         return False
-    # Two line ends by the standard; some writers leave out one or both.
+    # The standard has two line ends; some writers omit one or both.
     return not rest or cursor.data.startswith(_END, end)
 
 
 def _skip(cursor: _Cursor, length: int) -> bool:
-    """Read past a block of ``length`` bytes; False when the rest of the member is not worth reading."""
-    if length > SKIP_LIMIT and cursor.members.packed:
+    """Skip a block of ``length`` bytes; return False when the rest of the member is abandoned or missing."""
+    if length > SKIP_LIMIT and cursor.members.is_compressed:
         cursor.members.abandon()
         return False
-    left = length
-    while left > 0:
-        held = len(cursor.data) - cursor.at
-        if held > left:
-            cursor.at += left
+    remaining = length
+    while remaining > 0:
+        available = len(cursor.data) - cursor.position
+        if available > remaining:
+            cursor.position += remaining
             return True
-        left -= held
-        cursor.at = len(cursor.data)
-        if not cursor.more():
+        remaining -= available
+        cursor.position = len(cursor.data)
+        if not cursor.read_more():
             return False
     return True
 
 
 def _resync(cursor: _Cursor, limit: int) -> bool:
-    """Go to the next place in the member that looks like a record; False when none is near."""
-    looked = 0
+    """Move to the next position in the member that looks like a record; return False when none is near."""
+    searched = 0
     while True:
-        found = _START.search(cursor.data, cursor.at)
-        if found:
-            cursor.at = found.start()
+        match = _START.search(cursor.data, cursor.position)
+        if match:
+            cursor.position = match.start()
             return True
-        step = max(len(cursor.data) - cursor.at - 10, 0)
-        looked += step
-        cursor.at += step
-        if looked > 4 * limit and cursor.members.packed:
+        step = max(len(cursor.data) - cursor.position - 10, 0)
+        searched += step
+        cursor.position += step
+        if searched > 4 * limit and cursor.members.is_compressed:
             cursor.members.abandon()
             return False
-        if not cursor.more():
+        if not cursor.read_more():
             return False

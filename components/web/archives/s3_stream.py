@@ -1,29 +1,30 @@
-"""An S3 object, in order or in ranges; a broken transfer goes on where it broke."""
+"""Read an S3 object in order or in ranges; a broken transfer is resumed where it broke."""
 
 from __future__ import annotations
 
 import io
 from typing import IO, Any
 
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+
 from components.core.errors import HearsightError
 
 RESUMES = 5
-"""How often a broken transfer is taken up again where it broke, without a byte between."""
+"""Maximum consecutive attempts to resume a broken transfer without receiving a byte."""
 TIMEOUT = 60.0
-"""Seconds without a byte from S3."""
+"""Seconds to wait for a byte from S3."""
 RANGE = 1 << 22
-"""Bytes of one ranged request at least, unless the object ends."""
+"""Minimum bytes of a ranged request, unless the object ends."""
 
 
 class S3Stream:
-    """An object from its beginning, or from another byte."""
+    """An S3 object as a stream."""
 
     def __init__(self, path: str) -> None:
-        import boto3
-        from botocore import UNSIGNED
-        from botocore.config import Config
-
-        self.path, self._at, self._body = path, 0, None
+        self.path, self._position, self._body = path, 0, None
         self._bucket, _, self._key = path.removeprefix("s3://").partition("/")
         session = boto3.session.Session()
         config = Config(connect_timeout=10, read_timeout=TIMEOUT, retries={"max_attempts": 5, "mode": "standard"})
@@ -32,59 +33,63 @@ class S3Stream:
         region = session.region_name or "us-east-1"
         self._client = session.client("s3", config=config, region_name=region)
         self._etag = ""
-        self.size = int(self._open(f"bytes={self._at}-" if self._at else "")["ContentLength"])
+        self.size = int(self._open(f"bytes={self._position}-" if self._position else "")["ContentLength"])
 
     def _open(self, span: str) -> dict[str, Any]:
-        from botocore.exceptions import BotoCoreError, ClientError
-
-        # If-Match: the bytes after a break belong to the same object as those before it.
-        more = {"Range": span, "IfMatch": self._etag} if span else {}
+        # If-Match: the bytes after a break must belong to the same object.
+        conditions = {"Range": span, "IfMatch": self._etag} if span else {}
         try:
-            answer: dict[str, Any] = self._client.get_object(Bucket=self._bucket, Key=self._key, **more)
+            response: dict[str, Any] = self._client.get_object(Bucket=self._bucket, Key=self._key, **conditions)
         except (BotoCoreError, ClientError) as error:
             raise HearsightError(
-                f"S3 gives nothing ({error})",
+                f"cannot be read from S3 ({error})",
                 where=self.path,
                 hint="check the address, and the AWS credentials if it is not public",
             ) from None
-        self._body, self._etag = answer["Body"], answer["ETag"]
-        return answer
+        self._body, self._etag = response["Body"], response["ETag"]
+        return response
 
     def read(self, size: int, /) -> bytes:
-        from botocore.exceptions import BotoCoreError, HTTPClientError
-
+        """Return at most ``size`` bytes; b"" at the end."""
         for _ in range(RESUMES):
             try:
                 assert self._body is not None
                 data: bytes = self._body.read(size)
             except (BotoCoreError, HTTPClientError, OSError):
-                self._open(f"bytes={self._at}-" if self._at else "")
+                self._open(f"bytes={self._position}-" if self._position else "")
                 continue
-            self._at += len(data)
+            self._position += len(data)
             return data
-        raise HearsightError("the transfer breaks again and again", where=self.path, hint="try again later")
+        raise self._broken()
 
-    def span(self, start: int, size: int) -> bytes:
-        """The ``size`` bytes from ``start`` on, fewer at the object's end."""
+    def read_range(self, start: int, size: int) -> bytes:
+        """Return ``size`` bytes from ``start``, fewer at the object's end."""
         end = min(start + size, self.size)
-        found = bytearray()
+        data = bytearray()
         for _ in range(RESUMES):
-            self._at = start + len(found)
-            if self._at >= end:
+            self._position = start + len(data)
+            if self._position >= end:
                 break
             if self._body is not None:
                 self._body.close()
-            self._open(f"bytes={self._at}-{end - 1}")
-            while self._at < end and (more := self.read(end - self._at)):
-                found += more
-        if start + len(found) < end:
-            raise HearsightError("the transfer breaks again and again", where=self.path, hint="try again later")
-        return bytes(found)
+            self._open(f"bytes={self._position}-{end - 1}")
+            while self._position < end and (piece := self.read(end - self._position)):
+                data += piece
+        if start + len(data) < end:
+            raise self._broken()
+        return bytes(data)
+
+    def open_ranges(self) -> IO[bytes]:
+        """Return the object as a seekable file that requests ranges of at least ``RANGE`` bytes."""
+        return io.BufferedReader(_Ranges(self), buffer_size=RANGE)
+
+    def _broken(self) -> HearsightError:
+        return HearsightError("the transfer broke off repeatedly", where=self.path, hint="try again later")
 
 
 class _Ranges(io.RawIOBase):
     def __init__(self, stream: S3Stream) -> None:
-        self._stream, self._at = stream, 0
+        self._stream, self._position = stream, 0
 
     def readable(self) -> bool:
         return True
@@ -93,22 +98,17 @@ class _Ranges(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._stream.size}[whence]
-        if at < 0:
-            raise ValueError("a position before the file's beginning")
-        self._at = at
-        return at
+        position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._stream.size}[whence]
+        if position < 0:
+            raise ValueError("a position before the start of the file")
+        self._position = position
+        return position
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
-    def readinto(self, into: Any) -> int:
-        data = self._stream.span(self._at, len(into)) if self._at < self._stream.size else b""
-        into[: len(data)] = data
-        self._at += len(data)
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read_range(self._position, len(buffer)) if self._position < self._stream.size else b""
+        buffer[: len(data)] = data
+        self._position += len(data)
         return len(data)
-
-
-def ranges_of(stream: S3Stream) -> IO[bytes]:
-    """The object as a file: what is read of it is asked for in ranges, whole ``RANGE`` bytes at a time."""
-    return io.BufferedReader(_Ranges(stream), buffer_size=RANGE)

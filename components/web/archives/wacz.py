@@ -1,7 +1,7 @@
-"""The WARC files inside a WACZ: a ZIP file with WARCs, as they are or compressed, under ``archive/``.
+"""Read the WARC files inside a WACZ: a ZIP file with WARC files under ``archive/``, compressed or not.
 
-What cannot be read of one file is a named fault of that file. Format: https://specs.webrecorder.net/wacz/1.1.1. Not in scope:
-its indexes and page lists; the records (``records``).
+A file that cannot be read is reported as a fault of that file. Indexes and page lists are not used. Format:
+https://specs.webrecorder.net/wacz/1.1.1.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from components.web.archives.expansion import FREE_MEMBER, RATIO
 
 FOLDER = "archive/"
 DIRECTORY_LIMIT = 1 << 22
-"""Bytes of a ZIP file's directory: more than 30,000 files."""
+"""Maximum bytes of a ZIP directory: more than 30,000 files."""
 _LOCAL_HEAD = 30
 BROKEN = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError,
     LookupError, OSError,
 )  # fmt: skip
-"""What zipfile raises over broken input, and over files with a password."""
+"""Exceptions of zipfile for broken input and for files with a password."""
 
 
 class InnerFile:
-    """One file inside, as a stream: broken bytes end it, and ``fault`` then says so."""
+    """One file inside the WACZ as a stream; broken bytes end it and set ``fault``."""
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, refused: str) -> None:
         self._archive, self._info = archive, info
         self.name = _plain(info.filename)
         self.fault = refused
-        """Why it could not be read, or not to its end; '' otherwise."""
+        """Why the file could not be read, or not to its end; '' otherwise."""
         self.scale = min(1.0, info.compress_size / info.file_size) if info.file_size else 1.0
-        """Its stored bytes of one read."""
+        """Stored bytes per byte read."""
         self._handle: IO[bytes] | None = None
 
     def read(self, size: int, /) -> bytes:
-        """As :class:`components.web.archives.opening.Stream`."""
+        """Return at most ``size`` bytes; b"" at the end."""
         if self.fault:
             return b""
         try:
@@ -52,13 +52,13 @@ class InnerFile:
 
 
 class _Directory:
-    """The ZIP file while its directory is read, which zipfile holds as a whole."""
+    """The ZIP file, with a size limit while zipfile reads its directory into memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.open = file, False
+        self._file, self.is_open = file, False
 
     def read(self, size: int = -1) -> bytes:
-        if self.open:
+        if self.is_open:
             return self._file.read(size)
         data = self._file.read(min(size, DIRECTORY_LIMIT + 1) if size >= 0 else DIRECTORY_LIMIT + 1)
         if len(data) > DIRECTORY_LIMIT:
@@ -69,46 +69,47 @@ class _Directory:
         return getattr(self._file, name)
 
 
-def inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
-    """The files below ``archive/``, in the order in which they are stored.
+def iter_inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
+    """Yield the files under ``archive/`` in stored order.
 
     Raises:
-        HearsightError: it is no ZIP file, or not a WACZ.
+        HearsightError: the file is not a ZIP file, or not a WACZ.
     """
     guarded = _Directory(file)
     try:
         archive = zipfile.ZipFile(guarded)
     except BROKEN as error:
         raise HearsightError(
-            f"is a broken ZIP file ({_plain(str(error)) or type(error).__name__})", where=path, hint="fetch it again"
+            f"is a broken ZIP file ({_plain(str(error)) or type(error).__name__})", where=path, hint="download it again"
         ) from None
-    guarded.open = True
+    guarded.is_open = True
     with archive:
         entries = sorted(archive.infolist(), key=lambda info: (info.header_offset, info.filename))
-        refused = _refused(entries, archive.start_dir)
-        wanted = [at for at, info in enumerate(entries) if info.filename.startswith(FOLDER) and not info.is_dir()]
-        if not wanted:
+        refused = _find_refusals(entries, archive.start_dir)
+        warc_indices = [index for index, info in enumerate(entries) if info.filename.startswith(FOLDER) and not info.is_dir()]
+        if not warc_indices:
             raise HearsightError(f"is a ZIP file without {FOLDER}", where=path, hint="give a WACZ, or the WARC files themselves")
-        for at in wanted:
-            yield InnerFile(archive, entries[at], refused[at])
+        for index in warc_indices:
+            yield InnerFile(archive, entries[index], refused[index])
 
 
-def _refused(entries: list[zipfile.ZipInfo], end: int) -> list[str]:
-    """Why each entry, in the order of their places, is not read; '' where it is."""
-    reasons = [_one_refused(info) for info in entries]
-    reached, holder = 0, -1
-    for at, info in enumerate(entries):
-        if info.header_offset < reached and holder >= 0:
-            reasons[at] = reasons[holder] = "it overlaps another file in the ZIP file"
-        over = info.header_offset + _LOCAL_HEAD + len(info.orig_filename) + info.compress_size
-        if over > end:
-            reasons[at] = "the ZIP file ends before it"
-        if over > reached:
-            reached, holder = over, at
+def _find_refusals(entries: list[zipfile.ZipInfo], end: int) -> list[str]:
+    """Return for each entry, in stored order, why it is not read; '' when it is."""
+    reasons = [_refuse_entry(info) for info in entries]
+    furthest_end, furthest = 0, -1
+    for index, info in enumerate(entries):
+        if info.header_offset < furthest_end and furthest >= 0:
+            reasons[index] = reasons[furthest] = "it overlaps another file in the ZIP file"
+        entry_end = info.header_offset + _LOCAL_HEAD + len(info.orig_filename) + info.compress_size
+        if entry_end > end:
+            reasons[index] = "the ZIP file ends before it"
+        if entry_end > furthest_end:
+            furthest_end, furthest = entry_end, index
     return reasons
 
 
-def _one_refused(info: zipfile.ZipInfo) -> str:
+def _refuse_entry(info: zipfile.ZipInfo) -> str:
+    """Return why one entry is not read; '' when it is."""
     if info.flag_bits & 1:
         return "it has a password"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -121,5 +122,5 @@ def _one_refused(info: zipfile.ZipInfo) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name or message of whoever made the file, printable and not endless."""
+    """Return a foreign name or message in printable characters, at most 300."""
     return "".join(char if char.isprintable() else "\ufffd" for char in name)[:300]

@@ -1,8 +1,7 @@
-"""Candidates out of a WAT record: the JSON in which Common Crawl describes a page's links, images among them.
+"""Read image candidates from a WAT record: the JSON in which Common Crawl describes a page's links.
 
-A link with the path ``IMG@/src`` is one ``<img src>``; srcset, lazy loading and position among images without ``src`` are
-not in a WAT. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-Metadata, Links and Head
-(https://commoncrawl.org, "WAT"). Not in scope: which records are metadata.
+A link with the path ``IMG@/src`` is one ``<img src>``. A WAT has no srcset, no lazy loading and no position among images without
+``src``. Format: Envelope, Payload-Metadata, HTTP-Response-Metadata, HTML-Metadata, Links and Head (https://commoncrawl.org).
 """
 
 from __future__ import annotations
@@ -13,31 +12,31 @@ import numpy as np
 import orjson
 
 from components.web.archives.wat_links import find_image_links
-from components.web.html.language import UNKNOWN, stated_language
+from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page
-from components.web.html.pairs import candidate, noindex
+from components.web.html.pairs import asks_noindex, make_candidate
 from components.web.html.resolve import Resolver
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 IMAGE = "IMG@/src"
-DESCRIBED = b'"HTML-Metadata"'
-"""Is in every record that describes a page, near its beginning."""
+HTML_METADATA = b'"HTML-Metadata"'
+"""Occurs in every record that describes a page, near its start."""
 
 
 class BadMetadata(ValueError):
-    """The JSON is broken, or not built as a WAT record's."""
+    """The JSON is broken or does not have a WAT record's structure."""
 
 
-def wat_page(block: bytes, page_url: str) -> Page | None:
-    """The candidates of one WAT record; None when it describes no HTML page (a request, an image, a robots.txt).
+def read_wat_page(block: bytes, page_url: str) -> Page | None:
+    """Return the page that a WAT record describes; None when it describes no HTML page.
 
     Raises:
-        BadMetadata: it is not what a WAT record holds.
+        BadMetadata: the block is not a WAT record.
     """
-    if DESCRIBED not in block:
+    if HTML_METADATA not in block:
         return None
-    block = _lighter(block)
-    words = block.lower()
+    block = _drop_other_links(block)
+    lowered = block.lower()
     try:
         response = orjson.loads(block)["Envelope"]["Payload-Metadata"].get("HTTP-Response-Metadata") or {}
         html = response.get("HTML-Metadata")
@@ -46,18 +45,18 @@ def wat_page(block: bytes, page_url: str) -> Page | None:
         head = html.get("Head") or {}
         metas = [meta for meta in head.get("Metas") or [] if isinstance(meta, dict)]
         headers = response.get("Headers") or {}
-        base = (absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
-        refused = (b"robots" in words or b"hearsight" in words) and _noindex(metas, headers)
-        language = _language(metas, headers) if b"content-language" in words else UNKNOWN
-        return Page(_candidates(html.get("Links") or [], base), [], refused, language)
+        base = (make_absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
+        opted_out = (b"robots" in lowered or b"hearsight" in lowered) and _noindex(metas, headers)
+        language = _language(metas, headers) if b"content-language" in lowered else UNKNOWN
+        return Page(_candidates(html.get("Links") or [], base), [], opted_out, language)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadMetadata(f"{type(error).__name__}: {error}"[:200]) from None
 
 
-def _lighter(block: bytes) -> bytes:
-    """The record without the links that are no images, which are most of it; as it is when it is built in another order.
+def _drop_other_links(block: bytes) -> bytes:
+    """Return the record without links that are not images (most of them); unchanged when its keys are in another order.
 
-    A quote inside a JSON string is escaped, so these bytes are keys and links wherever they occur.
+    A quote inside a JSON string is escaped, so the searched bytes are always keys and links.
     """
     start, end = block.find(b'"Links":['), block.rfind(b"}]")
     if start < 0 or end < start or block.find(b'"Head', start, end) >= 0:
@@ -71,7 +70,7 @@ def _lighter(block: bytes) -> bytes:
 
 def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
     resolve = Resolver(base)
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for link in links:
         if link.get("path") != IMAGE:
             continue
@@ -79,26 +78,28 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
         source = source.strip() if isinstance(source, str) else ""
         url = resolve(source) if source else None
         inline = url is None and source[:5].lower() == "data:"
-        found.append(candidate(url, alt if alt is None or isinstance(alt, str) else "", len(found), source, inline))
-    return found
+        candidates.append(
+            make_candidate(url, alt if alt is None or isinstance(alt, str) else "", len(candidates), source, inline)
+        )
+    return candidates
 
 
 def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
-    named: list[dict[str, str | None]] = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
+    directives: list[dict[str, str | None]] = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
     for name, value in headers.items():
         if name.lower() == "x-robots-tag":
-            named.append({"name": "robots", "content": _string(value).replace(":", ",")})
-    return noindex(named)
+            directives.append({"name": "robots", "content": _string(value).replace(":", ",")})
+    return asks_noindex(directives)
 
 
 def _language(metas: list[dict[str, Any]], headers: dict[str, Any]) -> str:
-    """What the record tells of the page's language: its ``lang`` attribute is not there, nor is its text."""
+    """Return the language that a meta tag or header states; a WAT holds neither the ``lang`` attribute nor the text."""
     for meta in metas:
         if _string(meta.get("http-equiv")).lower() == "content-language":
-            return stated_language(_string(meta.get("content"))) or UNKNOWN
+            return parse_lang(_string(meta.get("content"))) or UNKNOWN
     for name, value in headers.items():
         if name.lower() == "content-language":
-            return stated_language(_string(value)) or UNKNOWN
+            return parse_lang(_string(value)) or UNKNOWN
     return UNKNOWN
 
 

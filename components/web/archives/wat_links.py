@@ -1,4 +1,4 @@
-"""Find the image links of a WAT record in its JSON, compiled by numba: most links of a page are no images."""
+"""Find the image links of a WAT record in its JSON, compiled by numba, since most links of a page are not images."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def _begins(data, at):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _after_string(data, at, end):  # type: ignore[no-untyped-def]
-    """After the closing quote of the JSON string whose characters begin at ``at``, or -1."""
+    """Return the position after the closing quote of the JSON string whose characters start at ``at``; -1 when it has no end."""
     while at < end and data[at] != _QUOTE:
         at += 2 if data[at] == _BACKSLASH and end - at > 1 else 1
     return at + 1 if at < end else -1
 
 
-# Compiled, or loaded from the cache, at import: once, before a pool of workers is forked.
+# Compiled (or loaded from the cache) at import, once, before a pool of workers is forked.
 @njit((types.Array(types.uint8, 1, "C", readonly=True),), cache=True)
 def find_image_links(data):  # type: ignore[no-untyped-def]
-    """Return the positions of the links of the form ``{"path":"IMG@/src","NAME":"STRING",...}``.
+    """Return the positions of links of the form ``{"path":"IMG@/src","NAME":"STRING",...}``.
 
     Args:
-        data: uint8, the record's JSON without spaces between its parts, as it is usually written.
+        data: uint8, the record's JSON without spaces between tokens, as it is usually written.
 
     Returns:
-        int64 rows ``(start, end)``. A link of another form, with a number say, is left out.
+        int64 rows ``(start, end)``. Links of other forms (with a number, for example) are left out.
     """
     end = len(data)
     rows, count, at = np.empty((64, 2), np.int64), 0, 0
@@ -44,20 +44,20 @@ def find_image_links(data):  # type: ignore[no-untyped-def]
             continue
         start = at
         at += len(_OPEN)
-        ahead = at
-        while ahead >= 0 and end - ahead > 2 and data[ahead] == _COMMA and data[ahead + 1] == _QUOTE:
-            ahead = _after_string(data, ahead + 2, end)
-            if ahead < 0 or end - ahead < 2 or data[ahead] != _COLON or data[ahead + 1] != _QUOTE:
-                ahead = -1
+        position = at
+        while position >= 0 and end - position > 2 and data[position] == _COMMA and data[position + 1] == _QUOTE:
+            position = _after_string(data, position + 2, end)
+            if position < 0 or end - position < 2 or data[position] != _COLON or data[position + 1] != _QUOTE:
+                position = -1
             else:
-                ahead = _after_string(data, ahead + 2, end)
-        if ahead < 0 or ahead >= end or data[ahead] != _CLOSE:
+                position = _after_string(data, position + 2, end)
+        if position < 0 or position >= end or data[position] != _CLOSE:
             continue
         if count == len(rows):
             larger = np.empty((2 * count, 2), np.int64)
             larger[:count] = rows
             rows = larger
-        at = ahead + 1
+        at = position + 1
         rows[count, 0], rows[count, 1] = start, at
         count += 1
     return rows[:count]

@@ -1,7 +1,7 @@
-"""The zstd frames of an archive (RFC 8878), and the dictionary they may go by.
+"""Read the zstd frames of an archive (RFC 8878) and the dictionary they use.
 
-A dictionary stands in a skippable frame of its own, itself compressed or not, before the frames made with it (IIPC, "WARC
-files with Zstandard"). Other skippable frames are passed over.
+The dictionary is in a skippable frame, compressed or not, before the frames that use it (IIPC, "WARC files with Zstandard").
+Other skippable frames are skipped.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from components.web.archives.opening import Stream
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 DICTIONARY = b"\x5d\x2a\x4d\x18"
-"""Begins the skippable frame that holds a dictionary."""
+"""First bytes of a skippable frame that holds a dictionary."""
 SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 DICTIONARY_LIMIT = 1 << 24
-"""Bytes of a dictionary, decompressed. (The tool that makes them makes 110 KB.)"""
+"""Maximum decompressed bytes of a dictionary. (The usual tool writes 110 KB.)"""
 FRAMES = 1000
-"""Frames of an HTTP body; one with more is refused."""
+"""Maximum frames of an HTTP body."""
 _DICTIONARY_MAGIC = b"\x37\xa4\x30\xec"
 _BLOCK = 1 << 17
 _HEAD = 18
@@ -30,7 +30,7 @@ _NO_RESERVED_BIT = b"".join(re.escape(bytes([n])) for n in range(256) if not n &
 
 
 class ZstdMembers(PackedMembers):
-    """See :class:`components.web.archives.members.Members`."""
+    """The zstd frames of an archive; see :class:`components.web.archives.members.Members`."""
 
     kind = "zstd frame"
     magic = MAGIC
@@ -39,43 +39,43 @@ class ZstdMembers(PackedMembers):
     )
     trial = _HEAD + 3 + _BLOCK
     broken = (ZstdError,)
-    holds = True
+    buffers_input = True
 
     def __init__(self, stream: Stream, head: bytes, expansion: Expansion) -> None:
         super().__init__(stream, head, expansion)
         self._dictionary: ZstdDict | None = None
-        self._at_once = zstandard.ZstdDecompressor()
+        self._reused = zstandard.ZstdDecompressor()
 
     def next(self) -> bool:
         while Members.next(self):
-            self._given, self._unpacker = 0, None
+            self._produced, self._unpacker = 0, None
             if not SKIPPABLE.match(self._peek(8)):
                 return True
             if not self._skip_frame():
                 return True
         return False
 
-    def piece(self) -> bytes:
-        if self._unpacker is None and not self._over:
-            whole = self._whole_frame()
-            if whole:
-                return whole
+    def read_piece(self) -> bytes:
+        if self._unpacker is None and not self._ended:
+            content = self._whole_frame()
+            if content:
+                return content
             self._unpacker = self._begin()
-        return super().piece()
+        return super().read_piece()
 
     def _whole_frame(self) -> bytes:
-        """The content of a small frame that lies in the buffer, by a decompressor that is used again; b"" for any other.
+        """Return the content of a small frame that is completely buffered; b"" for any other.
 
-        A decompressor of its own costs a frame 15 µs where the processor is virtual: making one asks what it can do (CPUID).
+        Uses one decompressor for all frames: creating one costs 15 µs on virtual processors (it queries CPUID).
         """
-        size, end = frame_size(self._buffer, self._position)
+        size, end = read_frame_size(self._buffer, self._position)
         if not 0 < size <= PIECE or end > len(self._buffer):
             return b""
         try:
-            content: bytes = self._at_once.decompress(self._buffer[self._position : end], max_output_size=size)
+            content: bytes = self._reused.decompress(self._buffer[self._position : end], max_output_size=size)
         except zstandard.ZstdError:
             return b""
-        self._position, self._over = end, True
+        self._position, self._ended = end, True
         self._expansion.left -= len(content)
         if self._expansion.left < 0:
             self._count(len(content))
@@ -93,10 +93,10 @@ class ZstdMembers(PackedMembers):
             return False
 
     def _trial_size(self, at: int) -> int:
-        """Of a frame its head and its first block, since nothing comes out of less."""
-        described = self._buffer[at + 4]
-        single = described >> 5 & 1
-        head = 6 - single + (0, 1, 2, 4)[described & 3] + (single, 2, 4, 8)[described >> 6]
+        """Return the bytes of a frame's head and first block: fewer bytes yield no output."""
+        descriptor = self._buffer[at + 4]
+        single = descriptor >> 5 & 1
+        head = 6 - single + (0, 1, 2, 4)[descriptor & 3] + (single, 2, 4, 8)[descriptor >> 6]
         block = int.from_bytes(self._buffer[at + head : at + head + 3], "little")
         return head + 3 + (1 if block >> 1 & 3 == 1 else min(block >> 3, _BLOCK))
 
@@ -106,30 +106,30 @@ class ZstdMembers(PackedMembers):
         return self._buffer[self._position : self._position + size]
 
     def _skip_frame(self) -> bool:
-        """Read past a skippable frame, and take the dictionary that it may hold; False when it is faulty."""
+        """Skip a skippable frame and load the dictionary it may hold; return False when it is faulty."""
         head = self._peek(8)
-        left, held = int.from_bytes(head[4:], "little"), head[:4] == DICTIONARY
+        remaining, is_dictionary = int.from_bytes(head[4:], "little"), head[:4] == DICTIONARY
         self._position += len(head)
         parts: list[bytes] = []
-        if len(head) < 8 or (held and left > DICTIONARY_LIMIT):
+        if len(head) < 8 or (is_dictionary and remaining > DICTIONARY_LIMIT):
             self._torn("truncated" if len(head) < 8 else "bad_zstd", "a skippable frame is cut off, or its dictionary too large")
             return False
-        while left > 0:
+        while remaining > 0:
             if not self._fill():
                 self._torn("truncated", "a skippable frame is cut off")
                 return False
-            part = self._buffer[self._position : self._position + left]
+            part = self._buffer[self._position : self._position + remaining]
             self._position += len(part)
-            left -= len(part)
-            if held:
+            remaining -= len(part)
+            if is_dictionary:
                 parts.append(bytes(part))
-        if not held:
+        if not is_dictionary:
             return True
         content = b"".join(parts)
         try:
-            self._dictionary = dictionary_of(content)
-            known = zstandard.ZstdCompressionDict(self._dictionary.dict_content)
-            self._at_once = zstandard.ZstdDecompressor(dict_data=known)
+            self._dictionary = parse_dictionary(content)
+            dictionary = zstandard.ZstdCompressionDict(self._dictionary.dict_content)
+            self._reused = zstandard.ZstdDecompressor(dict_data=dictionary)
             self._expansion.left -= len(self._dictionary)
         except (ValueError, ZstdError, zstandard.ZstdError):
             self._torn("bad_zstd", "the dictionary cannot be read, nor what was made with it")
@@ -139,52 +139,52 @@ class ZstdMembers(PackedMembers):
         return not self.fault
 
 
-def frame_size(data: memoryview, at: int) -> tuple[int, int]:
-    """The bytes of content that a frame states, 0 when it states none, and where it ends; (0, 0) where that is not in ``data``.
+def read_frame_size(data: memoryview, at: int) -> tuple[int, int]:
+    """Return a frame's stated content size (0 when not stated) and its end; (0, 0) when the end is not in ``data``.
 
     RFC 8878, 3.1.1: a head, then blocks that each begin with their size.
     """
     if data[at : at + 4] != MAGIC or at + _HEAD > len(data):
         return 0, 0
-    described = data[at + 4]
-    single, size_code = described >> 5 & 1, described >> 6
-    wide = (single, 2, 4, 8)[size_code]
-    after = at + 6 - single + (0, 1, 2, 4)[described & 3]
-    size = int.from_bytes(data[after : after + wide], "little") + (256 if size_code == 1 else 0)
-    after += wide
+    descriptor = data[at + 4]
+    single, size_code = descriptor >> 5 & 1, descriptor >> 6
+    size_bytes = (single, 2, 4, 8)[size_code]
+    position = at + 6 - single + (0, 1, 2, 4)[descriptor & 3]
+    size = int.from_bytes(data[position : position + size_bytes], "little") + (256 if size_code == 1 else 0)
+    position += size_bytes
     last = 0
     while not last:
-        if after + 3 > len(data):
+        if position + 3 > len(data):
             return 0, 0
-        block = data[after] | data[after + 1] << 8 | data[after + 2] << 16
+        block = data[position] | data[position + 1] << 8 | data[position + 2] << 16
         last = block & 1
-        after += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
-    return (size if wide else 0), after + (4 if described & 4 else 0)
+        position += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
+    return (size if size_bytes else 0), position + (4 if descriptor & 4 else 0)
 
 
-def dictionary_of(content: bytes) -> ZstdDict:
-    """The dictionary that a skippable frame holds.
+def parse_dictionary(content: bytes) -> ZstdDict:
+    """Return the dictionary that a skippable frame holds.
 
     Raises:
-        ValueError, ZstdError: it is none.
+        ValueError, ZstdError: the content is not a dictionary.
     """
     if content.startswith(MAGIC):
         unpacker = ZstdDecompressor()
         content = unpacker.decompress(content, DICTIONARY_LIMIT + 1)
         if not unpacker.eof or len(content) > DICTIONARY_LIMIT:
-            raise ValueError("the dictionary is cut off, or too large")
+            raise ValueError("the dictionary is truncated or too large")
     if not content.startswith(_DICTIONARY_MAGIC):
-        raise ValueError("no dictionary")
-    found = ZstdDict(content)
-    ZstdDecompressor(zstd_dict=found)  # what is none is refused here
-    return found
+        raise ValueError("not a dictionary")
+    dictionary = ZstdDict(content)
+    ZstdDecompressor(zstd_dict=dictionary)  # raises for an invalid dictionary
+    return dictionary
 
 
 def unpack_frames(data: bytes, limit: int) -> tuple[bytes, bool]:
-    """What comes out of the zstd frames that ``data`` holds, at most ``limit`` bytes and one; and whether they are whole.
+    """Return the content of the zstd frames in ``data``, at most ``limit`` + 1 bytes, and whether the frames are complete.
 
     Raises:
-        ZstdError: they are broken.
+        ZstdError: the frames are broken.
     """
     view, at, parts, size = memoryview(data), 0, [], 0
     for _ in range(FRAMES):
@@ -200,6 +200,6 @@ def unpack_frames(data: bytes, limit: int) -> tuple[bytes, bool]:
             at -= len(unpacker.unused_data)
             if not unpacker.eof:
                 return b"".join(parts), False
-        else:  # the end, or what is no frame
+        else:  # the end, or bytes that are no frame
             return b"".join(parts), at <= len(view)
     return b"".join(parts), False

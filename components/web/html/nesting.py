@@ -1,7 +1,7 @@
-"""Pages nested too deep to be read in linear time, cut before a tree is built of them.
+"""Cut pages that are nested too deep to be parsed in linear time.
 
-At every start tag of a block the HTML standard has the parser look up through the open elements for a ``<p>`` to close
-(13.2.6.4.7), so that a megabyte of ``<div>`` takes minutes. Browsers stop nesting at some hundreds of elements.
+At every start tag of a block the HTML standard searches the open elements for a ``<p>`` to close (13.2.6.4.7), so a megabyte of
+``<div>`` takes minutes. Browsers stop nesting at some hundreds of elements.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 DEEPEST = 10_000
-"""Blocks left open at most; what follows on a page that opens more is not read."""
+"""Maximum open blocks; a page that opens more is cut there."""
 LONG = 200_000
-"""Characters below which a page is not counted: the worst takes two seconds, and counting half as long as reading."""
+"""Characters below which pages are not checked: the worst takes two seconds, and the check half as long as parsing."""
 _BLOCK = re.compile(
     r"<(/?)(address|article|aside|blockquote|center|details|dialog|dir|div|dl|fieldset|figcaption|figure|footer|form"
     r"|header|hgroup|listing|main|menu|nav|ol|pre|search|section|summary|ul)(?=[\t\n\f\r />])",
@@ -19,11 +19,11 @@ _BLOCK = re.compile(
 )
 
 
-def shallow(text: str) -> str:
-    """The page, up to where it leaves ``DEEPEST`` blocks open; almost always all of it."""
+def cut_deep_nesting(text: str) -> str:
+    """Return the page up to where it leaves ``DEEPEST`` blocks open; almost always all of it."""
     if len(text) < LONG:
         return text
-    opened: dict[str, int] = {}  # by name: an end tag of what is not open closes nothing
+    opened: dict[str, int] = {}  # by name: an end tag without an open element closes nothing
     depth = 0
     for tag in _BLOCK.finditer(text):
         name = tag[2].lower()

@@ -1,7 +1,6 @@
-"""The addresses that an image offers, in ``src``, for lazy loading, in ``srcset`` and in its picture's sources; and the best.
+"""Collect the addresses that an image offers (``src``, lazy loading, ``srcset``, ``<source>``) and choose the largest.
 
-Both readers of pages, from the tree (``html``) and from the tags (``archives.pairs``), choose here. Every function takes time
-linear in its input.
+Both page readers, from the tree (``page``) and from the tags (``pairs``), use these functions. All take time linear in the input.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ NO_CHOICE: Choice = ("", None)
 
 
 def parse_srcset(text: str) -> list[Offer]:
-    """Return the offers of a ``srcset``, addresses as spelled, in order.
+    """Return the offers of a ``srcset`` in order, with addresses as spelled.
 
-    Follows the HTML standard's splitting (4.8.4.2.1): an address runs to white space and may hold commas; one that
-    ends in a comma has no descriptor. Offers with descriptors that make no sense are left out.
+    Follows the HTML standard (4.8.4.2.1): an address extends to white space and may hold commas; one that ends in a comma has no
+    descriptor. Offers with invalid descriptors are left out.
     """
     offers: list[Offer] = []
-    at = 0
-    while found := _ADDRESS.match(text, at):
-        url, at = found[1], found.end()
+    position = 0
+    while match := _ADDRESS.match(text, position):
+        url, position = match[1], match.end()
         words: list[str] = []
         if url.endswith(","):
             url = url.rstrip(",")
         else:
-            comma = text.find(",", at)
+            comma = text.find(",", position)
             end = len(text) if comma < 0 else comma
-            words, at = text[at:end].split(), end + 1
+            words, position = text[position:end].split(), end + 1
         size = _descriptor(words)
         if size:
             offers.append((*size, url))
@@ -58,8 +57,8 @@ def _descriptor(words: list[str]) -> tuple[int, float] | None:
     return width, density
 
 
-def image_offers(attributes: Attributes) -> list[Offer]:
-    """Return the offers of an ``<img>`` itself."""
+def read_image_offers(attributes: Attributes) -> list[Offer]:
+    """Return the offers of an ``<img>`` element."""
     offers: list[Offer] = []
     for name in ("src", *LAZY):
         if spelled := (attributes.get(name) or "").strip():
@@ -69,8 +68,8 @@ def image_offers(attributes: Attributes) -> list[Offer]:
     return offers
 
 
-def source_offers(sources: Iterable[Attributes]) -> list[Offer]:
-    """Return the offers of a picture's ``<source>`` elements, without those of a type that is not read."""
+def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
+    """Return the offers of a picture's ``<source>`` elements, without those of unsupported types."""
     offers: list[Offer] = []
     for source in sources:
         if (source.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
@@ -79,10 +78,10 @@ def source_offers(sources: Iterable[Attributes]) -> list[Offer]:
 
 
 def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:
-    """Return the largest offer whose address can be fetched, the first of equals.
+    """Return the largest offer whose address can be fetched; of equal offers the first.
 
     Args:
-        resolve: gives the absolute form of an address, None for one that cannot be fetched.
+        resolve: returns the absolute form of an address, None for one that cannot be fetched.
     """
     if not offers:
         return NO_CHOICE
@@ -92,9 +91,9 @@ def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:
     return offers[0][2], None
 
 
-def larger(own: Choice, shared: Choice) -> tuple[str, str | None]:
-    """Return the first address as spelled and the best absolute one, of an image's own choice and then its picture's."""
-    best = own[1]
-    if shared[1] and (best is None or shared[1][:2] > best[:2]):
-        best = shared[1]
-    return own[0] or shared[0], best[2] if best else None
+def pick_larger(image: Choice, picture: Choice) -> tuple[str, str | None]:
+    """Return the first address as spelled and the best absolute one, from an image's choice and then its picture's."""
+    best = image[1]
+    if picture[1] and (best is None or picture[1][:2] > best[:2]):
+        best = picture[1]
+    return image[0] or picture[0], best[2] if best else None

@@ -1,8 +1,8 @@
 """Read pages within their budget of CPU time, memory, images and links.
 
-Markup made for it takes an HTML parser quadratic or cubic time: 75 kB of misnested ``<b>`` 5 s, a megabyte of ``<x>`` with as
-many ``</y>`` 10 s, 27 kB of ``<b>`` that every ``<p>`` opens again a gigabyte of memory. The parser is compiled code that nothing
-interrupts, so pages that are not small are read in a child process with limits of the kernel (``components.execution.limits``).
+Crafted markup takes an HTML parser quadratic or cubic time: 75 kB of misnested ``<b>`` 5 s, a megabyte of ``<x>`` with as many
+``</y>`` 10 s, 27 kB of ``<b>`` that every ``<p>`` reopens a gigabyte of memory. The compiled parser cannot be interrupted, so
+pages that are not small are read in a child process with kernel limits (``components.execution.limits``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from components.web.html.language import load_model
 from components.web.html.page import Page, PageOverBudget, read_page
 
 SMALL = 8_000
-"""Bytes or characters up to which a page is read without a child: the worst markup known then takes .1 s and 150 MB."""
+"""Bytes or characters up to which a page is read without a child: the worst known markup then takes 0.1 s and 150 MB."""
 _REASONS = {"cpu": "out of CPU time", "memory": "out of memory", "crash": "the parser crashed"}
 
 Result = TypeVar("Result")
@@ -29,32 +29,32 @@ class Source(NamedTuple):
     html: bytes | str
     url: str
     charset: str | None
-    """Of its HTTP header."""
+    """Charset of its HTTP header."""
 
 
 def read_pages_within(sources: Sequence[Source], agent: str, budget: Budget) -> list[Page | Exception]:
-    """Read pages as ``read_page`` does; one child reads all that are not small. Returns as :func:`read_in_child`."""
+    """Read pages with ``read_page``; one child reads all that are not small. Returns as :func:`read_in_child`."""
 
-    def read(source: Source) -> Page:
+    def read_source(source: Source) -> Page:
         return read_page(*source, agent, most_images=budget.page_images, most_links=budget.page_links)
 
-    outcomes = iter(read_in_child(read, [source for source in sources if len(source.html) > SMALL], budget))
-    return [next(outcomes) if len(source.html) > SMALL else _outcome(read, source) for source in sources]
+    outcomes = iter(read_in_child(read_source, [source for source in sources if len(source.html) > SMALL], budget))
+    return [next(outcomes) if len(source.html) > SMALL else _outcome(read_source, source) for source in sources]
 
 
 def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], budget: Budget) -> list[Page | Exception]:
-    """Read pages in a child process with the limits of a page for each; another goes on behind a page that ended it.
+    """Read pages in child processes with limits per page; a new child continues after a page that ended one.
 
     Returns:
-        Of each page what it holds, or a :class:`PageOverBudget`, or what else reading it raised, which is a defect.
+        For each page its content, a :class:`PageOverBudget`, or any other exception, which is a defect.
     """
     if not sources:
         return []
     if not all(_may_state_language(source.html) for source in sources):
-        load_model()  # once, and not in each child
-    work = partial(_outcome, read)
-    found = run_limited(work, sources, seconds=budget.page_seconds, memory=budget.page_memory)
-    return [over_budget(one, budget) if isinstance(one, OverLimit) else one for one in found]
+        load_model()  # once, not in each child
+    read_outcome = partial(_outcome, read)
+    outcomes = run_limited(read_outcome, sources, seconds=budget.page_seconds, memory=budget.page_memory)
+    return [make_over_budget(outcome, budget) if isinstance(outcome, OverLimit) else outcome for outcome in outcomes]
 
 
 def _may_state_language(html: bytes | str) -> bool:
@@ -70,19 +70,19 @@ def _outcome(read: Callable[[Source], Page], source: Source) -> Page | Exception
         return error
 
 
-def limited(read: Callable[[], Result], budget: Budget) -> Result:
-    """Return what ``read`` returns in a child process with the limits of a page.
+def call_limited(read: Callable[[], Result], budget: Budget) -> Result:
+    """Return the result of ``read``, called in a child process with the limits of a page.
 
     Raises:
-        PageOverBudget: it runs out of CPU time or memory, or ends the process.
+        PageOverBudget: the child runs out of CPU time or memory, or crashes.
     """
     (result,) = run_limited(lambda _: read(), [None], seconds=budget.page_seconds, memory=budget.page_memory)
     if isinstance(result, OverLimit):
-        raise over_budget(result, budget)
+        raise make_over_budget(result, budget)
     return result
 
 
-def over_budget(over: OverLimit, budget: Budget) -> PageOverBudget:
-    """The error of a page that ended its child."""
+def make_over_budget(over: OverLimit, budget: Budget) -> PageOverBudget:
+    """Return the error for a page that ended its child."""
     thresholds = {"cpu": f"{budget.page_seconds:g} s", "memory": f"{budget.page_memory} bytes"}
     return PageOverBudget(_REASONS[over.reason], thresholds.get(over.reason, "a page that can be read"))

@@ -1,7 +1,6 @@
-"""A page's candidates, fast: what ``components.web.html.page`` reads from the tree, without building one when possible.
+"""Read a page's candidates without building its tree where possible; equal to ``components.web.html.page``.
 
-Equal to the DOM reading by construction of the scanner (see ``scan``) and by test; pages the scanner gives up on are
-read from the tree. Not in scope: links.
+Pages that the scanner gives up on (see ``scan``) are read from the tree. Tests hold both readings equal. Links are not read.
 """
 
 from __future__ import annotations
@@ -12,107 +11,107 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from components.web.budget import Budget
-from components.web.html.language import UNKNOWN, stated_language
-from components.web.html.offers import LAZY, NO_CHOICE, Choice, choose, image_offers, larger, source_offers
-from components.web.html.page import SURROGATES, Candidate, Page, decode, fold, read_page, stated_codec
-from components.web.html.page_limits import SMALL, Source, limited
+from components.web.html.language import UNKNOWN, parse_lang
+from components.web.html.offers import LAZY, NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
+from components.web.html.page import SURROGATES, Candidate, Page, decode, find_codec, fold, read_page
+from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
 from components.web.html.scan import Attributes, Scan, scan
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
 _FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
 LONG = 1_000_000
-"""Bytes or characters up to which a page is scanned without a child: the worst, non-ASCII addresses, takes 1.5 s."""
+"""Bytes or characters up to which a page is scanned without a child: the worst case, non-ASCII addresses, takes 1.5 s."""
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_REFUSALS = {"noindex", "none", "noimageindex"}
+_OPT_OUTS = {"noindex", "none", "noimageindex"}
 
 
 def read_fast(
     html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True, budget: Budget | None = None
 ) -> Page:
-    """A page's candidates, language and wish not to be collected, as ``read_page`` gives them; without its links.
+    """Return a page's candidates, language and opt-out as ``read_page`` does, without its links.
 
-    The language of a page without candidates is ``un`` unless it is declared: guessing one costs more than all the rest.
+    The language of a page without candidates is ``un`` unless it is declared: guessing costs more than everything else.
 
     Args:
-        html: a page of whatever kind.
-        page_url: its address, which relative ones go by.
+        html: a page.
+        page_url: its address, the base of relative ones.
         charset_hint: the charset of its Content-Type header, if any.
-        context: whether the page's text is read for what it says of its images: its language when it declares none, and
-            their figcaptions. Without, such a page's language is ``un`` and its figcaptions may be missing.
-        budget: what the page may cost; None for no limits.
+        context: whether the page's text is read for an undeclared language and for figcaptions. If not, the language of such a
+            page is ``un`` and figcaptions may be missing.
+        budget: limits on reading the page; None for no limits.
 
     Raises:
-        PageOverBudget: it costs more than ``budget``.
+        PageOverBudget: the page exceeds ``budget``.
     """
     source = Source(html, page_url, charset_hint)
     if budget is None:
-        return read_whole(source, context, None)
+        return read_tags_or_tree(source, context, None)
     page = read_tags(source, context, budget)
-    return page if page is not None else limited(lambda: read_whole(source, context, budget), budget)
+    return page if page is not None else call_limited(lambda: read_tags_or_tree(source, context, budget), budget)
 
 
 def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
-    """As ``read_fast`` with a budget, where it costs little; None for a page that is to be read in a child process.
+    """Read a page as ``read_fast`` does, if that is cheap; return None for a page that must be read in a child process.
 
     Raises:
-        PageOverBudget: it has too many images.
+        PageOverBudget: the page has too many images.
     """
     if len(source.html) > LONG:
         return None
-    return _of_tags(source, context, budget) or (_of_tree(source, budget) if len(source.html) <= SMALL else None)
+    return _read_from_tags(source, context, budget) or (_read_from_tree(source, budget) if len(source.html) <= SMALL else None)
 
 
-def read_whole(source: Source, context: bool, budget: Budget | None) -> Page:
-    """As ``read_fast``, with no limits but that on images.
+def read_tags_or_tree(source: Source, context: bool, budget: Budget | None) -> Page:
+    """Read a page as ``read_fast`` does, with no limit but that on images.
 
     Raises:
-        PageOverBudget: it has too many images.
+        PageOverBudget: the page has too many images.
     """
-    return _of_tags(source, context, budget) or _of_tree(source, budget)
+    return _read_from_tags(source, context, budget) or _read_from_tree(source, budget)
 
 
-def _of_tags(source: Source, context: bool, budget: Budget | None) -> Page | None:
-    """What the tags of a page tell; None where only its tree can tell."""
+def _read_from_tags(source: Source, context: bool, budget: Budget | None) -> Page | None:
+    """Return the page as its tags describe it; None where the tree is needed."""
     markup = _markup(source.html, source.charset)
-    found = scan(markup, budget.page_images if budget else None)
-    if found is None:
+    scanned = scan(markup, budget.page_images if budget else None)
+    if scanned is None:
         return None
-    declared = stated_language(found.language)
-    if context and found.images and (declared is None or _captioned(markup)):
+    declared = parse_lang(scanned.language)
+    if context and scanned.images and (declared is None or _has_figcaption(markup)):
         return None
-    return Page(_candidates(found, source.url), [], noindex(found.metas), declared or UNKNOWN)
+    return Page(_candidates(scanned, source.url), [], asks_noindex(scanned.metas), declared or UNKNOWN)
 
 
-def _of_tree(source: Source, budget: Budget | None) -> Page:
-    whole = read_page(*source, most_images=budget.page_images if budget else None, most_links=0)
-    return Page(whole.candidates, [], whole.noindex, whole.language)
+def _read_from_tree(source: Source, budget: Budget | None) -> Page:
+    page = read_page(*source, most_images=budget.page_images if budget else None, most_links=0)
+    return Page(page.candidates, [], page.noindex, page.language)
 
 
-def _captioned(markup: str | bytes) -> bool:
+def _has_figcaption(markup: str | bytes) -> bool:
     return (_FIGCAPTION_BYTES if isinstance(markup, bytes) else _FIGCAPTION).search(markup) is not None  # type: ignore[arg-type]
 
 
-def noindex(metas: list[Attributes]) -> bool:
-    """Whether any of these ``<meta>`` asks robots to keep the page or its images out of collections."""
+def asks_noindex(metas: list[Attributes]) -> bool:
+    """Return whether any ``<meta>`` asks robots to keep the page or its images out of collections."""
     for meta in metas:
         if (meta.get("name") or "").strip().lower() in ("robots", "hearsight"):
-            wishes = {word.strip().lower() for word in (meta.get("content") or "").split(",")}
-            if wishes & _REFUSALS:
+            directives = {word.strip().lower() for word in (meta.get("content") or "").split(",")}
+            if directives & _OPT_OUTS:
                 return True
     return False
 
 
 def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
-    """A page's text as the tree builder gets it, without lone surrogates and NUL; of a plain UTF-8 page its bytes."""
+    """Return the page's text as the tree builder receives it (no lone surrogates, no NUL), or a plain UTF-8 page's bytes."""
     if isinstance(html, str):
         text = SURROGATES.sub("\ufffd", html)
     elif (
         b"\x00" not in html
         and html[:3] != codecs.BOM_UTF8
         and html[:2] not in _MARKS
-        and stated_codec(html, charset_hint) == "utf-8"
+        and find_codec(html, charset_hint) == "utf-8"
     ):
         return html
     else:
@@ -120,35 +119,35 @@ def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
     return text.replace("\x00", "\ufffd")
 
 
-def _candidates(found: Scan, page_url: str) -> list[Candidate]:
+def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
     base = page_url
-    if found.base is not None:
-        base = absolute(found.base, page_url) or page_url
-    if not found.images:
+    if scanned.base is not None:
+        base = make_absolute(scanned.base, page_url) or page_url
+    if not scanned.images:
         return []
     resolve = Resolver(base)
-    made: list[Candidate] = []
+    candidates: list[Candidate] = []
     last: Sequence[Attributes] = ()
     shared = NO_CHOICE
-    for at, (image, sources) in enumerate(found.images):
-        if sources is not last:  # once for all images of a picture
-            last, shared = sources, choose(source_offers(sources), resolve)
-        made.append(_candidate(image, shared, at, resolve))
-    return made
+    for position, (image, sources) in enumerate(scanned.images):
+        if sources is not last:  # once per picture
+            last, shared = sources, choose(read_source_offers(sources), resolve)
+        candidates.append(_candidate(image, shared, position, resolve))
+    return candidates
 
 
-def tidy(alt: str) -> bool:
-    """Whether folding would change nothing in ``alt``, told by plain ASCII and single spaces."""
+def is_folded(alt: str) -> bool:
+    """Return whether ``fold`` would not change ``alt``: plain ASCII with single spaces."""
     return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
 
 
-def candidate(
+def make_candidate(
     url: str | None, alt: str | None, position: int, source: str, inline: bool, *, new: Callable[..., Any] = Candidate.__new__
 ) -> Candidate:
-    """A ``Candidate`` of these; its own constructor takes thrice as long, for being frozen."""
-    folded = "" if alt is None else alt if tidy(alt) else fold(alt)
+    """Return a ``Candidate``; the constructor of the frozen class takes three times as long."""
+    folded = "" if alt is None else alt if is_folded(alt) else fold(alt)
     made: Candidate = new(Candidate)
-    facts = {
+    attributes = {
         "image_url": url,
         "alt": folded,
         "position": position,
@@ -158,7 +157,7 @@ def candidate(
         "figcaption": "",
         "taken": "",
     }
-    object.__setattr__(made, "__dict__", facts)
+    object.__setattr__(made, "__dict__", attributes)
     return made
 
 
@@ -167,6 +166,6 @@ def _candidate(image: Attributes, shared: Choice, position: int, resolve: Resolv
     source = (image.get("src") or "").strip()
     if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
         url = resolve(source) if source else None
-        return candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
-    spelled, url = larger(choose(image_offers(image), resolve), shared)
-    return candidate(url, alt, position, spelled, url is None and spelled[:5].lower() == "data:")
+        return make_candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
+    spelled, url = pick_larger(choose(read_image_offers(image), resolve), shared)
+    return make_candidate(url, alt, position, spelled, url is None and spelled[:5].lower() == "data:")

@@ -1,10 +1,10 @@
 """Find the tags of a page that hold images in one pass over its bytes, compiled by numba.
 
-The pass follows the HTML standard's tokenizer (13.2.5: attributes, comments, raw text) and decodes nothing. It gives up on a
-page where tree building would move, hide or re-parent an image: misnested tables, foreign content that ends early, framesets,
-markup in ``<select>``. Every function takes the page's UTF-8 bytes as ``data`` and positions in it; -1 stands for "not found
-before the end". Not in scope: values of attributes (``scan``), links, text. All of it is one module, since numba's cache
-notices changes of the compiled function's own file alone.
+The pass follows the HTML standard's tokenizer (13.2.5: attributes, comments, raw text) and decodes nothing. It gives up where
+tree building would move, hide or re-parent an image: misnested tables, foreign content that ends early, framesets, markup in
+``<select>``. Functions take the page's UTF-8 bytes as ``data`` and positions in it; -1 means "not found before the end".
+Attribute values are decoded in ``scan``. It is one module because numba's cache tracks changes of the compiled function's own
+file only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-WANTED = (
+ATTRIBUTES = (
     "src", "alt", "srcset", "data-src", "data-original", "data-lazy-src", "data-srcset",
     "type", "href", "lang", "name", "content",
 )  # fmt: skip
@@ -24,7 +24,7 @@ IMG, SOURCE, PICTURE, PICTURE_END, BASE, HTML, META = -1, -2, -3, -4, -5, -6, -7
 """Codes of the tags that are reported."""
 
 _PLAIN, _CELL, _NO_CELL, _SCRIPT, _RAW, _QUIET, _SVG, _MATH, _SELECT, _TEMPLATE, _ODD, _FORM = range(12)
-# After a cell's start tag an image lies where it is written; after any other table tag it may be moved before the table.
+# After a cell's start tag an image stays where it is; after other table tags the parser may move it before the table.
 _START = {
     **dict.fromkeys(("td", "th", "caption"), _CELL),
     **dict.fromkeys(("table", "tr", "tbody", "thead", "tfoot", "col", "colgroup"), _NO_CELL),
@@ -38,38 +38,38 @@ _START = {
 _CLOSE = _START | {"table": _CELL, "td": _NO_CELL, "th": _NO_CELL, "caption": _NO_CELL}
 
 
-def _packed(name: str) -> int:
-    """A name of at most 12 letters as a number, five bits a letter."""
+def _encode_name(name: str) -> int:
+    """Encode a name of at most 12 letters as a number, five bits per letter."""
     key = 0
     for letter in name:
         key = key * 32 + ord(letter) - 96
     return key
 
 
-_SLOTS = next(n for n in range(64, 4096) if len({_packed(name) % n for name in _START}) == len(_START))
-"""The size of a hash table of the names without collisions."""
+_SLOTS = next(n for n in range(64, 4096) if len({_encode_name(name) % n for name in _START}) == len(_START))
+"""Size of a hash table of the names without collisions."""
 _KEYS, _STARTS, _CLOSES = (np.zeros(_SLOTS, np.int64) for _ in range(3))
 for _name, _kind in _START.items():
-    _slot = _packed(_name) % _SLOTS
-    _KEYS[_slot], _STARTS[_slot], _CLOSES[_slot] = _packed(_name), _kind, _CLOSE[_name]
+    _slot = _encode_name(_name) % _SLOTS
+    _KEYS[_slot], _STARTS[_slot], _CLOSES[_slot] = _encode_name(_name), _kind, _CLOSE[_name]
 
 
-def _set(characters: str) -> Any:
-    found = np.zeros(256, np.bool_)
-    found[[ord(character) for character in characters]] = True
-    return found
+def _byte_set(characters: str) -> Any:
+    members = np.zeros(256, np.bool_)
+    members[[ord(character) for character in characters]] = True
+    return members
 
 
-_SPACE, _ENDS_NAME, _ENDS_ATTRIBUTE = _set("\t\n\f\r "), _set("\t\n\f\r />"), _set("\t\n\f\r />=")
-_LETTER = _set(string.ascii_letters)
+_SPACE, _ENDS_NAME, _ENDS_ATTRIBUTE = _byte_set("\t\n\f\r "), _byte_set("\t\n\f\r />"), _byte_set("\t\n\f\r />=")
+_LETTER = _byte_set(string.ascii_letters)
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[65:91] += 32
-_WANTED = np.zeros((len(WANTED), 16), np.uint8)
-_WANTED_SIZE = np.array([len(name) for name in WANTED])
-for _row, _name in enumerate(WANTED):
-    _WANTED[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
+_ATTRIBUTES = np.zeros((len(ATTRIBUTES), 16), np.uint8)
+_ATTRIBUTE_SIZES = np.array([len(name) for name in ATTRIBUTES])
+for _row, _name in enumerate(ATTRIBUTES):
+    _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
 _ROBOTS, _HEARSIGHT = (np.frombuffer(name, np.uint8) for name in (b"robots", b"hearsight"))
-_NAME = WANTED.index("name")
+_NAME = ATTRIBUTES.index("name")
 _LT, _GT, _SLASH, _BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
 
 
@@ -93,9 +93,9 @@ def _find(data, at, end, byte):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _past(data, at, end, byte):  # type: ignore[no-untyped-def]
-    found = _find(data, at, end, byte)
-    return found + 1 if found >= 0 else -1
+def _find_after(data, at, end, byte):  # type: ignore[no-untyped-def]
+    match = _find(data, at, end, byte)
+    return match + 1 if match >= 0 else -1
 
 
 @njit(cache=True)
@@ -124,16 +124,16 @@ def _kind_of(data, at, end, closing):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _read_name(data, at, end):  # type: ignore[no-untyped-def]
-    """Whether the tag at ``at`` is an end tag, where its name begins and ends (-1: nowhere), and its kind."""
+    """Return whether the tag at ``at`` is an end tag, where its name begins and ends (-1: no end), and its kind."""
     closing = data[at + 1] == _SLASH
-    word = at + 1 + closing
-    name_end = _end_of_name(data, word, end)
-    return closing, word, name_end, _kind_of(data, word, name_end, closing)
+    name_start = at + 1 + closing
+    name_end = _end_of_name(data, name_start, end)
+    return closing, name_start, name_end, _kind_of(data, name_start, name_end, closing)
 
 
 @njit(cache=True)
 def _next_attribute(data, at, end):  # type: ignore[no-untyped-def]
-    """State (1: an attribute, 0: the tag's end, -1: the text's end), where to go on, and where its name and value are."""
+    """Return the state (1: attribute, 0: end of tag, -1: end of text), the next position, and the bounds of name and value."""
     while at < end and (_SPACE[data[at]] or data[at] == _SLASH):
         at += 1
     if at == end:
@@ -144,28 +144,28 @@ def _next_attribute(data, at, end):  # type: ignore[no-untyped-def]
     at += 1
     while at < end and not _ENDS_ATTRIBUTE[data[at]]:
         at += 1
-    name_end, ahead = at, at
-    while ahead < end and _SPACE[data[ahead]]:
-        ahead += 1
-    if ahead == end or data[ahead] != _EQUALS:
+    name_end, position = at, at
+    while position < end and _SPACE[data[position]]:
+        position += 1
+    if position == end or data[position] != _EQUALS:
         return 1, at, name, name_end, -1, -1
-    ahead += 1
-    while ahead < end and _SPACE[data[ahead]]:
-        ahead += 1
-    if ahead == end:
+    position += 1
+    while position < end and _SPACE[data[position]]:
+        position += 1
+    if position == end:
         return -1, at, 0, 0, -1, -1
-    first = data[ahead]
+    first = data[position]
     if first == 34 or first == 39:
-        close = _find(data, ahead + 1, end, first)
+        close = _find(data, position + 1, end, first)
         if close < 0:
             return -1, at, 0, 0, -1, -1
-        return 1, close + 1, name, name_end, ahead + 1, close
+        return 1, close + 1, name, name_end, position + 1, close
     if first == _GT:
-        return 1, ahead, name, name_end, -1, -1
-    at = ahead
+        return 1, position, name, name_end, -1, -1
+    at = position
     while at < end and not _SPACE[data[at]] and data[at] != _GT:
         at += 1
-    return 1, at, name, name_end, ahead, at
+    return 1, at, name, name_end, position, at
 
 
 @njit(cache=True)
@@ -178,15 +178,15 @@ def _end_of_tag(data, at, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _read_attributes(data, at, end, rows, count):  # type: ignore[no-untyped-def]
-    """Report a tag's wanted attributes; the position after the tag, or -1 when the text ends in it."""
+    """Add a tag's reported attributes to ``rows``; return the position after the tag, -1 when the text ends inside it."""
     while True:
         state, at, name, name_end, value, value_end = _next_attribute(data, at, end)
         if state < 0:
             return -1, rows, count
         if state == 0:
             return at, rows, count
-        for code in range(len(_WANTED_SIZE)):
-            if _is_name(data, name, name_end, _WANTED[code], _WANTED_SIZE[code]):
+        for code in range(len(_ATTRIBUTE_SIZES)):
+            if _is_name(data, name, name_end, _ATTRIBUTES[code], _ATTRIBUTE_SIZES[code]):
                 rows, count = _add(rows, count, code, value, value_end)
                 break
 
@@ -202,15 +202,15 @@ def _is_name(data, at, end, name, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _speaks_to_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
-    """Whether a meta tag's name is one that robots heed, or has a character reference or is not ASCII, so that it may be."""
+def _may_address_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
+    """Return whether a meta tag's name addresses robots, or may: it has a character reference or is not ASCII."""
     for row in range(first, last):
         if rows[row, 0] == _NAME:
             at, end = rows[row, 1], rows[row, 2]
             for i in range(at, end):
                 if data[i] == _AND or data[i] > 127:
                     return True
-            while at < end and data[at] <= 32:  # what Python's strip() takes off, and no more than that in a name
+            while at < end and data[at] <= 32:  # the characters that Python's strip() removes
                 at += 1
             while at < end and data[end - 1] <= 32:
                 end -= 1
@@ -220,7 +220,7 @@ def _speaks_to_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _skip_no_tag(data, at, end):  # type: ignore[no-untyped-def]
-    """Where what begins with '<' and is no tag is over: a comment, a declaration, text. ``at`` itself for a tag."""
+    """Return the end of a '<' construct that is no tag (comment, declaration, text); ``at`` itself for a tag."""
     if end - at < 2:
         return -1
     second = data[at + 1]
@@ -229,11 +229,11 @@ def _skip_no_tag(data, at, end):  # type: ignore[no-untyped-def]
     if second == _BANG:
         if end - at >= 4 and data[at + 2] == _DASH and data[at + 3] == _DASH:
             return _end_of_comment(data, at + 4, end)
-        return _past(data, at + 2, end, _GT)
+        return _find_after(data, at + 2, end, _GT)
     if second == _QUERY:
-        return _past(data, at + 2, end, _GT)
+        return _find_after(data, at + 2, end, _GT)
     if second == _SLASH:
-        return at if end - at > 2 and _LETTER[data[at + 2]] else _past(data, at + 2, end, _GT)
+        return at if end - at > 2 and _LETTER[data[at + 2]] else _find_after(data, at + 2, end, _GT)
     return at + 1
 
 
@@ -257,7 +257,7 @@ def _end_of_comment(data, at, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _find_tag(data, at, end, word, size, closing):  # type: ignore[no-untyped-def]
-    """The next tag with the name at ``word``, which is all letters."""
+    """Return the position of the next tag with the name at ``word``, which is all letters."""
     while True:
         at = _find(data, at, end, _LT)
         if at < 0:
@@ -284,7 +284,7 @@ def _has_comment(data, at, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _end_of_raw_text(data, word, name_end, end, kind):  # type: ignore[no-untyped-def]
-    """Where the end tag of a script, style, title ... begins, the text's end when there is none, -1 when hard to tell."""
+    """Return the position of the end tag of a script, style, title ..., the text's end without one, -1 when it is unclear."""
     size = name_end - word
     at = _end_of_tag(data, name_end, end)
     if at < 0:
@@ -310,7 +310,7 @@ def _forbidden(region, kind):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _end_of_region(data, name_end, end, region):  # type: ignore[no-untyped-def]
-    """Where the end tag of an svg, math, select or template begins, or -1 when anything in it might matter."""
+    """Return the position of the end tag of an svg, math, select or template; -1 when its content may matter."""
     at = _end_of_tag(data, name_end, end)
     while at >= 0:
         at = _find(data, at, end, _LT)
@@ -318,9 +318,9 @@ def _end_of_region(data, name_end, end, region):  # type: ignore[no-untyped-def]
             return -1
         if end - at > 2 and data[at + 1] == _BANG and data[at + 2] == 91:  # <![CDATA[
             return -1
-        over = _skip_no_tag(data, at, end)
-        if over != at:
-            at = over
+        after = _skip_no_tag(data, at, end)
+        if after != at:
+            at = after
             continue
         closing, word, name_end, kind = _read_name(data, at, end)
         if name_end < 0:
@@ -339,7 +339,7 @@ def _end_of_region(data, name_end, end, region):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _end_of_quiet(data, word, name_end, end):  # type: ignore[no-untyped-def]
-    """After the style or title of an svg that holds text alone, or -1."""
+    """Return the position after an svg's style or title that holds only text; -1 otherwise."""
     size = name_end - word
     at = _end_of_tag(data, name_end, end)
     if at >= 0:
@@ -351,16 +351,16 @@ def _end_of_quiet(data, word, name_end, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _read_picture(data, name_end, end, rows, count):  # type: ignore[no-untyped-def]
-    """Report a picture's images and sources; where its end tag begins, or -1 when it holds anything else."""
+    """Add a picture's images and sources to ``rows``; return the position of its end tag, -1 when it holds anything else."""
     at = _end_of_tag(data, name_end, end)
     while at >= 0:
         at = _find(data, at, end, _LT)
         if at < 0:
             break
-        over = _skip_no_tag(data, at, end)
-        if over != at:
+        after = _skip_no_tag(data, at, end)
+        if after != at:
             if end - at >= 4 and data[at + 1] == _BANG and data[at + 2] == _DASH and data[at + 3] == _DASH:
-                at = over
+                at = after
                 continue
             break
         closing, _, name_end, kind = _read_name(data, at, end)
@@ -378,18 +378,18 @@ def _read_picture(data, name_end, end, rows, count):  # type: ignore[no-untyped-
     return -1, rows, count
 
 
-# Compiled, or loaded from the cache, at import: once, before a pool of workers is forked.
+# Compiled (or loaded from the cache) at import, once, before a pool of workers is forked.
 @njit((types.Array(types.uint8, 1, "C", readonly=True),), cache=True)
 def find_tags(data):  # type: ignore[no-untyped-def]
-    """Report the tags that hold images, the base address, the language and wishes to robots.
+    """Return the tags that hold images, the base address, the language and robots directives.
 
     Args:
-        data: uint8, the page's UTF-8 bytes; broken sequences are allowed, since they never reach into ASCII characters.
+        data: uint8, the page's UTF-8 bytes. Broken sequences are allowed: they never extend into ASCII characters.
 
     Returns:
-        Whether the page can be read without its tree, and int64 rows ``(code, start, end)``: a tag's row has its negative code;
-        the rows of its attributes follow, each with its index in ``WANTED`` and its value's positions (-1: no value). The
-        images and sources between ``PICTURE`` and ``PICTURE_END`` belong together. Equal attributes are repeated.
+        Whether the page can be read without its tree, and int64 rows ``(code, start, end)``. A tag's row has its negative code;
+        its attributes' rows follow, each with its index in ``ATTRIBUTES`` and its value's bounds (-1: no value). Images and
+        sources between ``PICTURE`` and ``PICTURE_END`` belong together. Repeated attributes are repeated.
     """
     end = len(data)
     rows, count = np.empty((256, 3), np.int64), 0
@@ -398,9 +398,9 @@ def find_tags(data):  # type: ignore[no-untyped-def]
         position = _find(data, position, end, _LT)
         if position < 0:
             break
-        over = _skip_no_tag(data, position, end)
-        if over != position:
-            position = over
+        after = _skip_no_tag(data, position, end)
+        if after != position:
+            position = after
             continue
         closing, word, name_end, kind = _read_name(data, position, end)
         if name_end < 0:
@@ -439,8 +439,8 @@ def find_tags(data):  # type: ignore[no-untyped-def]
                 break
             if misplaced and kind in (IMG, BASE):
                 return False, rows[:0]
-            if kind == META and not _speaks_to_robots(data, rows, before + 1, count):
+            if kind == META and not _may_address_robots(data, rows, before + 1, count):
                 count = before
-        else:  # a source outside a picture, a form's control
+        else:  # a source outside a picture, a form control
             position = _end_of_tag(data, name_end, end)
     return True, rows[:count]

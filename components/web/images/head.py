@@ -1,7 +1,7 @@
-"""How large an image says it is, read from its first bytes: a header, believed only for a refusal.
+"""Read an image's format and size from its first bytes; the header is used only to refuse an image.
 
-JPEG (ITU-T T.81, B.2), PNG (W3C PNG 11.2.2), GIF (GIF89a, 18-23) and WEBP (RFC 9649). Nothing is decoded and nothing
-beyond the bytes given is touched. Not in scope: whether the image is whole (``image``).
+JPEG (ITU-T T.81, B.2), PNG (W3C PNG 11.2.2), GIF (GIF89a, 18-23) and WEBP (RFC 9649). Nothing is decoded. Completeness is checked
+in ``image``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from components.web.images.kinds import FORMATS, signature
+from components.web.images.kinds import FORMATS, detect_format
 
 SNIFF = 1024
-"""Bytes after which it is plain which format, if any, an image has."""
+"""Bytes after which an image's format is known."""
 _STEPS = 10_000
-"""Markers or blocks looked through; a header that has more says nothing, and is left to the decoder."""
+"""Maximum markers or blocks examined; a longer header is left to the decoder."""
 _FILL = re.compile(rb"\xff*")
 _BARE = frozenset([0x01, *range(0xD0, 0xD8)])
 """JPEG markers without a length: TEM and RST0 to RST7."""
@@ -25,28 +25,28 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 @dataclass(frozen=True)
 class Head:
-    """What the first bytes announce."""
+    """The format and size that the first bytes state."""
 
     format: str
-    """One of ``image.FORMATS``, a foreign format's name, or '' for no image."""
+    """One of ``kinds.FORMATS``, another format's name, or '' for no image."""
     width: int = 0
-    """px; 0 where the header does not say it, or says nonsense (the decoder will judge)."""
+    """px; 0 where the header does not state it, or states an invalid value."""
     height: int = 0
     """px"""
 
 
 class _Short(Exception):
-    """The header goes on beyond the bytes at hand."""
+    """The header extends beyond the available bytes."""
 
 
 def read_head(data: bytes, *, last: bool = False) -> Head | None:
-    """What ``data``, the beginning of an image, announces; None while more of it is needed.
+    """Return the header in ``data``, the beginning of an image; None while more bytes are needed.
 
     Args:
-        data: the first bytes, however few.
-        last: no more will come; the answer is then never None.
+        data: the first bytes.
+        last: no more bytes follow; the result is then never None.
     """
-    kind = signature(data)
+    kind = detect_format(data)
     if not kind:
         return Head("") if last or len(data) >= SNIFF else None
     if kind not in FORMATS:
@@ -59,26 +59,26 @@ def read_head(data: bytes, *, last: bool = False) -> Head | None:
 
 
 def _number(data: bytes, at: int, length: int, order: Literal["big", "little"]) -> int:
-    """``length`` bytes from ``at`` as an unsigned number."""
+    """Return ``length`` bytes from ``at`` as an unsigned number."""
     if at + length > len(data):
         raise _Short
     return int.from_bytes(data[at : at + length], order)
 
 
 def _jpeg(data: bytes) -> tuple[int, int]:
-    """From marker to marker until a frame starts."""
+    """Follow the markers until a frame starts."""
     at = 2
     for _ in range(_STEPS):
         if _number(data, at, 1, "big") != 0xFF:
             return 0, 0
         marker = _number(data, at + 1, 1, "big")
-        if marker == 0xFF:  # fill bytes: the last of them begins the marker
+        if marker == 0xFF:  # fill bytes: the last one begins the marker
             at = _FILL.match(data, at).end() - 1  # type: ignore[union-attr]  # it matches everywhere
             continue
-        if marker in _BARE:  # it stands alone
+        if marker in _BARE:  # a marker without a segment
             at += 2
             continue
-        if marker in (0x00, 0xD8, 0xD9, 0xDA):  # stuffing, a second start, the end, or a scan before any frame
+        if marker in (0x00, 0xD8, 0xD9, 0xDA):  # stuffing, a second start, the end, or a scan before a frame
             return 0, 0
         length = _number(data, at + 2, 2, "big")
         if length < 2:
@@ -97,22 +97,22 @@ def _png(data: bytes) -> tuple[int, int]:
 
 
 def _gif(data: bytes) -> tuple[int, int]:
-    """The screen, or the first picture on it where that reaches further, as decoders have it."""
+    """Return the screen's size, enlarged to the first frame where that extends further, as decoders do."""
     width, height, flags = _number(data, 6, 2, "little"), _number(data, 8, 2, "little"), _number(data, 10, 1, "little")
     at, block = 13 + (3 << (flags & 7) + 1 if flags & 0x80 else 0), 0x21
-    inside = False
+    in_extension = False
     for _ in range(_STEPS):
         block = _number(data, at, 1, "little")
-        if inside:  # an extension: sub-blocks, each behind its size, until an empty one
-            inside, at = block > 0, at + 1 + block
+        if in_extension:  # an extension: sub-blocks with a size each, until an empty one
+            in_extension, at = block > 0, at + 1 + block
         elif block == 0x21:
-            inside, at = True, at + 2
+            in_extension, at = True, at + 2
         else:
             break
-    if inside or block != 0x2C:
+    if in_extension or block != 0x2C:
         return 0, 0
-    left, top, wide, high = (_number(data, at + step, 2, "little") for step in (1, 3, 5, 7))
-    return max(width, left + wide), max(height, top + high)
+    left, top, frame_width, frame_height = (_number(data, at + step, 2, "little") for step in (1, 3, 5, 7))
+    return max(width, left + frame_width), max(height, top + frame_height)
 
 
 def _webp(data: bytes) -> tuple[int, int]:

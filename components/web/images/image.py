@@ -1,9 +1,8 @@
-"""One look at an image's bytes: is it whole, what is it, how large, and what does it look like.
+"""Decode an image to check that it is complete, and to get its format, size, perceptual hash and thumbnail.
 
-Decoding is the validation: a file is what its content says, whatever its name or its header claims. JPEGs are decoded at
-a reduced scale (libjpeg's scaled DCT): every coded byte is still read, or stepped over in a structure known to be whole
-(``jpeg_scans``), so a cut is still found, and the hash and the thumbnail need no more pixels. Not in scope: which formats and
-sizes a dataset wants (the filter stage, ``web.early``).
+Decoding is the validation: the content decides, not the name or the header. JPEGs are decoded at a reduced scale (libjpeg's
+scaled DCT): every coded byte is read, or skipped in a structure known to be complete (``jpeg_scans``), so truncation is still
+detected. Which formats and sizes a dataset accepts is decided elsewhere (the filter stage, ``image_precheck``).
 """
 
 from __future__ import annotations
@@ -16,32 +15,34 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from components.core.digests import sha256_bytes
 from components.web.budget import Budget
 from components.web.images.head import Head, read_head
-from components.web.images.jpeg_scans import means_only
-from components.web.images.kinds import FORMATS, limit_passed, seems, signature
-from components.web.images.thumbnail import ENOUGH, made_small
+from components.web.images.jpeg_scans import extract_mean_scans
+from components.web.images.kinds import FORMATS, detect_format, find_exceeded_limit, guess_content
+from components.web.images.thumbnail import REDUCED_SIDE, shrink
 
-__all__ = ["FORMATS", "DecodeResult", "look", "perceptual_hash"]
+__all__ = ["FORMATS", "DecodeResult", "decode_image", "perceptual_hash"]
 
 THUMBNAIL = 128
-"""px of a thumbnail's larger side, at most."""
+"""Maximum px of a thumbnail's larger side."""
 _DEFAULT = Budget()
-_PACKED = ("MAX_TEXT_CHUNK", "MAX_TEXT_MEMORY")
-"""Pillow's names, in its messages, for its limits on the texts and profiles packed into a PNG."""
-_UNTOLD = {"JPEG": 8, "WEBP": 20}
-"""Bytes a px, at most, of decoders that tell a lack of memory as bad data."""
+_PNG_LIMITS = ("MAX_TEXT_CHUNK", "MAX_TEXT_MEMORY")
+"""Names in Pillow's messages of its limits on compressed texts and profiles in a PNG."""
+_MEMORY_PER_PIXEL = {"JPEG": 8, "WEBP": 20}
+"""Maximum bytes per px of decoders that report a lack of memory as bad data."""
 
 
 @dataclass(frozen=True)
 class DecodeResult:
-    """What decoding one image gives; ``reason`` is empty for a good one, else the rule that drops it."""
+    """The result of decoding one image; ``reason`` is empty for a good image, else the rule that drops it."""
 
     reason: str = ""
     """'' | not_an_image | foreign_image | truncated_image | image_too_large | image_over_budget."""
     detail: str = ""
-    """What was found instead; of ``image_over_budget``: cpu | memory | crash."""
+    """What was found instead; for ``image_over_budget``: cpu | memory | crash."""
     format: str = ""
     width: int = 0
     """px"""
@@ -52,82 +53,82 @@ class DecodeResult:
     bytes: int = 0
     sha256: str = ""
     thumbnail: str = ""
-    """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. Kept with the rest, since the decode is
-    what costs: made again it takes ten times as long as it took to encode, and needs the picture at hand."""
+    """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. It is stored because decoding is the cost:
+    making it later takes ten times as long as encoding it, and needs the picture."""
     seconds: float = 0.0
-    """CPU seconds that were not enough (``image_over_budget``); else 0."""
+    """CPU seconds that did not suffice (``image_over_budget``); else 0."""
     memory: int = 0
-    """Bytes of memory that were not enough (``image_over_budget``); else 0."""
+    """Bytes of memory that did not suffice (``image_over_budget``); else 0."""
 
 
-def look(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
-    """Decode ``data`` wholly and tell what it is; never raises for bad data.
+def decode_image(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
+    """Decode ``data`` completely and return the result; bad data never raises.
 
-    Of ``budget`` only the limits on px count here; those on time and memory need a process of its own (``image_look``).
+    Only the px limits of ``budget`` apply here; limits on time and memory need a process (``inspection``).
 
     Raises:
-        MemoryError: there is not enough to decode it.
+        MemoryError: there is not enough memory.
     """
     size: dict[str, Any] = {"bytes": len(data), "sha256": sha256_bytes(data)}
-    kind = signature(data)
+    kind = detect_format(data)
     if kind not in FORMATS:
-        return DecodeResult("foreign_image" if kind else "not_an_image", kind or seems(data), **size)
-    if kind != "JPEG":  # other decoders may take their memory on opening
+        return DecodeResult("foreign_image" if kind else "not_an_image", kind or guess_content(data), **size)
+    if kind != "JPEG":  # other decoders may allocate on opening
         head = read_head(data, last=True) or Head(kind)
-        if refused := _too_large(head.width, head.height, budget):
-            return DecodeResult(**refused, format=kind, **size)
+        if refusal := _too_large(head.width, head.height, budget):
+            return DecodeResult(**refusal, format=kind, **size)
     try:
-        return DecodeResult(**_decoded(data, budget), **size)
+        return DecodeResult(**_decode(data, budget), **size)
     except MemoryError:
         raise
     except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
-        told, head = " ".join(str(error).split())[:120], read_head(data, last=True) or Head(kind)
-        if any(name in told for name in _PACKED):
+        message, head = " ".join(str(error).split())[:120], read_head(data, last=True) or Head(kind)
+        if any(name in message for name in _PNG_LIMITS):
             return DecodeResult("image_over_budget", "memory", kind, head.width, head.height, **size)
-        if "out of memory" in told or not _room(head.width * head.height * _UNTOLD.get(kind, 0)):
-            raise MemoryError(told) from error
+        if "out of memory" in message or not _has_memory(head.width * head.height * _MEMORY_PER_PIXEL.get(kind, 0)):
+            raise MemoryError(message) from error
         if type(error).__name__ == "UnidentifiedImageError":
             return DecodeResult("truncated_image", f"begins as {kind} and ends before it says anything", **size)
-        return DecodeResult("truncated_image", f"{kind}: {told}", **size)
+        return DecodeResult("truncated_image", f"{kind}: {message}", **size)
 
 
 def _too_large(width: int, height: int, budget: Budget) -> dict[str, Any]:
-    """The fields of the result that refuses an image of that size; empty when it may be decoded."""
-    if not limit_passed(width, height, pixels=budget.image_pixels, side=budget.image_side):
+    """Return the result fields that refuse an image of that size; empty when it may be decoded."""
+    if not find_exceeded_limit(width, height, pixels=budget.image_pixels, side=budget.image_side):
         return {}
     return {"reason": "image_too_large", "detail": f"{width} x {height} px", "width": width, "height": height}
 
 
-def _decoded(data: bytes, budget: Budget) -> dict[str, Any]:
-    """What the pixels tell; raises what decoders raise."""
-    from PIL import Image
+def _decode(data: bytes, budget: Budget) -> dict[str, Any]:
+    """Return the result fields from the pixels; raises what decoders raise."""
+    from PIL import Image  # 0.1 s; this module is imported without decoding
 
     with warnings.catch_warnings():
-        # Of a file just above its own limit Pillow warns; the limit here is the budget's.
+        # Pillow warns above its own limit; the budget's limit applies here.
         warnings.simplefilter("ignore")
         with Image.open(io.BytesIO(data), formats=list(FORMATS)) as picture:
             shape: dict[str, Any] = {"format": str(picture.format), "width": picture.width, "height": picture.height}
-            if refused := _too_large(picture.width, picture.height, budget):
-                return shape | refused
+            if refusal := _too_large(picture.width, picture.height, budget):
+                return shape | refusal
             means = None
-            if picture.info.get("progressive") and min(picture.size) >= 8 * ENOUGH:
-                means = means_only(data)
+            if picture.info.get("progressive") and min(picture.size) >= 8 * REDUCED_SIDE:
+                means = extract_mean_scans(data)
             if means is None:
-                return shape | _seen(picture)
+                return shape | _summarise(picture)
         with Image.open(io.BytesIO(means), formats=["JPEG"]) as picture:
-            return shape | _seen(picture)
+            return shape | _summarise(picture)
 
 
-def _seen(picture: Any) -> dict[str, Any]:
-    """Decode a picture just opened: its hash and its thumbnail; raises what its decoder raises."""
-    picture.draft(None, (ENOUGH, ENOUGH))
+def _summarise(picture: Any) -> dict[str, Any]:
+    """Decode a picture just opened; return its hash and thumbnail. Raises what its decoder raises."""
+    picture.draft(None, (REDUCED_SIDE, REDUCED_SIDE))
     picture.load()
-    small = made_small(picture)
+    small = shrink(picture)
     return {"phash": perceptual_hash(small), "thumbnail": _thumbnail(small, picture)}
 
 
-def _room(size: int) -> bool:
-    """Whether this process may still take ``size`` bytes of memory; none of them is touched."""
+def _has_memory(size: int) -> bool:
+    """Return whether this process can allocate ``size`` bytes; none are touched."""
     try:
         mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except OSError:
@@ -136,25 +137,25 @@ def _room(size: int) -> bool:
 
 
 def _thumbnail(small: Any, picture: Any) -> str:
-    from PIL import Image
+    from PIL import Image  # as in _decode()
 
     factor = min(1.0, THUMBNAIL / max(small.size))
     size = (max(1, round(small.width * factor)), max(1, round(small.height * factor)))
     thumbnail = small.resize(size, Image.Resampling.HAMMING)
-    turn = _turn(picture) if "exif" in picture.info else None
-    if turn is not None:
-        thumbnail = thumbnail.transpose(turn)
+    rotation = _find_rotation(picture) if "exif" in picture.info else None
+    if rotation is not None:
+        thumbnail = thumbnail.transpose(rotation)
     buffer = io.BytesIO()
     # JPEG and not WEBP: a quarter of the time for a third more bytes.
     thumbnail.save(buffer, "JPEG", quality=75)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _turn(picture: Any) -> Any:
-    """How EXIF asks for a picture to be turned before it is shown; None for not at all."""
-    from PIL.Image import Transpose
+def _find_rotation(picture: Any) -> Any:
+    """Return the transposition that EXIF requests; None for none."""
+    from PIL.Image import Transpose  # as in _decode()
 
-    ways = (
+    transpositions = (
         Transpose.FLIP_LEFT_RIGHT,
         Transpose.ROTATE_180,
         Transpose.FLIP_TOP_BOTTOM,
@@ -164,36 +165,33 @@ def _turn(picture: Any) -> Any:
         Transpose.ROTATE_90,
     )
     try:
-        return dict(enumerate(ways, start=2)).get(picture.getexif().get(0x0112))
+        return dict(enumerate(transpositions, start=2)).get(picture.getexif().get(0x0112))
     except MemoryError:
         raise
-    except Exception:  # EXIF is as wild as the rest of the web: an image with a broken one is whole, and lies as it lies
+    except Exception:  # broken EXIF does not make an image unusable
         return None
 
 
 @cache
 def _cosines() -> Any:
-    """The 8 lowest rows of the DCT-II of 32 points, unscaled: (8, 32)."""
-    import numpy as np
-
+    """Return the 8 lowest rows of the unscaled 32-point DCT-II: (8, 32)."""
     steps = np.arange(32)
     return np.cos(np.pi * (2 * steps[None, :] + 1) * steps[:8, None] / 64)
 
 
 def perceptual_hash(picture: Any) -> str:
-    """A 64-bit DCT hash of how a picture (grey or colour, without transparency) looks; near-equal ones differ in few bits.
+    """Return a 64-bit DCT hash of a grey or colour picture without transparency; similar pictures differ in few bits.
 
-    The picture is made grey and 32×32 px, its two-dimensional DCT-II taken, and each of
-    the 8×8 lowest frequencies gives a bit: above the median of them or not. The constant term, which only tells
-    the brightness, is left out of the median. Method: C. Zauner, "Implementation and Benchmarking of Perceptual
-    Image Hash Functions", 2010, section 3.2.1. Returns 16 hexadecimal digits, rows first, most significant first.
+    The picture is converted to grey and 32×32 px and transformed by a two-dimensional DCT-II. Each of the 8×8 lowest frequencies
+    gives a bit: above their median or not. The constant term (brightness) is left out of the median. Method: C. Zauner,
+    "Implementation and Benchmarking of Perceptual Image Hash Functions", 2010, section 3.2.1. Returns 16 hexadecimal digits, rows
+    first, most significant first.
     """
-    import numpy as np
-    from PIL import Image
+    from PIL import Image  # as in _decode()
 
     small = picture.convert("L").resize((32, 32), Image.Resampling.LANCZOS)
     pixels = np.asarray(small, dtype=np.float64)
-    # Rounded, so that the last bits of a sum (which differ between machines) cannot turn a hash bit.
+    # Rounded, since the last bits of a sum differ between machines and could change a hash bit.
     low = np.round(_cosines() @ pixels @ _cosines().T, 3).ravel()
     bits = low > np.sort(low[1:])[31]  # the median of 63
     return np.packbits(bits).tobytes().hex()

@@ -1,9 +1,9 @@
-"""What of a progressive JPEG an eighth of its size needs: the scans of the mean colours (ITU-T T.81, annexes B and G).
+"""Keep the scans of a progressive JPEG that decoding at an eighth of its size needs: the mean colours (ITU-T T.81, annexes B and
+G).
 
-A progressive file tells the mean of every 8×8 block first (its DC coefficients) and then, in scans that hold most of the bytes,
-the detail. libjpeg works through all of them even when it is asked for one pixel a block. Here the others are stepped
-over, once the file's structure is known to be whole: libjpeg finds no other fault in them either, since it fills bad data with
-grey and goes on. In doubt nothing is left out, and the decoder judges. Not in scope: decoding (``image``).
+A progressive file stores the mean of each 8×8 block first (the DC coefficients) and the detail in later scans, which hold most
+bytes. libjpeg decodes all of them even for one pixel per block. Here the others are skipped once the file's structure is known to
+be complete: libjpeg finds no other fault in them either, since it fills bad data with grey. In doubt nothing is removed.
 """
 
 from __future__ import annotations
@@ -12,129 +12,129 @@ import re
 from dataclasses import dataclass, field
 
 _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
-"""What ends a scan: a marker that is neither stuffing nor a restart."""
+"""The marker that ends a scan: neither stuffing nor a restart."""
 _OTHER_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xCC, 0xC8}
 _BARE = frozenset([0x01, *range(0xD0, 0xD9)])
 _MOST_SCANS = 100
-"""Encoders write about ten. A file of more is decoded wholly, so that it costs here what it costs whoever uses the picture."""
+"""Maximum scans; encoders write about ten. A file with more is decoded completely."""
 
 
-class _Doubt(Exception):
-    """The file is not what this module understands."""
+class _Unsupported(Exception):
+    """The file has a structure that this module does not handle."""
 
 
 @dataclass
 class _State:
-    """What the markers so far have said."""
+    """The state after the markers read so far."""
 
     components: dict[int, int] = field(default_factory=dict)
-    """Component → the bits of its DC that are still to come; -1 before its first scan."""
+    """Component → the DC bits still to come; -1 before its first scan."""
     tables: set[int] = field(default_factory=set)
-    """Huffman tables defined: 16 × class + number."""
+    """Defined Huffman tables: 16 × class + number."""
 
 
-def means_only(data: bytes) -> bytes | None:
-    """A JPEG of the DC scans of ``data`` alone; None when ``data`` is not a whole progressive JPEG, or not a plain one.
+def extract_mean_scans(data: bytes) -> bytes | None:
+    """Return a JPEG with only the DC scans of ``data``; None when ``data`` is not a complete, plain progressive JPEG.
 
-    Decoded at an eighth of its size it gives the brightness that ``data`` gives, and colours nearly so (where they are
-    stored at half the size libjpeg uses some of their detail). Never raises.
+    Decoded at an eighth of its size it gives the brightness of ``data``, and nearly its colours: where they are stored at half
+    size libjpeg uses some of their detail. Never raises.
     """
     try:
-        return _means_only(data)
-    except (_Doubt, IndexError):
+        return _extract(data)
+    except (_Unsupported, IndexError):
         return None
 
 
-def _means_only(data: bytes) -> bytes:
-    state, kept, at, scans = _State(), [data[:2]], 2, 0
+def _extract(data: bytes) -> bytes:
+    state, kept, position, scans = _State(), [data[:2]], 2, 0
     while True:
-        if data[at] != 0xFF:
-            raise _Doubt
-        marker = data[at + 1]
+        if data[position] != 0xFF:
+            raise _Unsupported
+        marker = data[position + 1]
         if marker == 0xD9:
             break
         if marker in _BARE or marker in (0x00, 0xFF):
-            raise _Doubt
-        length = int.from_bytes(data[at + 2 : at + 4], "big")
-        end = at + 2 + length
+            raise _Unsupported
+        length = int.from_bytes(data[position + 2 : position + 4], "big")
+        end = position + 2 + length
         if length < 2 or end > len(data):
-            raise _Doubt
-        segment = data[at + 4 : end]
+            raise _Unsupported
+        segment = data[position + 4 : end]
         if marker == 0xDA:
-            found = _AFTER_SCAN.search(data, end)
+            match = _AFTER_SCAN.search(data, end)
             scans += 1
-            if found is None or scans > _MOST_SCANS:
-                raise _Doubt
-            if _scan(segment, state):
-                kept.append(data[at : found.start()])
-            at = found.start()
+            if match is None or scans > _MOST_SCANS:
+                raise _Unsupported
+            if _is_mean_scan(segment, state):
+                kept.append(data[position : match.start()])
+            position = match.start()
             continue
         if marker in _OTHER_FRAMES:
-            _frame(marker, segment, state)
+            _read_frame(marker, segment, state)
         elif marker == 0xC4:
-            _tables(segment, state)
+            _read_tables(segment, state)
         elif marker == 0xCC:
-            raise _Doubt
-        kept.append(_unsmoothed(data[at:end]) if marker == 0xDB else data[at:end])
-        at = end
+            raise _Unsupported
+        kept.append(_disable_smoothing(data[position:end]) if marker == 0xDB else data[position:end])
+        position = end
     if not state.components or any(state.components.values()):
-        raise _Doubt
+        raise _Unsupported
     return b"".join([*kept, b"\xff\xd9"])
 
 
-def _frame(marker: int, segment: bytes, state: _State) -> None:
+def _read_frame(marker: int, segment: bytes, state: _State) -> None:
     if marker != 0xC2 or state.components or len(segment) != 6 + 3 * segment[5]:
-        raise _Doubt
+        raise _Unsupported
     state.components = {segment[at]: -1 for at in range(6, len(segment), 3)}
     if len(state.components) != segment[5]:
-        raise _Doubt
+        raise _Unsupported
 
 
-def _tables(segment: bytes, state: _State) -> None:
-    """Huffman tables, held to what libjpeg holds them to: as many symbols as there are codes for."""
-    at = 0
-    while at < len(segment):
-        counts = segment[at + 1 : at + 17]
-        room = 1
+def _read_tables(segment: bytes, state: _State) -> None:
+    """Read Huffman tables and check them as libjpeg does: no more symbols than codes."""
+    position = 0
+    while position < len(segment):
+        counts = segment[position + 1 : position + 17]
+        free_codes = 1
         for count in counts:
-            room = 2 * room - count
-            if room < 0:
-                raise _Doubt
-        if len(counts) != 16 or sum(counts) > 256 or segment[at] & 0xEC or at + 17 + sum(counts) > len(segment):
-            raise _Doubt
-        state.tables.add(segment[at])
-        at += 17 + sum(counts)
+            free_codes = 2 * free_codes - count
+            if free_codes < 0:
+                raise _Unsupported
+        if len(counts) != 16 or sum(counts) > 256 or segment[position] & 0xEC or position + 17 + sum(counts) > len(segment):
+            raise _Unsupported
+        state.tables.add(segment[position])
+        position += 17 + sum(counts)
 
 
-def _scan(segment: bytes, state: _State) -> bool:
-    """Whether a scan is one of mean colours; each is held to the rules of progression."""
+def _is_mean_scan(segment: bytes, state: _State) -> bool:
+    """Return whether a scan holds mean colours; check it against the rules of progression."""
     count = segment[0]
     if len(segment) != 4 + 2 * count:
-        raise _Doubt
+        raise _Unsupported
     first, last, high, low = segment[-3], segment[-2], segment[-1] >> 4, segment[-1] & 15
     if (high and high != low + 1) or low > 13 or not count:
-        raise _Doubt
+        raise _Unsupported
     for at in range(1, 1 + 2 * count, 2):
-        name, tables = segment[at], segment[at + 1]
-        before = state.components.get(name)
+        component, tables = segment[at], segment[at + 1]
+        bits_left = state.components.get(component)
         if first == 0:
-            # A later scan of the means refines them bit by bit.
-            if before is None or last or before != (high if high else -1) or (not high and tables >> 4 not in state.tables):
-                raise _Doubt
-            state.components[name] = low
-        elif before in (None, -1) or count > 1 or not first <= last <= 63 or 16 + (tables & 15) not in state.tables:
-            raise _Doubt
+            # A later DC scan refines the means bit by bit.
+            if bits_left is None or last or bits_left != (high if high else -1) or (not high and tables >> 4 not in state.tables):
+                raise _Unsupported
+            state.components[component] = low
+        elif bits_left in (None, -1) or count > 1 or not first <= last <= 63 or 16 + (tables & 15) not in state.tables:
+            raise _Unsupported
     return first == 0
 
 
-def _unsmoothed(tables: bytes) -> bytes:
-    """Quantisation tables with one factor of the detail made 0, so that libjpeg does not smooth means it knows exactly."""
-    content, at = bytearray(tables), 4
-    while at < len(content):
-        wide = content[at] >> 4
-        step = 2 if wide else 1
-        if wide > 1 or at + 1 + 64 * step > len(content):
-            raise _Doubt
-        content[at + 1 + step : at + 1 + 2 * step] = bytes(step)
-        at += 1 + 64 * step
+def _disable_smoothing(tables: bytes) -> bytes:
+    """Return quantisation tables with one detail factor set to 0, so that libjpeg does not smooth the exact means."""
+    content, position = bytearray(tables), 4
+    while position < len(content):
+        precision = content[position] >> 4
+        step = 2 if precision else 1
+        if precision > 1 or position + 1 + 64 * step > len(content):
+            raise _Unsupported
+        content[position + 1 + step : position + 1 + 2 * step] = bytes(step)
+        position += 1 + 64 * step
     return bytes(content)

@@ -46,17 +46,24 @@ def sitemap(data: bytes) -> None:
 
 def manners(data: bytes) -> None:
     """Any header, meta tag (first line) and tdmrep.json (the rest) is a statement or none."""
-    from components.web.consent_policy import RULES, Reservations, agrees, header_statements, meta_statements, refusal
+    from components.web.consent_policy import (
+        RULES,
+        Reservations,
+        find_refusal,
+        gives_consent,
+        parse_header_statements,
+        parse_meta_statements,
+    )
 
     line, _, rest = data.partition(b"\n")
     said = line.decode("utf-8", "surrogateescape")
     for statements in (
-        header_statements(said.replace("\t", "\n"), said, "hearsight"),
-        meta_statements([("robots", said), ("hearsight", said), ("tdm-reservation", said)], "hearsight"),
+        parse_header_statements(said.replace("\t", "\n"), said, "hearsight"),
+        parse_meta_statements([("robots", said), ("hearsight", said), ("tdm-reservation", said)], "hearsight"),
     ):
-        refused = refusal(statements)
+        refused = find_refusal(statements)
         assert refused is None or refused[0] in RULES
-        assert isinstance(agrees(statements), bool)
+        assert isinstance(gives_consent(statements), bool)
     rules = Reservations.of(rest)
     for url in ADDRESSES:
         assert rules.reserved(url) in (True, False, None)
@@ -76,7 +83,16 @@ def heads(data: bytes) -> None:
     from aiohttp.http_parser import HttpResponseParser
 
     from components.core.digests import sha256_bytes
-    from components.web.warc import Entry, described, entry_of, http_headers, sent_headers, split, warc_record, wire_text
+    from components.web.warc import (
+        Entry,
+        build_record,
+        decode_wire,
+        http_headers,
+        index_headers,
+        parse_entry,
+        select_headers,
+        split_record,
+    )
 
     parser = HttpResponseParser(BaseProtocol(_loop()), _loop(), 2**16, read_until_eof=True, auto_decompress=False)
     try:
@@ -87,13 +103,13 @@ def heads(data: bytes) -> None:
     for message, _ in messages:
         if message.code < 100:  # what the fetcher takes for bad_http, too
             continue
-        headers = [(wire_text(name), wire_text(value)) for name, value in message.raw_headers]
-        told = described(sent_headers(headers))
+        headers = [(decode_wire(name), decode_wire(value)) for name, value in message.raw_headers]
+        told = select_headers(index_headers(headers))
         entry = Entry(PAGE, message.code, sha256=sha256_bytes(body), bytes=len(body), **told)
         storable(entry)
-        reason = wire_text((message.reason or "").encode("utf-8", "surrogateescape"))
-        record = gzip.decompress(warc_record(entry, body, headers, reason))
-        again = entry_of(*split(record), "segment", 0, 0)
+        reason = decode_wire((message.reason or "").encode("utf-8", "surrogateescape"))
+        record = gzip.decompress(build_record(entry, body, headers, reason))
+        again = parse_entry(*split_record(record), "segment", 0, 0)
         assert again.status == entry.status and again.sha256 == entry.sha256
         assert {name: getattr(again, name) for name in told} == told, "an answer reads back as another"
         assert http_headers(record) == headers, "headers read back as others"
@@ -101,17 +117,17 @@ def heads(data: bytes) -> None:
 
 def segment(data: bytes) -> None:
     """A record of the store that anything may have happened to is an entry, or is known to be none."""
-    from components.web.warc import Entry, entry_of, http_headers, member_at, split
+    from components.web.warc import Entry, http_headers, parse_entry, read_member, split_record
 
-    member = member_at(io.BytesIO(gzip.compress(data, 0)))
+    member = read_member(io.BytesIO(gzip.compress(data, 0)))
     assert member is not None and member[0] == data
     try:
-        entry = entry_of(*split(data), "segment", 0, 0)
+        entry = parse_entry(*split_record(data), "segment", 0, 0)
         http_headers(data)
     except (ValueError, KeyError, TypeError, IndexError):
         return
     assert isinstance(entry, Entry)
-    member_at(io.BytesIO(data))
+    read_member(io.BytesIO(data))
 
 
 @cache

@@ -29,10 +29,10 @@ class Trickle:
 
 def warc(data: bytes) -> None:
     """Any bytes are records and faults in order, within the limit, however they arrive."""
-    from components.web.archives.records import records
+    from components.web.archives.records import read_records
 
     last = -1
-    whole = list(records(io.BytesIO(data), LIMIT))
+    whole = list(read_records(io.BytesIO(data), LIMIT))
     for record in whole:
         assert record.offset >= last, "offsets go back"
         assert record.offset <= len(data)
@@ -42,7 +42,7 @@ def warc(data: bytes) -> None:
         storable([record.url, record.fault, record.detail])
     _pages(data)
     if data[:2] != b"\x1f\x8b":
-        few = [(record.offset, record.block, record.fault) for record in records(Trickle(data, 100), LIMIT)]
+        few = [(record.offset, record.block, record.fault) for record in read_records(Trickle(data, 100), LIMIT)]
         assert few == [(record.offset, record.block, record.fault) for record in whole], "its records depend on how it arrives"
 
 
@@ -92,10 +92,10 @@ def response(data: bytes) -> None:
 
 def wat(data: bytes) -> None:
     """A WAT record gives candidates, nothing, or ``BadMetadata``."""
-    from components.web.archives.wat import BadMetadata, wat_page
+    from components.web.archives.wat import BadMetadata, read_wat_page
 
     try:
-        page = wat_page(data, PAGE)
+        page = read_wat_page(data, PAGE)
     except BadMetadata as bad:
         storable(str(bad))
         return

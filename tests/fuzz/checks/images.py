@@ -9,9 +9,9 @@ from tests.fuzz.checks.common import storable
 
 def image_head(data: bytes) -> None:
     """What a beginning decides stays decided however much follows, and nothing is read beyond it."""
-    from components.web.image_precheck import Limits, by_prefix
+    from components.web.image_precheck import Limits, check_prefix
     from components.web.images.head import read_head
-    from components.web.images.jpeg_scans import means_only
+    from components.web.images.jpeg_scans import extract_mean_scans
 
     limits = Limits(1 << 20, 100, 5.0)
     decided, cuts = None, [*range(0, min(len(data), 32), 3), *range(32, len(data), 1 + len(data) // 16), len(data)]
@@ -19,22 +19,22 @@ def image_head(data: bytes) -> None:
         head = read_head(data[:cut])
         assert decided is None or head == decided, "more bytes change what was decided"
         decided = head
-        by_prefix(data[:cut], limits, last=False)
+        check_prefix(data[:cut], limits, last=False)
     last = read_head(data, last=True)
     assert last is not None and (decided is None or last == decided)
     assert last.width >= 0 and last.height >= 0
-    refusal = by_prefix(data, limits, last=True)
+    refusal = check_prefix(data, limits, last=True)
     assert refusal is not False
     storable(refusal)
-    means = means_only(data)
+    means = extract_mean_scans(data)
     assert means is None or means[:2] == data[:2]
 
 
 def image(data: bytes) -> None:
     """An image is looked at without an error: it is good, or a rule says why not."""
-    from components.web.images.image import look
+    from components.web.images.image import decode_image
 
-    facts = look(data)
+    facts = decode_image(data)
     storable(facts)
     assert facts.bytes == len(data)
     if facts.reason:

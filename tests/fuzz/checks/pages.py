@@ -69,11 +69,11 @@ def urls(data: bytes) -> None:
     from yarl import URL
 
     from components.web.html.resolve import Resolver
-    from components.web.urls import absolute, is_private
+    from components.web.urls import is_private, make_absolute
 
     reference, _, base = data.decode("utf-8", "surrogateescape").partition("\n")
     base = base or PAGE
-    found = absolute(reference, base)
+    found = make_absolute(reference, base)
     assert Resolver(base)(reference) == found, "the fast resolver disagrees"
     is_private(reference)
     if found is None:

@@ -102,7 +102,9 @@ def test_the_result_does_not_depend_on_the_order_of_answers(stage, tmp_path, mon
             return answer(self, target)
 
         monkeypatch.setattr(Site, "answer", late)
-        monkeypatch.setattr("components.web.fetch.spread", lambda urls, chance=chance: chance.sample(list(urls), len(list(urls))))
+        monkeypatch.setattr(
+            "components.web.fetch.interleave_hosts", lambda urls, chance=chance: chance.sample(list(urls), len(list(urls)))
+        )
         assert crawl(stage, per_host=1 + 7 * (seed % 2)).digest == first.digest
         assert (tmp_path / "data/store/fixture/COMPLETE").read_text() == parent
         monkeypatch.undo()

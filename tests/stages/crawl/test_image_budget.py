@@ -12,15 +12,15 @@ from components.stages.crawl import image_decoding
 from components.stages.crawl.image_decoding import LookAhead
 from components.web.budget import Budget
 from components.web.images import inspection
-from components.web.images.image import look
+from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.fixture_web import picture
 from tests.support import WORKERS, make_stage
+from tests.web.image_answers import crawl
 from tests.web.image_bombs import gif_outside, png, webp
 from tests.web.raw_web import RawWeb, plain
-from tests.web.test_image_precheck import crawl
 
 GOOD = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue", "green")]
 BOMB = webp(9000, 9000)
@@ -78,23 +78,23 @@ def seen_ahead(tmp_path, bodies, budget):
 
 def test_a_picture_over_its_memory_costs_the_workers_ahead_no_other_picture(tmp_path):
     found = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
-    assert found >= {look(data).sha256 for data in GOOD} and len(found) == 6
+    assert found >= {decode_image(data).sha256 for data in GOOD} and len(found) == 6
 
 
 def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp_path, monkeypatch):
     def looked(budget, data):
         while data == GOOD[0]:
             pass
-        return look(data)
+        return decode_image(data)
 
-    monkeypatch.setattr(image_decoding, "look_within", looked)
+    monkeypatch.setattr(image_decoding, "decode_within", looked)
     monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)  # what a process had in hand goes with it
-    assert seen_ahead(tmp_path, GOOD, Budget(image_seconds=0.5)) == {look(data).sha256 for data in GOOD[1:]}
+    assert seen_ahead(tmp_path, GOOD, Budget(image_seconds=0.5)) == {decode_image(data).sha256 for data in GOOD[1:]}
 
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatch, most):
-    monkeypatch.setattr(image_decoding, "look_within", lambda *_: os.abort())
+    monkeypatch.setattr(image_decoding, "decode_within", lambda *_: os.abort())
     monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)
     monkeypatch.setattr(image_decoding, "CHILDREN", most)
     assert seen_ahead(tmp_path, [GOOD[0] + bytes([number]) for number in range(20)], Budget()) == set()
@@ -102,9 +102,9 @@ def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatc
 
 def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
     def looked(data, budget):
-        return os.abort() if data == GOOD[0] else look(data, budget)
+        return os.abort() if data == GOOD[0] else decode_image(data, budget)
 
-    monkeypatch.setattr(inspection, "look", looked)
+    monkeypatch.setattr(inspection, "decode_image", looked)
     alts = {"/one": "a picture of one thing", "/two": "a picture of two things"}
     with RawWeb({"/one": plain(GOOD[0]), "/two": plain(GOOD[1])}) as web:
         rows = crawl(tmp_path, web, "crash", alts)[0]
@@ -114,6 +114,6 @@ def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
 
 def test_a_stored_picture_that_was_damaged_is_told_with_its_place(tmp_path):
     with RawWeb({"/one": plain(GOOD[0])}) as web, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(image_decoding, "body_at", lambda *_: None)
+        patch.setattr(image_decoding, "read_body", lambda *_: None)
         with pytest.raises(HearsightError, match=r"the stored picture [0-9a-f]{16} is damaged — remove the snapshot's folder"):
             crawl(tmp_path, web, "torn", {"/one": "a picture of one thing"})

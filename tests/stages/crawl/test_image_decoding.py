@@ -12,7 +12,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.stages.crawl import image_decoding, run
 from components.stages.crawl.image_decoding import LookAhead
-from components.web.images.image import look
+from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry
 from tests.stages.crawl.fixture_web import picture
@@ -66,7 +66,7 @@ def test_what_a_store_takes_in_is_looked_at_before_it_is_closed(stage, tmp_path)
     with FetchStore(tmp_path / "s", writer=True) as store:
         with LookAhead(job, store):
             entries = fill(store)
-        assert set(seen(job)) == {entry.sha256 for entry in entries} == {look(data).sha256 for data in PICTURES}
+        assert set(seen(job)) == {entry.sha256 for entry in entries} == {decode_image(data).sha256 for data in PICTURES}
         assert store.listener is None
 
 
@@ -110,7 +110,7 @@ def test_workers_are_gone_after_an_error(stage, tmp_path):
     with FetchStore(tmp_path / "s", writer=True) as store:
         ahead = LookAhead(stage(), store)
         with pytest.raises(HearsightError), ahead:
-            raise HearsightError("the network is gone", where="here", hint="fix it")
+            raise HearsightError("the network is lost", where="here", hint="fix it")
         assert ahead._processes and not any(process.is_alive() for process in ahead._processes)
 
 

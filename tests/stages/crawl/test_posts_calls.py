@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.web.api import Api, until_reset
+from components.web.api import Api, seconds_until_reset
 from components.web.store import FetchStore
 from tests.stages.crawl.social import SERVER, Answer
 from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
@@ -215,9 +215,9 @@ def test_a_retry_asks_again_for_the_listings_that_failed(social, collect, tmp_pa
 def test_the_time_of_a_reset_is_counted_from_the_answers_own_date(said, seconds):
     sent = {"date": DATE["Date"]} | ({"x-ratelimit-reset": said} if said else {})
     if set(said) == {"9"}:
-        assert until_reset(sent) > 1e9  # more than anybody waits for
+        assert seconds_until_reset(sent) > 1e9  # more than anybody waits for
     else:
-        assert until_reset(sent) == pytest.approx(seconds)
+        assert seconds_until_reset(sent) == pytest.approx(seconds)
 
 
 def test_a_token_is_taken_out_in_every_spelling():

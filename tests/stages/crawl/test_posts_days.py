@@ -20,8 +20,8 @@ def days(monkeypatch):
     from components.web import store
 
     CLOCK[0] = "2026-11-20T10:00:00.000000Z"
-    monkeypatch.setattr(store, "now", lambda: CLOCK[0])
-    monkeypatch.setattr(warc, "now", lambda: CLOCK[0])
+    monkeypatch.setattr(store, "utc_now", lambda: CLOCK[0])
+    monkeypatch.setattr(warc, "utc_now", lambda: CLOCK[0])
 
 
 def to_day(number: int) -> None:

@@ -17,7 +17,7 @@ from components.stages.crawl.posts.servers import provider_of
 from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
 from components.stages.crawl.sources.found import write_found
-from components.web.takedown_list import NOTHING
+from components.web.takedown_list import EMPTY_LIST
 from tests.stages.crawl.conftest import posts_params
 from tests.stages.crawl.social import SERVER
 
@@ -70,7 +70,7 @@ class Said:
 def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
     chosen = posts_params("", **own).source
-    survey = Survey(provider_of(chosen, 3, live=False), Said(value), State(), chosen, NOTHING, lambda url: False)
+    survey = Survey(provider_of(chosen, 3, live=False), Said(value), State(), chosen, EMPTY_LIST, lambda url: False)
     state = survey.run(None)
     pages = [page for _, owner in sorted(state.owners.items()) for page in pages_of(owner, chosen.tags)]
     folder = tmp_path_factory.mktemp("any")
@@ -110,5 +110,5 @@ def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
     said = Endless(None)
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
     chosen = posts_params("", **own).source
-    state = Survey(provider_of(chosen, 5, live=False), said, State(), chosen, NOTHING, lambda url: False).run(None)
+    state = Survey(provider_of(chosen, 5, live=False), said, State(), chosen, EMPTY_LIST, lambda url: False).run(None)
     assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and said.count < 12

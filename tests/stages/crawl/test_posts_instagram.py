@@ -117,7 +117,7 @@ def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_wi
         (error(190, status=401), r"does not accept the token in \$GRAPH_TOKEN"),
         (error(10), r"lacks a permission \(error 10\)"),
         (error(200, status=403), r"lacks a permission \(error 200\)"),
-        (error(4, status=403), r"rate limit is used up \(error 4\) and it asks to be left alone for 3600 s"),
+        (error(4, status=403), r"rate limit is used up \(error 4\) and it asks to wait 3600 s"),
         (error(17), r"rate limit is used up \(error 17\)"),
         (error(32), r"rate limit is used up \(error 32\)"),
         (error(613), r"rate limit is used up \(error 613\)"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.conditional_fetch import moment
+from components.web.conditional_fetch import parse_moment
 from components.web.sitemaps import MAX_URLS, read_sitemap
 from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.counting_web import CountingWeb, Thing
@@ -100,13 +100,17 @@ def test_any_bytes_can_be_a_sitemap(data):
 
 @given(st.text("0123456789-:TZ+. ", max_size=30))
 def test_any_text_can_be_a_date_and_what_makes_no_sense_is_never_over(text):
-    assert moment(text).tzinfo is not None
+    assert parse_moment(text).tzinfo is not None
 
 
 def test_a_part_of_a_date_stands_for_its_end():
-    assert moment("2026-11-01") > moment("2026-11-01T23:59:59Z") and moment("2026-11") > moment("2026-11-30T12:00:00Z")
-    assert moment("2026") > moment("2026-12-31T12:00:00Z") and moment("soon") > moment("2999-01-01T00:00:00Z")
-    assert moment("2026-11-01T10:00:00+02:00") < moment("2026-11-01T08:30:00Z")
+    assert parse_moment("2026-11-01") > parse_moment("2026-11-01T23:59:59Z") and parse_moment("2026-11") > parse_moment(
+        "2026-11-30T12:00:00Z"
+    )
+    assert parse_moment("2026") > parse_moment("2026-12-31T12:00:00Z") and parse_moment("soon") > parse_moment(
+        "2999-01-01T00:00:00Z"
+    )
+    assert parse_moment("2026-11-01T10:00:00+02:00") < parse_moment("2026-11-01T08:30:00Z")
 
 
 # -- through the stage ---------------------------------------------------------------------------------------------

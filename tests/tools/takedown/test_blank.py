@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from components.web.warc import Entry, member_at, warc_record
-from components.web.warc_filler import SHORTEST, blank_member
+from components.web.warc import Entry, build_record, read_member
+from components.web.warc_filler import SHORTEST, build_filler
 
 
 @given(st.integers(SHORTEST, 300_000))
@@ -21,26 +21,26 @@ from components.web.warc_filler import SHORTEST, blank_member
 @example(65535 + SHORTEST)
 @example(2 * 65535 + 40)
 def test_any_length_is_met_with_one_whole_member_of_one_record(length: int) -> None:
-    member = blank_member(length)
+    member = build_filler(length)
     assert len(member) == length
-    assert member_at(io.BytesIO(member)) == (gzip.decompress(member), length)
+    assert read_member(io.BytesIO(member)) == (gzip.decompress(member), length)
     (record,) = [(r.rec_type, r.content_stream().read().strip()) for r in ArchiveIterator(io.BytesIO(member))]
     assert record == ("metadata", b"")
 
 
 def test_a_segment_with_a_blank_in_it_is_walked_to_its_end() -> None:
     first, last = (
-        warc_record(Entry(f"http://a.sample/{n}", 200), b"body", [("Content-Type", "text/html")], "OK") for n in (1, 2)
+        build_record(Entry(f"http://a.sample/{n}", 200), b"body", [("Content-Type", "text/html")], "OK") for n in (1, 2)
     )
     told = [
         (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"))
-        for record in ArchiveIterator(io.BytesIO(first + blank_member(12_345) + last))
+        for record in ArchiveIterator(io.BytesIO(first + build_filler(12_345) + last))
     ]
     assert told == [("response", "http://a.sample/1"), ("metadata", None), ("response", "http://a.sample/2")]
 
 
 def test_the_shortest_record_of_a_store_has_room_for_one() -> None:
-    shortest = warc_record(Entry("http://a/", 0, "dns"), b"", [], "")
-    assert len(shortest) > SHORTEST and zlib.decompress(blank_member(len(shortest)), 31)
+    shortest = build_record(Entry("http://a/", 0, "dns"), b"", [], "")
+    assert len(shortest) > SHORTEST and zlib.decompress(build_filler(len(shortest)), 31)
     with pytest.raises(ValueError, match="no WARC record"):
-        blank_member(SHORTEST - 1)
+        build_filler(SHORTEST - 1)

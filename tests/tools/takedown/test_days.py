@@ -108,7 +108,7 @@ def test_a_base_changed_by_anything_but_a_takedown_is_still_told(crawl, tmp_path
         said.write_text(said.read_text().replace('"digest": "', '"digest": "0'))
         with (
             FetchStore(tmp_path / "data/store/day-3") as store,
-            pytest.raises(HearsightError, match="'day-1' of 'day-3' no longer"),
+            pytest.raises(HearsightError, match="'day-1' of 'day-3' was changed"),
         ):
             store.verified_digest()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.tools.takedown.listing import add, find_listed_settings
 from components.tools.takedown.matcher import Matcher
-from components.web.takedown_list import NAME, NOTHING, Takedown, read_takedown
+from components.web.takedown_list import EMPTY_LIST, NAME, Takedown, read_takedown
 
 HOST = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]([a-z0-9-]{0,8}[a-z0-9])?){1,3}", fullmatch=True)
 
@@ -23,7 +23,7 @@ def listed(root, **what: str) -> Takedown:
 def test_a_missing_and_an_empty_list_list_nothing(tmp_path):
     assert not read_takedown(tmp_path / NAME)
     (tmp_path / NAME).write_text("")
-    assert not read_takedown(tmp_path / NAME) and not NOTHING.url("http://a.sample/")
+    assert not read_takedown(tmp_path / NAME) and not EMPTY_LIST.url("http://a.sample/")
 
 
 def test_a_host_covers_its_pages_ports_and_subdomains_and_no_other_host(tmp_path):
@@ -79,7 +79,7 @@ def test_what_is_none_of_its_kind_is_one_line_and_writes_nothing(tmp_path, kind,
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"kind": "page", "salt": "", "sha256": "", "date": ""}'])
 def test_a_damaged_list_stops_and_says_where(tmp_path, line):
     (tmp_path / NAME).write_text("\n" + line + "\n")
-    with pytest.raises(HearsightError, match="line 2 is no takedown entry"):
+    with pytest.raises(HearsightError, match="line 2 is not a takedown entry"):
         read_takedown(tmp_path / NAME)
 
 

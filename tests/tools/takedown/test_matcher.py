@@ -17,11 +17,11 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.shards import write_table
 from components.tools.takedown.file_search import PIECE, FileSearch, may_hold_crawl_addresses
 from components.tools.takedown.matcher import Matcher
-from components.web.redaction import clean
-from components.web.takedown_list import NOTHING, Entry, Takedown, hashed, spelled_host
+from components.web.redaction import redact_row
+from components.web.takedown_list import EMPTY_LIST, Entry, Takedown, canonicalise_host, hash_value
 
 HOST = "gone.sample"
-LISTED = Takedown([Entry("host", "s", hashed("s", "host", HOST), "")])
+LISTED = Takedown([Entry("host", "s", hash_value("s", "host", HOST), "")])
 PLAIN, HASHES = Matcher.from_plain([("host", HOST)]), Matcher(LISTED)
 BOTH = pytest.mark.parametrize("matcher", [PLAIN, HASHES], ids=["plain", "hashes"])
 
@@ -105,7 +105,7 @@ def test_a_torn_gzip_and_a_broken_parquet_are_searched_as_far_as_they_go(tmp_pat
 
 @given(st.text(max_size=30))
 def test_any_text_is_a_host_or_none(words: str) -> None:
-    assert spelled_host(words) is None or " " not in str(spelled_host(words))
+    assert canonicalise_host(words) is None or " " not in str(canonicalise_host(words))
 
 
 @BOTH
@@ -137,6 +137,6 @@ def test_a_ledgers_words_are_addresses_of_ours_in_the_crawl_and_quotations_after
 def test_a_cleaned_ledger_row_names_nothing_and_an_empty_list_changes_none(before: str, after: str) -> None:
     words = f"{before} http://gone.sample/{after}"
     row = dropped("http://gone.sample/x", "rule", words, words, detail=words)
-    cleaned = clean(row, LISTED)
+    cleaned = redact_row(row, LISTED)
     assert not any(HASHES.find_in_text(value) for value in cleaned.values()) and set(cleaned) == set(row)
-    assert clean(row, NOTHING) == row
+    assert redact_row(row, EMPTY_LIST) == row

@@ -16,7 +16,7 @@ from components.web import store as storing
 from components.web import takedown_journal as removing
 from components.web.erase import erase, write_over
 from components.web.store import FetchStore
-from components.web.takedown_journal import removals
+from components.web.takedown_journal import read_removals
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.stages.crawl.conftest import stage, web  # noqa: F401
@@ -61,7 +61,7 @@ def test_nothing_of_a_listed_host_is_left_and_every_other_answer_is(tmp_path):
     assert erase(tmp_path / "s", listed) == 8 and erase(tmp_path / "s", listed) == 0
     assert GONE.encode() not in read_unpacked(tmp_path / "s")
     whole(tmp_path / "s", bodies)
-    (note,) = removals(tmp_path / "s")
+    (note,) = read_removals(tmp_path / "s")
     assert note["before"] == before and note["after"] == FetchStore(tmp_path / "s").digest() and len(note["bodies"]) == 8
     assert len(note["texts"]) == 8
 
@@ -134,9 +134,9 @@ def test_a_store_changed_by_hand_stays_refused(tmp_path):
     erase(tmp_path / "s", read_takedown(tmp_path / NAME))
     index = tmp_path / "s" / "index.jsonl"
     index.write_bytes(b"".join(index.read_bytes().splitlines(keepends=True)[1:]))
-    with pytest.raises(HearsightError, match="no longer holds"):
+    with pytest.raises(HearsightError, match="was changed after"):
         erase(tmp_path / "s", read_takedown(tmp_path / NAME))
-    with FetchStore(tmp_path / "s") as store, pytest.raises(HearsightError, match="no longer holds"):
+    with FetchStore(tmp_path / "s") as store, pytest.raises(HearsightError, match="was changed after"):
         store.verified_digest()
 
 

@@ -14,13 +14,13 @@ from backports import zstd
 
 from components.web.archives import expansion, gzip_members, members, read_stream, records, zstd_members
 from components.web.archives.expansion import Expansion
-from components.web.archives.kinds import members_of
+from components.web.archives.kinds import open_members
 from components.web.archives.opening import read_fully
 from components.web.archives.records import FAULTS
 from components.web.archives.responses import CHUNKS, BadResponse, parse_response
 from components.web.budget import Budget
 from tests.web.archived import skippable, wacz
-from tests.web.archives.test_archives import OK, dumped, envelope, read, record, urls, warc
+from tests.web.archives.samples import OK, dumped, envelope, read, record, urls, warc
 
 START = b"WARC/1.0\r\n"
 PAIR = record(gzipped=False)
@@ -46,12 +46,12 @@ HEADS = [
 
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress])
 @pytest.mark.parametrize("head", HEADS)
-def test_two_million_bytes_of_heads_are_read_and_the_record_behind_them_is_found(head, packed):
+def test_a_record_after_two_megabytes_of_heads_is_read(head, packed):
     found = limited_faults(read(packed(head * (2_000_000 // len(head))) + (record() if packed is gzip.compress else b"")))
     assert found and (packed is not gzip.compress or found[-1] == "http://a.sample/p")
 
 
-def test_the_record_behind_a_row_of_faults_is_read_and_the_row_is_told_by_its_number():
+def test_many_consecutive_faults_are_summarised():
     pages = read(START * 100_000 + PAIR)
     assert urls(pages)[-1] == "http://a.sample/p" and len(pages) == FAULTS + 2
     assert pages[-2].detail.startswith(f"{100_000 - FAULTS} more in a row") and pages[-2].offset == 10 * 99_999
@@ -61,13 +61,13 @@ def test_the_record_behind_a_row_of_faults_is_read_and_the_row_is_told_by_its_nu
 def test_a_head_is_held_to_its_limit_before_it_is_parsed(limit, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        records, "fields", lambda data, at, over, real=records.fields: seen.append(over - at) or real(data, at, over)
+        records, "parse_fields", lambda data, at, over, real=records.parse_fields: seen.append(over - at) or real(data, at, over)
     )
     assert urls(read(START + b"a: b\r\n" * (limit // 6) + b"\r\n" + PAIR)) == ["bad_record", "http://a.sample/p"]
     assert max(seen) <= records.HEAD_LIMIT
 
 
-def test_equal_fields_are_joined_in_one_go_and_too_many_lines_are_no_head():
+def test_equal_fields_are_joined_and_lines_are_limited():
     joined = START + b"X: a\r\n" * 900 + PAIR.partition(b"\r\n")[2]
     assert urls(read(joined)) == ["http://a.sample/p"]
     many = b"HTTP/1.1 200 OK\r\n" + b"a:" + b"x" * 200 + b"\r\n"
@@ -77,7 +77,7 @@ def test_equal_fields_are_joined_in_one_go_and_too_many_lines_are_no_head():
     assert parse_response(many + b"A: y\r\n\r\nz").headers[b"a"] == b"x" * 200 + b", y"
 
 
-def test_a_charset_behind_a_quarter_of_a_million_blanks_is_none():
+def test_a_charset_after_very_many_blanks_is_ignored():
     for blank in (b" ", b"\t"):
         block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=" + blank * 250_000 + b"!\r\n\r\n"
         assert parse_response(block).charset is None
@@ -93,7 +93,7 @@ def test_a_charset_behind_a_quarter_of_a_million_blanks_is_none():
         b"\x28\xb5\x2f\xfd\x20\x05",
     ],
 )
-def test_five_million_magics_are_tried_as_often_as_there_is_room_for(magic, monkeypatch):
+def test_trials_at_false_member_starts_are_bounded(magic, monkeypatch):
     tried = []
     kind = gzip_members.GzipMembers if magic[:1] == b"\x1f" else zstd_members.ZstdMembers
     begins = kind._begins_record
@@ -117,10 +117,10 @@ def nested(count, blocks):
     return heads + b"x" * 100 + (stored(65_000) + b"y" * 65_000) * blocks + b"\xff\xff"
 
 
-def test_torn_members_inside_each_other_are_not_read_again_and_again(monkeypatch):
+def test_rereading_of_overlapping_broken_members_is_bounded(monkeypatch):
     fed = []
-    piece = members.PackedMembers.piece
-    monkeypatch.setattr(members.PackedMembers, "piece", lambda self: fed.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: fed.append(len(data := piece(self))) or data)
     data = nested(2500, 60)
     assert zlib.decompressobj(31).decompress(data[:100_000])[:5] == b"WARC/"
     found = limited_faults(read(data + record()))
@@ -139,7 +139,7 @@ class Trickle:
         return self.data[self.at - min(size, self.most) : self.at]
 
 
-def test_a_pipe_that_gives_single_bytes_is_gathered():
+def test_single_byte_reads_are_joined():
     stream = Trickle(b"x" * 300_000)
     assert len(read_fully(stream, 1 << 18)) == 1 << 18 and len(read_fully(stream, 1 << 18)) == 300_000 - (1 << 18)
     data = b"".join(warc(20))
@@ -166,7 +166,7 @@ def peak(call):
 
 
 @pytest.mark.parametrize(("kind", "coding"), [("brotli", "br"), ("zstd", "zstd"), ("gzip", "gzip"), ("gzip", "gzip, gzip")])
-def test_a_body_that_is_a_bomb_is_too_large_and_never_held(kind, coding):
+def test_a_compression_bomb_in_a_body_is_refused_without_holding_it(kind, coding):
     body = bomb(kind, 200_000_000)
     if "," in coding:
         body = gzip.compress(body)
@@ -176,10 +176,10 @@ def test_a_body_that_is_a_bomb_is_too_large_and_never_held(kind, coding):
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_a_member_that_is_a_bomb_is_left_and_the_next_is_read(kind, monkeypatch):
+def test_a_bomb_member_is_abandoned_and_the_next_is_read(kind, monkeypatch):
     given = []
-    piece = members.PackedMembers.piece
-    monkeypatch.setattr(members.PackedMembers, "piece", lambda self: given.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
     found, most = peak(lambda: urls(read(data, limit=1 << 20)))
@@ -192,8 +192,8 @@ def test_many_bombs_end_the_reading(kind, monkeypatch):
     monkeypatch.setattr(expansion, "FREE", 1 << 26)
     monkeypatch.setattr(Expansion.__init__, "__defaults__", (float(1 << 26), 1.0))
     given = []
-    piece = members.PackedMembers.piece
-    monkeypatch.setattr(members.PackedMembers, "piece", lambda self: given.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     lies = pack(b"WARC/1.0\r\nContent-Length: 20000000\r\n\r\n" + bytes(20_000_000))
     pages = read(lies * 40 + pack(PAIR))
@@ -208,7 +208,7 @@ def test_a_bomb_of_good_records_ends_the_reading(monkeypatch):
     assert urls(pages) == ["too_large"]
 
 
-def test_dictionaries_count_as_what_comes_out(monkeypatch):
+def test_dictionaries_count_as_decompressed_bytes(monkeypatch):
     dictionary = zstd.compress(bytes(zstd_members.DICTIONARY_LIMIT))
     data = skippable(dictionary) * 100 + zstd.compress(PAIR)
     assert limited_faults(read(data))[-1] == "too_large"
@@ -218,17 +218,17 @@ def test_dictionaries_count_as_what_comes_out(monkeypatch):
     ]
 
 
-def test_the_files_of_a_wacz_share_what_may_come_out(monkeypatch):
+def test_the_files_of_a_wacz_share_one_expansion_limit(monkeypatch):
     lies = gzip.compress(b"WARC/1.0\r\nContent-Length: 20000000\r\n\r\n" + bytes(20_000_000))
     data = wacz({f"{at}.warc.gz": lies for at in range(40)})
     assert "bomb" in read(data)[-1].detail
     once = Expansion()
-    assert list(records.records(io.BytesIO(lies), expansion=once)) and once.left < Expansion().left
+    assert list(records.read_records(io.BytesIO(lies), expansion=once)) and once.left < Expansion().left
     deflated = wacz({"a.warc": PAIR + bytes(60_000_000)}, zipfile.ZIP_DEFLATED)
     assert urls(read(deflated))[0] == "http://a.sample/p"
 
 
-def test_a_million_chunks_of_one_byte_are_refused_and_a_hundred_thousand_are_read():
+def test_the_number_of_chunks_is_limited():
     def answer(count):
         return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * count + b"0\r\n\r\n"
 
@@ -237,24 +237,24 @@ def test_a_million_chunks_of_one_byte_are_refused_and_a_hundred_thousand_are_rea
         parse_response(answer(1_000_000)).body()
 
 
-def test_frames_without_end_in_a_body_are_refused():
+def test_the_number_of_frames_in_a_body_is_limited():
     block = b"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n"
     for frame in (zstd.compress(b""), skippable(b"", 0x50)):
         with pytest.raises(BadResponse, match="not whole"):
             parse_response(block + frame * 1_000_000).body()
 
 
-def test_members_of_nothing_skippable_frames_and_line_ends_are_passed_over_however_many():
+def test_any_number_of_empty_members_and_frames_is_skipped():
     assert urls(read(gzip.compress(b"") * 100_000 + record())) == ["http://a.sample/p"]
     assert urls(read(skippable(b"", 0x50) * 200_000 + zstd.compress(PAIR))) == ["http://a.sample/p"]
     assert urls(read(b"\r\n" * 2_000_000 + PAIR)) == ["http://a.sample/p"]
-    assert members_of(io.BytesIO(b""), Expansion()).next() is False
+    assert open_members(io.BytesIO(b""), Expansion()).next() is False
 
 
 # the budget of a page
 
 
-def test_pages_with_more_images_than_their_budget_are_named():
+def test_pages_with_too_many_images_are_reported():
     images = b"<img src=a>" * 20
     wat = dumped(envelope([{"path": "IMG@/src", "url": f"{at}.png"} for at in range(20)]))
     data = record(body=images) + record(body=wat, kind="metadata", content_type="application/json") + record()

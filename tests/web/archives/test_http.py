@@ -9,9 +9,9 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.web.archives import http_stream, opening, read_archive
-from components.web.archives.any_input import pairs_in
+from components.web.archives.any_input import read_input
 from tests.web.archived import wacz
-from tests.web.archives.test_archives import PAGE, warc
+from tests.web.archives.samples import PAGE, warc
 from tests.web.raw_web import RawWeb, head, plain
 
 ARCHIVE = b"".join(warc(3))
@@ -40,7 +40,7 @@ def short(monkeypatch):
 
 def one_line(url, match):
     with pytest.raises(HearsightError, match=match) as caught:
-        list(pairs_in(url))
+        list(read_input(url))
     assert "\n" not in str(caught.value) and str(caught.value).isprintable()
 
 
@@ -55,17 +55,17 @@ def one_line(url, match):
         head(302, "text/html", None, "Location: /next") + b"x",
     ],
 )
-def test_a_server_that_trickles_is_left(first, short):
+def test_a_trickling_server_is_abandoned(first, short):
     with RawWeb({"/a": trickle(first), "/next": trickle(b"")}) as web:
         one_line(web.url("/a"), "in all")
 
 
-def test_what_came_before_the_end_of_the_time_is_given(short):
+def test_bytes_received_before_the_time_limit_are_returned(short):
     big = b"".join(warc(5, body=PAGE + b"".join(b"%d " % (number * number) for number in range(60_000))))
     with RawWeb({"/a": trickle(head(200, "application/warc", None) + big)}) as web:
         found = []
         with pytest.raises(HearsightError, match="in all"):
-            for page in pairs_in(web.url("/a")):
+            for page in read_input(web.url("/a")):
                 found.append(page.url)
         assert found
 
@@ -85,7 +85,7 @@ def test_redirects_are_followed_but_not_in_circles_nor_to_other_kinds_of_address
     paths |= {f"/{kind}": to(f"{kind}:///etc/passwd") for kind in ("file", "ftp", "data")}
     paths |= {f"/r{at}": to(f"/r{at + 1}") for at in range(20)}
     with RawWeb(paths) as web:
-        assert len(list(pairs_in(web.url("/one")))) == 3
+        assert len(list(read_input(web.url("/one")))) == 3
         for name in ("/circle", "/file", "/ftp", "/data", "/r0", "/none"):
             one_line(web.url(name), "no answer")
 
@@ -97,7 +97,7 @@ def test_the_body_of_a_redirect_is_not_read():
             yield b"x" * 65_536
 
     with RawWeb({"/r": endless, "/a": plain(ARCHIVE, "x/y")}) as web:
-        assert len(list(pairs_in(web.url("/r")))) == 3
+        assert len(list(read_input(web.url("/r")))) == 3
         assert web.sent["/r"] < 10_000_000
 
 
@@ -110,30 +110,30 @@ def test_the_body_of_a_redirect_is_not_read():
         ([b"HTTP/1.1 404 caf\xe9 \x9b31m\r\n\r\n"], "no answer"),
         ([b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 70_000 + b"\r\n\r\n"], "no answer"),
         ([b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n"], "no answer"),
-        ([head(200, "text/html", 1000), PAGE], "did not come"),
-        ([head(200, "text/html", 1000), PAGE, None], "broke off|did not come"),
+        ([head(200, "text/html", 1000), PAGE], "bytes are missing"),
+        ([head(200, "text/html", 1000), PAGE, None], "broke off|bytes are missing"),
         ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"ffff\r\n<p>"], "broke off"),
         ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"zz\r\n<p>"], "broke off"),
     ],
 )
-def test_broken_answers_are_one_line(sent, match):
+def test_broken_answers_raise_one_error(sent, match):
     with RawWeb({"/a": lambda _: sent}) as web:
         one_line(web.url("/a"), match)
 
 
-def test_header_bytes_of_any_kind_are_no_hindrance():
+def test_arbitrary_header_bytes_are_accepted():
     more = b'Content-Disposition: attachment; filename="caf\xe9.warc"\r\nX: \xff\x9b\r\nContent-Length: %d\r\n\r\n' % len(PAGE)
     sent = b"HTTP/1.1 200 caf\xe9\r\nContent-Type: text/html; charset=\xff\xe9\r\n" + more + PAGE
     with RawWeb({"/a": lambda _: [sent]}) as web:
-        assert [page.candidates[0].alt for page in pairs_in(web.url("/a"))] == ["A red kite"]
+        assert [page.candidates[0].alt for page in read_input(web.url("/a"))] == ["A red kite"]
 
 
-def test_addresses_that_are_none_are_one_line():
+def test_invalid_addresses_raise_one_error():
     for url in ("http://", "http://[", "http://a b/", "http://127.0.0.1:99999999/", "http://127.0.0.1:x/", "http://a\n.b/"):
         one_line(url, "no answer")
 
 
-def test_a_wacz_behind_an_address_is_read_and_one_too_large_is_one_line(monkeypatch):
+def test_a_wacz_is_read_over_http_up_to_a_size(monkeypatch):
     data = wacz({"a.warc.gz": ARCHIVE, "b.warc": gzip.decompress(ARCHIVE)})
     with RawWeb({"/set": plain(data, "application/wacz")}) as web:
         pages = list(read_archive(web.url("/set")))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.web.html.page import decode, fold, parse_srcset, read_page
-from components.web.urls import absolute, is_private, normalise
+from components.web.urls import is_private, make_absolute, normalise
 
 PAGE = "http://a.sample/folder/page.html"
 
@@ -21,7 +21,7 @@ def one(html: str | bytes, hint: str | None = None):
     st.one_of(st.binary(max_size=400), st.text(max_size=400)),
     st.sampled_from([None, "utf-8", "idna", "rot13", "nonsense", "utf-16"]),
 )
-def test_nothing_a_page_holds_raises(html, hint):
+def test_arbitrary_pages_never_raise(html, hint):
     page = read_page(html, PAGE, hint)
     assert [c.position for c in page.candidates] == list(range(len(page.candidates)))
 
@@ -66,7 +66,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_nothing_that_looks_like_html_raises(html):
+def test_arbitrary_markup_never_raises(html):
     for candidate in read_page(html, PAGE).candidates:
         assert candidate.image_url is None or normalise(candidate.image_url) == candidate.image_url
         assert candidate.alt == " ".join(candidate.alt.split())
@@ -75,9 +75,9 @@ def test_nothing_that_looks_like_html_raises(html):
 
 @given(st.text(max_size=80), st.text(max_size=40))
 def test_joining_addresses_never_raises_and_is_stable(reference, base):
-    url = absolute(reference, base)
-    assert url is None or absolute(url, "http://other.sample/") == url
-    joined = absolute(reference, PAGE)
+    url = make_absolute(reference, base)
+    assert url is None or make_absolute(url, "http://other.sample/") == url
+    joined = make_absolute(reference, PAGE)
     assert joined is None or normalise(joined) == joined
 
 
@@ -92,20 +92,20 @@ def test_entities_escaped_twice_are_decoded_and_white_space_folded():
     assert one('<img src=a alt=" A &amp;quot;red&amp;quot;\n\t kite&nbsp;&#160; ">').alt == 'A "red" kite'
 
 
-def test_relative_addresses_go_by_the_base():
+def test_relative_addresses_use_the_base():
     assert one("<img src='../b c.png#x' alt=x>").image_url == "http://a.sample/b%20c.png"
     assert one("<base href='//cdn.sample/x/'><img src=b.png alt=x>").image_url == "http://cdn.sample/x/b.png"
     assert one("<base href='/y/'><img src=b.png alt=x>").image_url == "http://a.sample/y/b.png"
 
 
-def test_srcset_gives_the_largest():
+def test_the_largest_srcset_offer_is_chosen():
     assert (
         one('<img src="s.png" srcset="m.png 300w, l.png 900w, broken.png 9q" alt=x>').image_url == "http://a.sample/folder/l.png"
     )
     assert one('<img src="s.png" srcset="m.png 1.5x,l.png 3x" alt=x>').image_url == "http://a.sample/folder/l.png"
 
 
-def test_picture_gives_its_largest_decodable_source():
+def test_the_largest_decodable_source_of_a_picture_is_chosen():
     sources = '<source type="image/avif" srcset="a.avif 900w"><source srcset="b.png 400w, c.png 200w">'
     html = f'<picture>{sources}<img src="d.png" alt=x></picture>'
     assert one(html).image_url == "http://a.sample/folder/b.png"
@@ -119,13 +119,13 @@ def test_srcset_with_commas_inside_addresses():
     assert parse_srcset("a.png, b.png 2x") == [(0, 1.0, "a.png"), (0, 2.0, "b.png")]
 
 
-def test_an_inline_image_is_told_as_such_unless_it_is_a_placeholder():
+def test_inline_images_are_marked_unless_they_are_placeholders():
     assert one('<img src="data:image/gif;base64,R0" alt=x>').data_uri
     lazy = one('<img src="data:image/gif;base64,R0" data-src="real.png" alt=x>')
     assert not lazy.data_uri and lazy.image_url == "http://a.sample/folder/real.png"
 
 
-def test_an_empty_alt_is_not_a_missing_one():
+def test_an_empty_alt_differs_from_a_missing_one():
     first, second = read_page("<img src=a alt=''><img src=b>", PAGE).candidates
     assert (first.alt, first.has_alt, second.alt, second.has_alt) == ("", True, "", False)
 
@@ -154,7 +154,7 @@ def test_controls_and_zero_width_characters_are_removed():
     assert fold("a\x07 red\u200b kite\ufeff") == "a red kite"
 
 
-def test_private_addresses_in_every_spelling():
+def test_private_addresses_are_recognised_in_every_spelling():
     for host in (
         "127.0.0.1",
         "10.1.2.3",
@@ -198,7 +198,7 @@ Layer Mask submenu, a check is displayed. 7.27.1. Activate the Command"""
         ("<html><body>O gato sentou no tapete e depois dormiu na cozinha quente da casa.</body></html>", "pt"),
     ],
 )
-def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expected):
+def test_the_language_is_declared_or_guessed(page, expected):
     assert read_page(page, "http://a.example/").language == expected
 
 
@@ -214,13 +214,13 @@ def test_a_page_is_of_the_language_it_declares_or_else_of_its_text(page, expecte
         ("<figure><img src=a><figcaption>" + "long " * 1000 + "</figcaption></figure>", [("long " * 400).strip()]),
     ],
 )
-def test_an_image_has_the_caption_of_the_figure_it_is_in(html, figcaptions):
+def test_an_image_has_its_figures_caption(html, figcaptions):
     assert [candidate.figcaption for candidate in read_page(html, PAGE).candidates] == figcaptions
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("block", ["<figure><figcaption><img src=a>", "<ul><li>", "<DIV\nclass=x>", "</section><div></nav>"])
-def test_a_page_of_nested_blocks_takes_no_hours(block):
+def test_deeply_nested_blocks_are_read_quickly(block):
     read_page(block * (4_000_000 // len(block)), PAGE)
 
 

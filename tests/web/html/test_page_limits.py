@@ -17,8 +17,8 @@ from components.web.budget import Budget
 from components.web.html import page as reading
 from components.web.html.offers import parse_srcset
 from components.web.html.page import fold, read_page
-from components.web.html.page_limits import SMALL, PageOverBudget, Source, limited, read_pages_within
-from components.web.urls import DEEPEST, LONGEST, absolute
+from components.web.html.page_limits import SMALL, PageOverBudget, Source, call_limited, read_pages_within
+from components.web.urls import DEEPEST, LONGEST, make_absolute
 
 PAGE = "http://a.sample/folder/page.html"
 MANY = 250_000
@@ -55,7 +55,7 @@ def parse_srcset_by_slicing(text):
 @example("a,,, b 2x")
 @example("a 1x")
 @example("a,\x0bb 3w ,c")
-def test_a_srcset_in_one_pass_gives_what_slicing_gives(text):
+def test_the_srcset_parser_equals_the_definition(text):
     assert parse_srcset(text) == parse_srcset_by_slicing(text)
 
 
@@ -72,7 +72,7 @@ def test_the_sources_of_a_picture_are_read_once(inner):
     assert len(found) == 40_000 and len({candidate.image_url for candidate in found}) == 1
 
 
-def test_a_picture_offers_its_own_sources_alone():
+def test_a_picture_offers_only_its_own_sources():
     html = "<picture><source srcset='o.png 5w'><picture><source srcset='i.png 9w'><img src=a></picture><img src=b></picture>"
     assert [c.image_url for c in read_page(html, PAGE).candidates] == [f"http://a.sample/folder/{name}.png" for name in "io"]
 
@@ -95,7 +95,7 @@ def test_a_number_of_thousands_of_digits_is_a_character_reference(digits, charac
     assert fold(f"&amp; &#{digits}; x &#{digits}y") == f"& {character} x {character}y"
 
 
-def test_control_characters_of_both_kinds_go_and_white_space_among_them_stays():
+def test_control_characters_are_removed_but_white_space_kept():
     assert fold("a\x9b31mb\x90c\x9cd") == "a31mbcd"
     assert fold("".join(map(chr, [*range(0x7F, 0x85), *range(0x86, 0xA0)]))) == ""
     assert fold("one\x85two") == "one two"  # a line's end
@@ -103,7 +103,7 @@ def test_control_characters_of_both_kinds_go_and_white_space_among_them_stays():
     assert not re.search("[\x80-\x9f]", candidate.alt)
 
 
-def test_marks_that_reorder_or_hide_go_and_joiners_stay():
+def test_direction_marks_are_removed_but_joiners_kept():
     assert fold("a\u202eb\u2066c\u061cd\u034fe\u206af\ufff9g\U000e0001h") == "abcdefgh"
     for whole in ("👩\u200d👧", "नम\u200dस्ते", "می\u200cخواهم", "❤\ufe0f", "\U0001f3f4\U000e0067\U000e0062\U000e007f", "ᠠ\u180b"):
         assert fold(whole) == whole
@@ -137,19 +137,19 @@ def read_within(html, budget):
 
 
 @pytest.mark.parametrize("kind", ["misnested formatting", "attributes", "end tags of nothing", "options"])
-def test_markup_that_parsers_are_slow_at_is_over_budget(kind):
+def test_slow_markup_is_over_budget(kind):
     with pytest.raises(PageOverBudget) as over:
         read_within(SLOW[kind](MANY), Budget(page_seconds=0.5))
     assert (over.value.reason, over.value.threshold) == ("out of CPU time", "0.5 s")
 
 
-def test_formatting_that_every_paragraph_opens_again_is_over_budget():
+def test_formatting_reopened_by_every_paragraph_is_over_budget():
     with pytest.raises(PageOverBudget):
         read_within(SLOW["formatting opened again"](20_000), Budget(page_seconds=3.0, page_memory=1 << 28))
 
 
 @pytest.mark.parametrize("kind", SLOW)
-def test_a_page_that_is_read_without_a_child_costs_little_memory(kind):
+def test_a_page_read_without_a_child_uses_little_memory(kind):
     size = next(n for n in range(10, SMALL) if len(SLOW[kind](n)) > SMALL)
     html = SLOW[kind](size - 1)
     assert len(html) <= SMALL
@@ -157,7 +157,7 @@ def test_a_page_that_is_read_without_a_child_costs_little_memory(kind):
     assert isinstance(found, int)
 
 
-def test_pages_of_a_batch_do_not_touch_each_other():
+def test_pages_of_a_batch_are_independent():
     slow, good = SLOW["attributes"](MANY), "<img src=x>" + "<p>word" * 5_000
     pages = [Source(html, PAGE, None) for html in (good, slow, "<img src=small>", good, slow)]
     found = read_pages_within(pages, "hearsight", Budget(page_seconds=0.5))
@@ -170,7 +170,7 @@ def test_pages_of_a_batch_do_not_touch_each_other():
     ]
 
 
-def test_a_defect_met_on_one_page_is_told_of_that_page(monkeypatch):
+def test_an_internal_error_is_reported_for_its_page(monkeypatch):
     def broken(html, *_, **__):
         if b"odd" in html:
             raise ZeroDivisionError("a defect")
@@ -218,15 +218,15 @@ def test_over_budget_survives_pickling():
     assert (over.reason, over.threshold) == ("12 images", "10 images")
     assert reading.PageOverBudget is PageOverBudget
     with pytest.raises(PageOverBudget):
-        limited(lambda: reading.check_images(3, 2), Budget())
+        call_limited(lambda: reading.check_image_count(3, 2), Budget())
 
 
-def test_long_addresses_are_none_and_cost_no_joining():
-    assert absolute("/" + "a" * LONGEST, PAGE) is None and absolute("é" * 2_000, PAGE) is None
-    assert absolute("a", "http://a.sample/" + "b/" * LONGEST) is None
-    assert absolute("/" + "a" * 8_000, PAGE) == "http://a.sample/" + "a" * 8_000
-    assert absolute("http://a" + "\u0327\u0301" * 4_000, PAGE) is None
-    assert absolute("a", "http://a.sample/" + "b/" * DEEPEST) is None and absolute("b/" * DEEPEST, PAGE) is None
-    assert absolute("?" + "b/" * DEEPEST, PAGE) is not None
+def test_long_addresses_are_refused_without_joining():
+    assert make_absolute("/" + "a" * LONGEST, PAGE) is None and make_absolute("é" * 2_000, PAGE) is None
+    assert make_absolute("a", "http://a.sample/" + "b/" * LONGEST) is None
+    assert make_absolute("/" + "a" * 8_000, PAGE) == "http://a.sample/" + "a" * 8_000
+    assert make_absolute("http://a" + "\u0327\u0301" * 4_000, PAGE) is None
+    assert make_absolute("a", "http://a.sample/" + "b/" * DEEPEST) is None and make_absolute("b/" * DEEPEST, PAGE) is None
+    assert make_absolute("?" + "b/" * DEEPEST, PAGE) is not None
     html = f"<base href='/{'a/' * 2_000_000}'>" + "<a href=x>x</a>" * 50_000 + "<img src=y>"
     assert read_page(html, PAGE).candidates[0].image_url == "http://a.sample/folder/y"

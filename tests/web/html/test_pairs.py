@@ -16,7 +16,7 @@ from components.web.html.page_limits import PageOverBudget
 from components.web.html.pairs import read_fast
 from components.web.html.resolve import Resolver
 from components.web.html.scan import scan
-from components.web.urls import absolute
+from components.web.urls import make_absolute
 
 
 def pairs_of(html, page_url, hint=None):
@@ -113,13 +113,13 @@ EVERY = settings(max_examples=300, deadline=None)
 
 @EVERY
 @given(st.one_of(MARKUP, WELL))
-def test_the_fast_reading_is_the_dom_reading(html):
+def test_the_fast_reader_equals_the_dom_reader(html):
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
 
 @EVERY
 @given(MARKUP)
-def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(html):
+def test_language_figcaptions_and_opt_outs_equal_those_of_the_tree(html):
     fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
     assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
     if slow.candidates:
@@ -128,7 +128,7 @@ def test_language_figcaptions_and_wishes_are_read_as_from_the_tree(html):
 
 
 @pytest.mark.parametrize("name", [" robots", "robots\n", "&#32;robots", "\xa0robots", "HearSight\x1f"])
-def test_white_space_around_a_wish_to_robots_hides_it_from_neither_reading(name):
+def test_white_space_around_a_robots_name_is_ignored_by_both_readers(name):
     html = f'<img src=a><meta name="{name}" content=noindex>'
     for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
         assert read_page(markup, PAGE).noindex
@@ -158,7 +158,7 @@ def changed(page, changes):
 @settings(EVERY, max_examples=1500)
 @given(st.lists(CHANGE, max_size=6), st.integers(0, len(REAL)))
 @example([], len(REAL))
-def test_a_page_changed_and_cut_anywhere_reads_alike_from_its_tags_and_its_tree(changes, end):
+def test_mutated_pages_read_equally_from_tags_and_tree(changes, end):
     html = changed(REAL, changes)[:end]
     for markup in (html, html.encode()):
         tags, tree = read_fast(markup, PAGE, context=False), read_page(markup, PAGE)
@@ -198,12 +198,12 @@ REFERENCE = st.one_of(
 @example("http://h.sample/a/.", PAGE)
 @example("a/..", PAGE)
 def test_references_resolve_as_absolute_does(reference, base):
-    assert Resolver(base)(reference) == absolute(reference, base)
+    assert Resolver(base)(reference) == make_absolute(reference, base)
 
 
 @given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
-def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
-    assert not fast.tidy(alt) or fold(alt) == alt
+def test_is_folded_implies_that_folding_changes_nothing(alt):
+    assert not fast.is_folded(alt) or fold(alt) == alt
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_tidy_texts_are_those_that_folding_leaves_alone(alt):
         "<html lang=en><base href=/x/><!-- <img> --><template><img></template><select><option>a</select><img src=a>",
     ],
 )
-def test_ordinary_pages_need_no_tree(html):
+def test_ordinary_pages_are_read_without_a_tree(html):
     found = scan(html)
     assert found is not None
     assert len(found.images) == len(read_page(html, PAGE).candidates)
@@ -231,7 +231,7 @@ def test_ordinary_pages_need_no_tree(html):
         "<picture><div><img src=1></div></picture>",
     ],
 )
-def test_pages_whose_tree_moves_images_are_left_to_the_tree(html):
+def test_pages_whose_tree_moves_images_use_the_tree(html):
     assert scan(html) is None
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
@@ -243,7 +243,7 @@ def test_an_image_of_a_picture_does_not_read_its_sources_again():
     assert [c.image_url for c in pairs_of(html, PAGE)] == ["http://a.sample/folder/s.png"] * 60_000
 
 
-def test_a_page_over_its_budget_is_refused_by_the_fast_reading_too():
+def test_the_fast_reader_applies_the_budget():
     few = Budget(page_images=3)
     for html in ("<html lang=en>" + "<img src=a>" * 4, "<picture><p>" + "<img src=a>" * 4, "<img src=a>" * 50_000):
         with pytest.raises(PageOverBudget) as over:
@@ -252,7 +252,7 @@ def test_a_page_over_its_budget_is_refused_by_the_fast_reading_too():
     assert read_fast("<img src=a>" * 3, PAGE, budget=few) == read_fast("<img src=a>" * 3, PAGE)
 
 
-def test_a_page_read_in_a_child_gives_what_it_gives_without_one():
+def test_reading_in_a_child_does_not_change_the_result():
     html = "<img src=a alt='A cat'><p>The cat sat on the mat and looked at the old, large, well-known garden.</p>" * 9_990
     assert len(html) > fast.LONG
     assert read_fast(html, PAGE, budget=Budget()) == read_fast(html, PAGE)
@@ -265,10 +265,10 @@ def test_a_page_read_in_a_child_gives_what_it_gives_without_one():
 )
 def test_long_addresses_resolve_as_absolute_does(reference, path):
     base = f"http://a.sample/{path}"
-    assert Resolver(base)(reference) == absolute(reference, base)
+    assert Resolver(base)(reference) == make_absolute(reference, base)
 
 
-def test_a_megabyte_of_hostile_markup_takes_no_more_than_linear_time():
+def test_hostile_markup_takes_linear_time():
     for piece in (
         "<",
         "<img ",

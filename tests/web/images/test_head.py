@@ -36,12 +36,12 @@ SAMPLES = {kind: drawn(kind, 37, 21) for kind in OPTIONS}
 
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(sorted(OPTIONS)), st.integers(1, 400), st.integers(1, 400))
-def test_the_size_is_the_decoders(kind, width, height):
+def test_the_size_equals_the_decoders(kind, width, height):
     assert read_head(drawn(kind, width, height)) == Head(OPTIONS[kind][0], width, height)
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
-def test_more_bytes_are_asked_for_until_the_size_is_there_and_nothing_changes_after(kind):
+def test_the_header_is_final_once_the_size_is_known(kind):
     """So the verdict cannot depend on the pieces in which a body comes."""
     data = SAMPLES[kind]
     said = [read_head(data[:cut]) for cut in range(len(data))]
@@ -50,7 +50,7 @@ def test_more_bytes_are_asked_for_until_the_size_is_there_and_nothing_changes_af
     assert read_head(data[: first - 1], last=True) in (Head(OPTIONS[kind][0]), Head(""))
 
 
-def test_a_gif_whose_picture_is_larger_than_its_screen_is_as_large_as_the_decoder_makes_it():
+def test_a_gif_frame_beyond_its_screen_enlarges_it():
     data = bytearray(drawn("gif", 60, 50))
     data[6:10] = b"\x01\0\x01\0"
     with Image.open(io.BytesIO(data)) as image:
@@ -104,7 +104,7 @@ def test_fill_bytes_before_a_marker_are_stepped_over_however_many_there_are():
         ("gif", -1, b"\x21\xfe" + b"\1x" * 9 + b"\0"),
     ],
 )
-def test_a_header_of_endless_small_parts_says_no_size_and_one_of_many_says_it(kind, start, step):
+def test_the_number_of_header_parts_is_limited(kind, start, step):
     data = SAMPLES[kind]
     start = start if start > 0 else 13 + (3 << (data[10] & 7) + 1)  # behind the screen's palette
     assert read_head(data[:start] + step * 300 + data[start:]) == Head(OPTIONS[kind][0], 37, 21)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.web.images.image import look, perceptual_hash
+from components.web.images.image import decode_image, perceptual_hash
 from tests.stages.crawl.fixture_web import hamming, picture
 
 SCENE, OTHER = ("red", "house", "on a green field"), ("blue", "fish", "in the snow at night")
@@ -18,16 +18,16 @@ JPEG, PNG = picture(SCENE), picture(SCENE, kind="PNG")
 
 
 def test_a_whole_image_is_measured_by_its_content():
-    facts = look(JPEG)
+    facts = decode_image(JPEG)
     with Image.open(io.BytesIO(JPEG)) as image:
         assert (facts.reason, facts.format, facts.width, facts.height, facts.bytes) == ("", "JPEG", *image.size, len(JPEG))
-    assert len(facts.phash) == 16 and look(PNG).format == "PNG"
+    assert len(facts.phash) == 16 and decode_image(PNG).format == "PNG"
 
 
 @pytest.mark.parametrize("data", [JPEG, PNG], ids=["jpeg", "png"])
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.6, 0.95])
-def test_a_truncated_image_is_told(data, part):
-    assert look(data[: int(len(data) * part)]).reason == "truncated_image"
+def test_a_truncated_image_is_reported(data, part):
+    assert decode_image(data[: int(len(data) * part)]).reason == "truncated_image"
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def test_a_truncated_image_is_told(data, part):
         (b"\0\0\0\x20ftypavif", "foreign_image", "AVIF/HEIF"),
     ],
 )
-def test_what_is_no_image_or_a_foreign_one_is_told(data, reason, detail):
-    assert (look(data).reason, look(data).detail) == (reason, detail)
+def test_other_content_and_foreign_formats_are_reported(data, reason, detail):
+    assert (decode_image(data).reason, decode_image(data).detail) == (reason, detail)
 
 
 def test_a_decompression_bomb_is_not_opened():
     buffer = io.BytesIO()
     Image.new("1", (12_000, 12_000)).save(buffer, "PNG")
-    assert look(buffer.getvalue()).reason == "image_too_large"
+    assert decode_image(buffer.getvalue()).reason == "image_too_large"
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,25 +57,25 @@ def test_a_decompression_bomb_is_not_opened():
     st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"RIFF\0\0\0\0WEBP"]),
     st.integers(0, 3000),
 )
-def test_no_bytes_raise(noise, start, cut):
-    assert look(start + noise).reason
-    look(PNG[:cut] + noise + PNG[cut + len(noise) :])
+def test_arbitrary_bytes_never_raise(noise, start, cut):
+    assert decode_image(start + noise).reason
+    decode_image(PNG[:cut] + noise + PNG[cut + len(noise) :])
 
 
 def test_the_hash_is_near_for_the_same_picture_and_far_for_another():
     with Image.open(io.BytesIO(PNG)) as image:
         small = io.BytesIO()
         image.resize((image.width // 2, image.height // 2)).save(small, "JPEG", quality=60)
-    assert hamming(look(PNG).phash, look(JPEG).phash) <= 2
-    assert hamming(look(PNG).phash, look(small.getvalue()).phash) <= 6
-    assert hamming(look(PNG).phash, look(picture(OTHER)).phash) >= 16
+    assert hamming(decode_image(PNG).phash, decode_image(JPEG).phash) <= 2
+    assert hamming(decode_image(PNG).phash, decode_image(small.getvalue()).phash) <= 6
+    assert hamming(decode_image(PNG).phash, decode_image(picture(OTHER)).phash) >= 16
 
 
-def test_transparency_is_seen_over_white():
+def test_transparency_is_composited_over_white():
     clear, white = io.BytesIO(), io.BytesIO()
     Image.new("RGBA", (50, 50), (0, 0, 0, 0)).save(clear, "PNG")
     Image.new("RGB", (50, 50), (255, 255, 255)).save(white, "PNG")
-    assert look(clear.getvalue()).phash == look(white.getvalue()).phash
+    assert decode_image(clear.getvalue()).phash == decode_image(white.getvalue()).phash
 
 
 def photograph(width: int, height: int, **options: object) -> bytes:
@@ -97,14 +97,14 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cut_is_found_at_every_twentieth_though_the_decode_is_at_a_reduced_scale(kind):
+def test_truncation_is_detected_at_a_reduced_scale(kind):
     data = photograph(1200, 900, **KINDS[kind])
-    assert look(data).reason == ""
+    assert decode_image(data).reason == ""
     cuts = [len(data) * part // 20 for part in range(1, 20)] + [len(data) - 200, len(data) - 50]
-    assert {look(data[:cut]).reason for cut in cuts} == {"truncated_image"}
+    assert {decode_image(data[:cut]).reason for cut in cuts} == {"truncated_image"}
 
 
-def test_a_cut_is_found_wherever_a_full_decode_finds_it():
+def test_truncation_is_detected_wherever_a_full_decode_detects_it():
     """Even in the last bytes, where an image may be whole without them."""
     for options in KINDS.values():
         data = photograph(700, 500, **options)
@@ -115,14 +115,14 @@ def test_a_cut_is_found_wherever_a_full_decode_finds_it():
                 whole = True
             except OSError:
                 whole = False
-            assert (look(data[:cut]).reason == "") is whole, (options, len(data) - cut)
+            assert (decode_image(data[:cut]).reason == "") is whole, (options, len(data) - cut)
 
 
 @pytest.mark.parametrize("size", [(1200, 900), (640, 480), (3000, 400), (257, 300)])
 def test_the_hash_of_a_reduced_decode_is_near_that_of_the_full_one(size):
     data = photograph(*size)
     with Image.open(io.BytesIO(data)) as image:
-        assert hamming(look(data).phash, perceptual_hash(image)) <= 4
+        assert hamming(decode_image(data).phash, perceptual_hash(image)) <= 4
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "CMYK"])
@@ -135,13 +135,13 @@ def test_every_mode_gives_a_hash_and_a_small_upright_thumbnail(mode):
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by a quarter
     source.save(buffer, "JPEG" if mode == "CMYK" else "PNG", exif=exif)
-    facts = look(buffer.getvalue())
+    facts = decode_image(buffer.getvalue())
     assert (facts.reason, facts.width, facts.height, len(facts.phash)) == ("", 400, 200, 16)
     with Image.open(io.BytesIO(base64.b64decode(facts.thumbnail))) as small:
         assert (small.format, small.size) == ("JPEG", (64, 128))
 
 
 def test_a_thumbnail_looks_like_its_picture():
-    facts = look(photograph(1200, 900))
+    facts = decode_image(photograph(1200, 900))
     with Image.open(io.BytesIO(base64.b64decode(facts.thumbnail))) as small:
         assert small.size == (128, 96) and hamming(perceptual_hash(small), facts.phash) <= 4

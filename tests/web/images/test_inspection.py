@@ -16,8 +16,8 @@ from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.web.budget import Budget
 from components.web.images import inspection, thumbnail
-from components.web.images.image import look
-from components.web.images.inspection import ImageLook, look_at_all
+from components.web.images.image import decode_image
+from components.web.images.inspection import ImageLook, decode_all
 from tests.stages.crawl.fixture_web import picture
 from tests.support import PROJECT
 from tests.web.image_bombs import BOMBS, CHANNELS, SIDE, SOUND, chunk, jpeg, png, webp
@@ -37,7 +37,7 @@ print(json.dumps({"facts": facts, "own": own, "children": resource.getrusage(res
 
 
 @pytest.mark.parametrize("bombs", [BOMBS, pytest.param(SOUND, marks=pytest.mark.slow)], ids=["quick", "sound"])
-def test_every_bomb_ends_by_its_rule_within_its_memory_and_the_pictures_beside_it_are_seen(bombs, tmp_path):
+def test_bombs_are_dropped_within_memory_and_others_decoded(bombs, tmp_path):
     bodies = [data for make, _ in bombs.values() for data in (make(), GOOD[0])]
     for number, data in enumerate(bodies):
         (tmp_path / f"{number:03d}").write_bytes(data)
@@ -46,46 +46,46 @@ def test_every_bomb_ends_by_its_rule_within_its_memory_and_the_pictures_beside_i
     for (name, (_, (rule, detail))), facts in zip(bombs.items(), said["facts"][::2], strict=True):
         assert facts["reason"] == rule and facts["detail"].startswith(detail), (name, facts)
         assert bool(facts["phash"]) is (rule == ""), name
-    assert said["facts"][1::2] == [asdict(look(GOOD[0]))] * len(bombs)
+    assert said["facts"][1::2] == [asdict(decode_image(GOOD[0]))] * len(bombs)
     # The children hold what the parent held when they were forked, and what their budget allows.
     assert said["children"] < said["own"] + MEMORY and said["own"] < 1 << 28
 
 
-def test_what_was_over_a_budget_says_what_it_is_and_how_large_the_budget_was():
+def test_a_result_over_budget_states_format_and_budget():
     data = png(9000, 9000)  # 324 MB decoded
     facts = ImageLook(Budget(image_seconds=3.0, image_memory=1 << 24)).compute(data)
     assert (facts["reason"], facts["detail"], facts["seconds"], facts["memory"]) == ("image_over_budget", "memory", 3.0, 1 << 24)
     assert (facts["format"], facts["width"], facts["height"], facts["bytes"]) == ("PNG", 9000, 9000, len(data))
-    assert facts["sha256"] == look(data).sha256
+    assert facts["sha256"] == decode_image(data).sha256
 
 
 @pytest.mark.parametrize(
     "data", [webp(5000, 5000), jpeg(5000, 5000, progressive=True, subsampling=0)], ids=["webp", "progressive jpeg"]
 )
-def test_decoders_that_tell_a_lack_of_memory_as_bad_data_are_not_believed(data):
+def test_a_lack_of_memory_is_not_reported_as_bad_data(data):
     small = Budget(image_memory=60_000_000)
-    assert (ImageLook(small).compute(data)["reason"], look(data).reason) == ("image_over_budget", "")
+    assert (ImageLook(small).compute(data)["reason"], decode_image(data).reason) == ("image_over_budget", "")
     assert ImageLook(small).compute(data[: len(data) // 2])["reason"] in ("truncated_image", "image_over_budget")
-    assert look(data[: len(data) // 2]).reason == "truncated_image"
+    assert decode_image(data[: len(data) // 2]).reason == "truncated_image"
 
 
-def test_a_crash_is_tried_once_more_and_then_named(monkeypatch, tmp_path):
+def test_a_crash_is_retried_once_and_then_reported(monkeypatch, tmp_path):
     tried = tmp_path / "tried"
 
     def abort_once(data, budget):
         if data == GOOD[0] and not tried.exists():
             tried.touch()
             os.abort()
-        return look(data, budget)
+        return decode_image(data, budget)
 
     def abort(data, budget):
-        return os.abort() if data == GOOD[0] else look(data, budget)
+        return os.abort() if data == GOOD[0] else decode_image(data, budget)
 
-    monkeypatch.setattr(inspection, "look", abort_once)
-    assert ImageLook().compute_many(GOOD) == [asdict(look(data)) for data in GOOD] and tried.exists()
-    monkeypatch.setattr(inspection, "look", abort)
+    monkeypatch.setattr(inspection, "decode_image", abort_once)
+    assert ImageLook().compute_many(GOOD) == [asdict(decode_image(data)) for data in GOOD] and tried.exists()
+    monkeypatch.setattr(inspection, "decode_image", abort)
     first, second = ImageLook().compute_many(GOOD)
-    assert (first["reason"], first["detail"]) == ("image_over_budget", "crash") and second == asdict(look(GOOD[1]))
+    assert (first["reason"], first["detail"]) == ("image_over_budget", "crash") and second == asdict(decode_image(GOOD[1]))
 
 
 class Unreadable:
@@ -93,7 +93,7 @@ class Unreadable:
         raise HearsightError("is damaged", where="a segment", hint="crawl again")
 
 
-def test_an_image_that_cannot_be_read_is_told_as_the_error_that_it_is():
+def test_an_error_of_reading_an_image_is_raised():
     with pytest.raises(HearsightError, match=r"^a segment: is damaged — crawl again$"):
         ImageLook().compute_many([GOOD[0], Unreadable()])
 
@@ -109,11 +109,11 @@ def looked_at(folder, data, **changes):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ImageLook, "compute_many", counting)
-        facts = look_at_all(ResultCache(folder), Budget(**changes), {"a": data, "b": GOOD[0]})
+        facts = decode_all(ResultCache(folder), Budget(**changes), {"a": data, "b": GOOD[0]})
     return facts["a"]["reason"], decoded.count(data)
 
 
-def test_a_larger_budget_asks_again_for_what_a_smaller_one_refused_and_for_nothing_else(tmp_path):
+def test_a_larger_budget_decodes_only_refused_images_again(tmp_path):
     data = png(9000, 9000)  # 324 MB decoded
     small = {"image_memory": 1 << 24, "image_seconds": 2.0}
     assert looked_at(tmp_path, data, **small) == ("image_over_budget", 1)
@@ -125,7 +125,7 @@ def test_a_larger_budget_asks_again_for_what_a_smaller_one_refused_and_for_nothi
     assert looked_at(tmp_path, data) == ("", 0)
 
 
-def test_an_image_refused_for_its_px_is_asked_for_again_when_as_many_may_be_decoded(tmp_path):
+def test_an_image_refused_for_its_px_is_decoded_under_a_larger_limit(tmp_path):
     data = png(300, 200)
     assert looked_at(tmp_path, data, image_side=299) == ("image_too_large", 1)
     assert looked_at(tmp_path, data, image_pixels=59_999) == ("image_too_large", 0)
@@ -134,7 +134,7 @@ def test_an_image_refused_for_its_px_is_asked_for_again_when_as_many_may_be_deco
 
 def test_an_image_of_more_px_than_pillow_opens_is_decoded_when_the_budget_says_so():
     data = png(14_000, 13_000, 1, 0)
-    assert look(data).reason == "image_too_large"
+    assert decode_image(data).reason == "image_too_large"
     assert ImageLook(Budget(image_pixels=200_000_000)).compute(data)["reason"] == ""
 
 
@@ -151,15 +151,15 @@ def drawn(depth: int, colour: int, extra: bytes) -> bytes:
 
 @pytest.mark.parametrize(("depth", "colour"), [(1, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3), (8, 3), (8, 4), (8, 6), (16, 6)])
 @pytest.mark.parametrize("clear", [False, True], ids=["", "see-through"])
-def test_bands_give_the_bits_of_the_whole_picture(depth, colour, clear, monkeypatch):
+def test_bands_do_not_change_the_result(depth, colour, clear, monkeypatch):
     extra = chunk(b"PLTE", bytes(range(256)) * 3) if colour == 3 and depth == 8 else b""
     extra = chunk(b"PLTE", bytes(range(6))) if colour == 3 and depth == 1 else extra
     if clear and colour in (0, 2, 3):
         extra += chunk(b"tRNS", {0: b"\0\1", 2: b"\0\1" * 3, 3: b"\0\x80"}[colour])
     data = drawn(depth, colour, extra)
-    whole = look(data)
+    whole = decode_image(data)
     monkeypatch.setattr(thumbnail, "_BAND", 5000)
-    assert whole.reason == "" and look(data) == whole
+    assert whole.reason == "" and decode_image(data) == whole
 
 
 def test_the_default_budget_and_the_crawls_suite_agree_and_a_larger_budget_does_not_stop_the_chain():

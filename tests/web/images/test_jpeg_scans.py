@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.web.images import image
-from components.web.images.image import look
-from components.web.images.jpeg_scans import means_only
+from components.web.images.image import decode_image
+from components.web.images.jpeg_scans import extract_mean_scans
 from tests.stages.crawl.fixture_web import hamming, picture
 
 SIDE = 8 * 96
@@ -43,8 +43,8 @@ KINDS = {
 
 def decoded_wholly(data: bytes) -> image.Facts:
     """What a look at every byte says."""
-    with mock.patch.object(image, "means_only", lambda _: None):
-        return look(data)
+    with mock.patch.object(image, "extract_mean_scans", lambda _: None):
+        return decode_image(data)
 
 
 def eighth(data: bytes) -> np.ndarray:
@@ -55,47 +55,47 @@ def eighth(data: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_means_are_those_of_the_whole_picture(kind):
+def test_the_means_equal_those_of_a_full_decode(kind):
     data = KINDS[kind]
-    means = means_only(data)
+    means = extract_mean_scans(data)
     assert means is not None and len(means) < len(data) / 4
     assert np.abs(eighth(means) - eighth(data)).max() <= 1
-    facts, whole = look(data), decoded_wholly(data)
+    facts, whole = decode_image(data), decoded_wholly(data)
     assert (facts.reason, facts.width, facts.height, facts.sha256) == ("", 800, SIDE, whole.sha256)
     assert hamming(facts.phash, whole.phash) <= 2
 
 
 def test_only_a_progressive_file_has_means():
     plain = picture(("red", "house", "on a green field"))
-    assert means_only(plain) is None and means_only(b"") is None and means_only(plain[:2]) is None
+    assert extract_mean_scans(plain) is None and extract_mean_scans(b"") is None and extract_mean_scans(plain[:2]) is None
 
 
 @pytest.mark.parametrize("part", [0.01, 0.1, 0.3, 0.6, 0.9, 0.999])
-def test_a_truncated_progressive_picture_is_told(part):
-    assert look(WHOLE[: int(len(WHOLE) * part)]).reason == "truncated_image"
+def test_a_truncated_progressive_jpeg_is_reported(part):
+    assert decode_image(WHOLE[: int(len(WHOLE) * part)]).reason == "truncated_image"
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_a_damaged_picture_has_the_verdict_of_decoding_it_all(data):
+def test_a_damaged_jpeg_has_the_verdict_of_a_full_decode(data):
     at = data.draw(st.one_of(st.integers(0, 800), st.integers(0, len(WHOLE))))
     cut = data.draw(st.integers(0, 40))
     noise = data.draw(st.binary(max_size=12))
     damaged = WHOLE[:at] + noise + WHOLE[at + cut :]
-    assert look(damaged).reason == decoded_wholly(damaged).reason
+    assert decode_image(damaged).reason == decoded_wholly(damaged).reason
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_damage_to_any_marker_has_the_verdict_of_decoding_it_all(data):
+def test_a_damaged_marker_has_the_verdict_of_a_full_decode(data):
     marks = [at for at in range(len(WHOLE) - 1) if WHOLE[at] == 0xFF and WHOLE[at + 1] not in (0, 0xFF)]
     at = data.draw(st.sampled_from(marks)) + data.draw(st.integers(1, 40))
     damaged = bytearray(WHOLE)
     damaged[min(at, len(WHOLE) - 1)] = data.draw(st.integers(0, 255))
-    assert look(bytes(damaged)).reason == decoded_wholly(bytes(damaged)).reason
+    assert decode_image(bytes(damaged)).reason == decoded_wholly(bytes(damaged)).reason
 
 
-def test_a_file_of_more_scans_than_encoders_write_is_left_to_the_decoder():
+def test_a_jpeg_of_very_many_scans_is_decoded_completely():
     at, end = WHOLE.rindex(b"\xff\xda"), WHOLE.rindex(b"\xff\xd9")
     many = [WHOLE[:end] + WHOLE[at:end] * count + WHOLE[end:] for count in (50, 150)]
-    assert means_only(many[0]) == means_only(WHOLE) and means_only(many[1]) is None
+    assert extract_mean_scans(many[0]) == extract_mean_scans(WHOLE) and extract_mean_scans(many[1]) is None

@@ -12,10 +12,10 @@ from typing import Any
 
 from components.stages.crawl.posts.fields import kind_of, seconds
 from components.web.answers import Answers, NotFetched
-from components.web.conditional_fetch import moment
-from components.web.consent_policy import header_statements, refusal
+from components.web.conditional_fetch import parse_moment
+from components.web.consent_policy import find_refusal, parse_header_statements
 from components.web.urls import host_of
-from components.web.warc import sent_headers
+from components.web.warc import index_headers
 
 _NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,<]*?\brel\s*=\s*"?next\b')
 _REMEMBERED = 256
@@ -78,7 +78,7 @@ class Calls:
         except NotFetched:
             raise NotFetched(url) from None
         entry = outcome.entry
-        when = seconds(moment(entry.fetched)) if entry is not None and entry.fetched else ""
+        when = seconds(parse_moment(entry.fetched)) if entry is not None and entry.fetched else ""
         status = entry.status if entry is not None else 0
         value = None
         if entry is not None and not entry.failure:
@@ -89,11 +89,11 @@ class Calls:
         if outcome.rule:
             return Reply(url, value, outcome.rule, outcome.value[:200], outcome.threshold or "an answer", status, when)
         assert entry is not None
-        if no := refusal(header_statements(entry.robots, entry.tdm, self._answers.agent)):
+        if no := find_refusal(parse_header_statements(entry.robots, entry.tdm, self._answers.agent)):
             return Reply(url, None, no[0], no[1], "not said", status, when)
         if value is None:
             return Reply(url, None, "not_json", "no JSON", "JSON", status, when)
-        link = sent_headers(self._answers.store.headers(outcome.final)).get("link")
+        link = index_headers(self._answers.store.headers(outcome.final)).get("link")
         return Reply(url, value, status=status, fetched=when, following=None if link is None else _next(link))
 
 

@@ -20,7 +20,7 @@ from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Po
 from components.stages.crawl.posts.provider import Search, oldest
 from components.stages.crawl.posts.settings import InstagramSettings
 from components.web.api import Api, Ruling
-from components.web.conditional_fetch import moment as when
+from components.web.conditional_fetch import parse_moment as when
 from components.web.urls import normalise
 
 RATES = (4, 17, 32, 613, 80002)

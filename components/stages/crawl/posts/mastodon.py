@@ -19,7 +19,7 @@ from components.stages.crawl.posts.provider import Search, host_name, oldest
 from components.stages.crawl.posts.settings import MastodonSettings
 from components.stages.crawl.posts.text import clean, plain
 from components.web.api import Api
-from components.web.conditional_fetch import moment as when
+from components.web.conditional_fetch import parse_moment as when
 
 _KINDS = {"image": "image", "gifv": "video", "video": "video"}
 _SEEN = ("public", "unlisted")

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from components.stages.crawl.posts.post import Account, Page
 from components.web.api import Api
-from components.web.conditional_fetch import moment
+from components.web.conditional_fetch import parse_moment
 
 if TYPE_CHECKING:
     from components.stages.crawl.posts.calls import Calls
@@ -60,4 +60,4 @@ def host_name(server: str) -> str:
 
 def oldest(fetched: str, days: float) -> datetime:
     """The beginning of a window that ends with an answer."""
-    return moment(fetched) - timedelta(days=days)
+    return parse_moment(fetched) - timedelta(days=days)

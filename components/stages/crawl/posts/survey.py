@@ -19,7 +19,7 @@ from components.stages.crawl.posts.settings import PostsSettings
 from components.stages.crawl.posts.state import Owner, State
 from components.stages.crawl.posts.text import tagging
 from components.web.answers import NotFetched
-from components.web.conditional_fetch import moment
+from components.web.conditional_fetch import parse_moment
 from components.web.consent_policy import RULES
 from components.web.takedown_list import Takedown
 from components.web.urls import normalise
@@ -183,7 +183,7 @@ class Survey:
 
     def _due(self, known: Owner, begun: str) -> bool:
         days = self._settings.relist_days
-        return not days or not known.listed or moment(known.listed) <= oldest(begun, days)
+        return not days or not known.listed or parse_moment(known.listed) <= oldest(begun, days)
 
 
 def withdraws(rule: str, value: str) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from components.web.budget import Budget
 from components.web.html.page import SURROGATES, PageOverBudget
-from components.web.html.page_limits import SMALL, limited
+from components.web.html.page_limits import SMALL, call_limited
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85")
@@ -39,7 +39,7 @@ def plain(markup: str) -> str:
     if len(markup) <= SMALL:
         return _plain(markup)
     try:
-        return limited(lambda: _plain(markup), Budget())
+        return call_limited(lambda: _plain(markup), Budget())
     except PageOverBudget:
         return _plain(markup[:SMALL])
 

@@ -21,9 +21,9 @@ from components.stages.crawl.sources.found import SourcePage
 from components.stages.crawl.sources.taken import address_hash
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
-from components.web.snapshot_chain import begun, fold
+from components.web.snapshot_chain import fold_chain, identify_bases
 from components.web.store import BaseStore, FetchStore
-from components.web.takedown_list import Takedown, taken_row
+from components.web.takedown_list import Takedown, takedown_row
 from components.web.urls import host_of, normalise
 
 STEP = "crawl.posts"
@@ -62,7 +62,7 @@ class PostsSource:
         for row in survey.search.rows:
             yield SourcePage(row)
         for name in survey.listed_owners:
-            yield SourcePage(taken_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
+            yield SourcePage(takedown_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
         known: set[str] = set()
         for _, owner in sorted(state.owners.items()):
             for page in pages_of(owner, self._settings.tags):
@@ -103,7 +103,7 @@ class PostsSource:
         code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
         how = {"code": code, "posts": plain["source"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
-        keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
+        keys = [{**how, "snapshots": identify_bases(folder, bases[: depth + 1])} for depth in range(len(bases))]
 
         def extend(depth: int, below: State | None) -> State:
             with BaseStore(folder / bases[depth].snapshot) as old, _newest(old) as base:
@@ -113,7 +113,7 @@ class PostsSource:
                 )
                 return self._survey(then, None, below or State(), base)[1]
 
-        return fold(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()
+        return fold_chain(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Ask for them, from any host; those whose addresses expire are taken over from the snapshot below."""

@@ -12,8 +12,8 @@ from dataclasses import replace
 from components.core.digests import sha256_bytes
 from components.stages.crawl.sources.found import SourcePage, key_of
 from components.web.html.page import Candidate
-from components.web.redaction import clean, redact
-from components.web.takedown_list import Takedown, taken_row
+from components.web.redaction import redact, redact_row
+from components.web.takedown_list import Takedown, takedown_row
 
 
 def mark_of(page: SourcePage, candidate: Candidate, taken: Takedown) -> str:
@@ -32,7 +32,7 @@ def without_listed(page: SourcePage, taken: Takedown) -> SourcePage:
         return page
     mark = taken.url(page.url)
     url = taken.mask(page.url) if mark else page.url
-    row = taken_row(url, mark, kind="page") if mark else clean(page.row, taken) if page.row else None
+    row = takedown_row(url, mark, kind="page") if mark else redact_row(page.row, taken) if page.row else None
     candidates = [_without(page, candidate, taken) for candidate in page.candidates]
     if all(candidate.taken for candidate in candidates):
         return replace(page, row=row, candidates=candidates, url=url, owner="", post="", posted="", collected="", note="")

@@ -1,0 +1,64 @@
+"""WAT records give the candidates of the pages they describe."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.web.archives import wat
+from components.web.archives.wat import BadMetadata, read_wat_page
+from tests.web.archives.samples import dumped, envelope, read, record, urls
+
+
+def test_a_wat_record_gives_its_image_links():
+    page = read_wat_page(dumped(envelope()), "http://a.sample/x/y")
+    found = [(c.image_url, c.alt, c.position, c.data_uri, c.has_alt) for c in page.candidates]
+    assert found == [
+        ("http://a.sample/x/a%20b.png", 'A "red" kite \\', 0, False, True),
+        ("http://cdn.sample/c.png", "", 1, False, False),
+        (None, "", 2, True, True),
+    ]
+    assert (page.language, page.noindex) == ("un", False)
+
+
+def test_base_language_and_opt_outs_of_a_wat_record():
+    metas = [{"name": "ROBOTS", "content": "noindex"}, {"http-equiv": "Content-Language", "content": "pt-BR"}]
+    page = read_wat_page(dumped(envelope(head={"Base": "http://b.sample/z/", "Metas": metas})), "http://a.sample/x/y")
+    assert page.candidates[0].image_url == "http://b.sample/z/a%20b.png"
+    assert (page.language, page.noindex) == ("pt", True)
+    assert read_wat_page(dumped(envelope(headers={"X-Robots-Tag": "googlebot: noindex"})), "http://a.sample/").noindex
+
+
+TEXT = st.text(max_size=12) | st.sampled_from(['"IMG@/src"', '{"path":"IMG@/src"', '"}]', '"Head":{', "\\", '\\"', "robots"])
+
+
+LINK = st.fixed_dictionaries(
+    {"path": st.sampled_from(["IMG@/src", "A@/href", "IMG@/data-src"]), "url": TEXT}, optional={"alt": TEXT, "title": TEXT}
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(LINK, max_size=6), TEXT, st.booleans())
+def test_the_fast_link_reader_equals_a_full_parse(links, title, spaced):
+    record_ = envelope(links, head={"Title": title, "Metas": [{"name": "a", "content": title}]})
+    block = json.dumps(record_).encode() if spaced else dumped(record_)
+    page = read_wat_page(block, "http://a.sample/x/y")
+    assert page.candidates == wat._candidates(links, "http://a.sample/x/y")
+
+
+def test_other_metadata_is_skipped_and_broken_metadata_reported():
+    assert read_wat_page(b'{"Envelope":{"Payload-Metadata":{"HTTP-Request-Metadata":{}}}}', "http://a.sample/") is None
+    for broken in (
+        dumped(envelope())[:-30],
+        b'{"HTML-Metadata":1}',
+        dumped(envelope(links=[3])),
+        dumped(envelope(links={"a": 1})),
+    ):
+        with pytest.raises(BadMetadata):
+            read_wat_page(broken, "http://a.sample/")
+    whole, cut = dumped(envelope()), dumped(envelope())[:-30]
+    records_ = [record(body=body, kind="metadata", content_type="application/json") for body in (whole, cut, whole)]
+    assert urls(read(b"".join(records_))) == ["http://a.sample/p", "bad_metadata", "http://a.sample/p"]
