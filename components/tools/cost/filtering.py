@@ -23,8 +23,8 @@ from components.google.bill import Line, total
 from components.google.responses import NAMES
 from components.google.settings import google_params
 from components.providers.registry import ProviderParams, choose, plan_for
-from components.stages.filter import Params, subjects_of
-from components.stages.filter.annotation import Learning
+from components.stages.filter import Params, make_subjects
+from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import Subject, first_failure
 
@@ -77,13 +77,13 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
     chosen = choose(plan)
     for shard in inputs["input"].shards:
         rows = {row["key"]: row for row in shard.read().to_pylist()}
-        _go_through(Learning(rows, task, chosen), subjects_of(rows, params), params, tallies)
+        _go_through(SubjectAnnotator(rows, task, chosen), make_subjects(rows, params), params, tallies)
     prices = google_params(root).prices.plain()
     lines = [line for name in sorted(tallies) for line in tallies[name].lines(prices)]
     return [*lines, total(lines)]
 
 
-def _go_through(learning: Learning, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
+def _go_through(learning: SubjectAnnotator, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
     dropped: set[str] = set()
     for group, rules in GROUPS.items():
         alive = {key: subject for key, subject in subjects.items() if key not in dropped}
@@ -98,7 +98,7 @@ def _go_through(learning: Learning, subjects: Mapping[str, Subject], params: Par
         }
 
 
-def _look(learning: Learning, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
+def _look(learning: SubjectAnnotator, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
     """The candidates whose answer is not cached; what a paid annotator would take for them is noted."""
     contents = learning.contents(annotator, alive)
     found = learning.task.annotations.known(annotator, sorted(set(contents.values())))
