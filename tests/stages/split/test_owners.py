@@ -322,7 +322,7 @@ def test_a_run_killed_after_storing_assignments_ends_as_usual(tmp_path: Path, mo
 
 def test_the_check_refuses_an_owner_on_two_sides_and_says_nothing_of_pages(tmp_path: Path) -> None:
     (tmp_path / "expectations").mkdir()
-    (tmp_path / "expectations/split.json").write_bytes((Path(__file__).parents[2] / "expectations/split.json").read_bytes())
+    (tmp_path / "expectations/split.json").write_bytes((Path(__file__).parents[3] / "expectations/split.json").read_bytes())
     make(tmp_path, "split")
     check(tmp_path, "english", "split")
     make(tmp_path, "split", lambda rows, ledger: [r.update(owner="ana") for r in rows])
