@@ -18,7 +18,7 @@ from components.stages.check import check, docs_folder, gate_path
 from tests.stages.check.boundaries import Change, make, relist
 from tests.stages.check.corruptions import CORRUPTIONS, UNIQUE, put
 
-SUITES = Path(__file__).resolve().parents[2] / "expectations"
+SUITES = Path(__file__).resolve().parents[3] / "expectations"
 
 
 CASES = [
