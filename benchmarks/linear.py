@@ -122,10 +122,10 @@ def _filter_params() -> Any:
 
 def _alt(text: str) -> None:
     from components.stages.filter.boilerplate import load_boilerplate
-    from components.stages.filter.cascade import GROUPS, subject_of
+    from components.stages.filter.cascade import GROUPS, make_subject
 
     params = _filter_params()
-    subject = subject_of(text, load_boilerplate(params.language), params.max_characters)
+    subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
     for rule in GROUPS["text"]:
         rule.test(subject, params)
 

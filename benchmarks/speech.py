@@ -97,13 +97,13 @@ def run_stage(root: Path, workers: int) -> dict[str, Any]:
 def run_engines(root: Path, workers: int, work: Callable[[tuple[str, Prosody]], int]) -> dict[str, Any]:
     """The engines alone, or with what is made of their sound, on what the stage would have them say."""
     from components.execution.engine import LocalEngine
-    from components.stages.synthesize.prosody import manner_of
+    from components.stages.synthesize.prosody import draw_prosody
 
     with tempfile.TemporaryDirectory() as scratch:
         rows = stage_over(root, Path(scratch), workers).inputs["input"].table(["key", "caption"]).to_pylist()
     spread = {name: SETTINGS[name] for name in ("rate_sd", "pitch_sd", "gain_sd")}
     names = voices()
-    texts = [(r["caption"], manner_of(SETTINGS["seed"], r["key"], 0, voices=names, **spread)) for r in rows]
+    texts = [(r["caption"], draw_prosody(SETTINGS["seed"], r["key"], 0, voices=names, **spread)) for r in rows]
     texts.sort(key=lambda said: -len(said[0]))
     return {"utterances": sum(1 for _ in LocalEngine(workers).run(work, texts))}
 

@@ -13,7 +13,7 @@ import statistics
 import time
 from collections import Counter
 
-from components.stages.split.owners import Post, place, shares_of
+from components.stages.split.owners import Post, deviations, place_owners
 
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 KINDS = ("alike", "uniform", "heavy", "large")
@@ -44,13 +44,13 @@ def published(draw: random.Random, counts: list[int]) -> Counter[str]:
 
 def off(sides: Counter[str]) -> float:
     """The largest deviation of a side, in points."""
-    return 100 * max(map(abs, shares_of(sides.elements(), SHARES).values()))
+    return 100 * max(map(abs, deviations(sides.elements(), SHARES).values()))
 
 
 def kept(posts: list[Post], seed: int) -> Counter[str]:
     """Posts of each side by ours, those dropped across sides left out."""
-    placed = place(posts, SHARES, seed, {}, lambda key: "train")
-    sides = [placed.side(post) for post in posts]
+    placement = place_owners(posts, SHARES, seed, {}, lambda key: "train")
+    sides = [placement.splits_of(post) for post in posts]
     return Counter(own for own, led in sides if own == led)
 
 

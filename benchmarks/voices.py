@@ -97,7 +97,7 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
     from components.speech.recognition.recognizer import Whisper, recogniser_for
     from components.speech.voices.catalogue import voice_named
     from components.speech.voices.speaking import speak
-    from components.stages.synthesize.prosody import manner_of
+    from components.stages.synthesize.prosody import draw_prosody
 
     language = voice_named(voice).language
     recogniser = recogniser_for(language)
@@ -106,7 +106,7 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
     long = [text for text in texts(language) if len(spoken_words(text, language)) >= FEWEST]
     wrong, words, wrong_characters, characters = 0, 0, 0, 0
     for text in long[:: max(1, len(long) // count)][:count]:
-        manner = manner_of(1, text, 0, voices=[voice], rate_sd=0.1, pitch_sd=1.0, gain_sd=2.0)
+        manner = draw_prosody(1, text, 0, voices=[voice], rate_sd=0.1, pitch_sd=1.0, gain_sd=2.0)
         clip = fit_peak(change_prosody(speak(text, voice), rate=manner.rate, pitch=manner.pitch, gain=manner.gain))[0]
         said, heard = (spoken_words(each, language) for each in (text, whisper.compute(clip)))
         wrong, words = wrong + count_errors(said, heard), words + len(said)

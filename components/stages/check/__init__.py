@@ -1,7 +1,7 @@
-"""Holds one output to its manifest, its schema and its expectations, and leaves a gate file when all is well.
+"""Check of one output against its manifest, its schema and its expectations; a passed check writes a gate file.
 
-In scope: what a finished stage output must be before the next stage may read it. Not in scope: fixing it, and
-rules that choose records (those are the stages' own and leave ledger rows). A check reads and never writes data.
+Not in scope: repairing an output, and rules that select records (those are the stages' and leave ledger rows). A check never
+writes data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Gate", "check", "docs_folder", "gate_path", "warm"]
 
 @dataclass(frozen=True)
 class Gate:
-    """An output that passed: which content (by digest) met which suite, and how many expectations it met."""
+    """A passed check: the output and suite by digest, and the expectations that were met."""
 
     output: str
     manifest_sha256: str
@@ -31,11 +31,11 @@ class Gate:
     path: Path
     docs: Path
     warnings: list[CheckWarning] = field(default_factory=list)
-    """Expectations of severity ``warning`` that were not met."""
+    """Unmet expectations of severity ``warning``."""
 
     @property
     def expectations(self) -> int:
-        """How many expectations were met."""
+        """Return the number of expectations that were met."""
         return len(self.passed)
 
     def summary(self) -> dict[str, str | int]:
@@ -53,7 +53,7 @@ class Gate:
 
 
 def docs_folder(root: Path, dataset: str, stage: str) -> Path:
-    """Where the Data Docs site of an output lies."""
+    """Return the folder of an output's Data Docs site."""
     return root / "reports" / "data_docs" / dataset / stage
 
 
@@ -75,27 +75,27 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     if failures := inspect(output, stage):
         raise as_error(failures, root, docs / "integrity.html", output, suite=None)
 
-    # Only now the slow import: damaged files are told at once.
+    # Great Expectations is imported late, so damaged files are reported at once.
     from components.stages.check.pages import build
     from components.stages.check.suites import load_suite, validate
-    from components.stages.check.tables import tables
+    from components.stages.check.tables import build_tables
 
     suite_path = root / "expectations" / f"{stage}.json"
     suite = load_suite(suite_path, stage)
-    results = validate(suite, suite_path, tables(output, suite))
+    results = validate(suite, suite_path, build_tables(output, suite))
     build(docs, output.name, results)
-    judged = [each for result in results for each in result.judged]
-    warnings = [each.failure.as_warning(output.name) for each in judged if each.failure and each.is_warning]
+    judged = [verdict for result in results for verdict in result.judged]
+    warnings = [verdict.failure.as_warning(output.name) for verdict in judged if verdict.failure and verdict.is_warning]
     publish_bytes(warnings_path(root, dataset, stage), warnings_bytes(output.name, warnings))
-    if failed := [each.failure for each in judged if each.failure and not each.is_warning]:
+    if failed := [verdict.failure for verdict in judged if verdict.failure and not verdict.is_warning]:
         raise as_error(failed, root, docs / f"{failed[0].table}.html", output, suite=suite_path)
-    passed = [each.name for each in judged if not each.failure]
+    passed = [verdict.name for verdict in judged if not verdict.failure]
     publish_bytes(gate, gate_bytes(output.name, output.digest))
     return Gate(output.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)
 
 
 def warm() -> None:
-    """Import what a check needs and compile the templates of Data Docs: for a process that forks checks."""
+    """Import what a check needs and compile the templates of Data Docs, in a process that forks checks."""
     import pandas as pd
 
     from components.stages.check import tables  # noqa: F401

@@ -1,13 +1,13 @@
-"""Whether the draws that the records tell of are those that were asked for: the tables ``draws`` and ``voices``.
+"""Tests of the recorded draws against the configured distributions: the tables ``draws`` and ``voices``.
 
-``draws.json`` in the output says what was drawn from: a normal distribution for each parameter, clipped by moving what
-is outside to the edge, and a uniform one over the voices of each language.
+``draws.json`` in the output names the distributions: for each parameter a normal one, with values outside the clip moved to the
+edge, and for each language a uniform one over its voices.
 
-Clipping puts atoms at the edges, and rounding makes steps. Both are undone before Kolmogorov and Smirnov's test: a value
-stands for an interval of the unclipped normal, half a step to either side, or all that lies beyond an edge; a point of its
-probability is drawn uniformly inside, keyed by the record. Were the draws as asked, these points are exactly uniform on 0..1.
-That test sees a shift best; a wrong deviation or wrong edges are seen by chi-square over bins with one for each edge. The p
-is that of the two together: twice the smaller (Bonferroni).
+Clipping puts atoms at the edges, and rounding makes steps. Both are undone before the Kolmogorov-Smirnov test: a value represents
+an interval of the unclipped normal, half a step to either side, or all beyond an edge; a point of its probability is drawn
+uniformly inside, keyed by the record. If the draws are correct, these points are exactly uniform on 0..1. That test is
+sensitive to shifts; a chi-square test over bins, one for each edge, detects wrong deviations and edges. p combines the two:
+twice the smaller (Bonferroni).
 """
 
 from __future__ import annotations
@@ -27,73 +27,73 @@ if TYPE_CHECKING:
 
 FILE = "draws.json"
 FEWEST = 5.0
-"""Utterances expected in a bin, below which the chi-square distribution is no approximation and the test is left out."""
+"""Expected utterances of a bin below which the chi-square test is left out as inaccurate."""
 EDGE = 0.02275
-"""The probability of what is clipped on one side, at 2 sd."""
+"""Probability beyond one edge, at 2 sd."""
 COLUMNS = ["key", "language", "origin", "voice", "rate", "pitch", "gain", "level"]
-"""Of an utterance: what the tests need."""
+"""Columns of an utterance that the tests read."""
 BINS = [0.0, EDGE, *(tenth / 10 for tenth in range(1, 10)), 1.0 - EDGE, 1.0]
 
 
 def draws_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
-    """A row a parameter, and one a language for its voices: ``test``, ``utterances``, ``outside``, ``statistic``, ``p``.
+    """Return a row a parameter, and one a language's voices: ``test``, ``utterances``, ``outside``, ``statistic``, ``p``.
 
-    ``outside`` counts values that no clipped draw has. Below the lower edge a gain may be: a clip too loud is turned down.
+    ``outside`` counts values that no clipped draw has. A gain may be below the lower edge: loud clips are turned down.
     """
     import numpy as np
     import pandas as pd
 
-    said, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
+    distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
     keys, number = rows["key"].tolist(), len(rows)
-    found: list[tuple[str, str, int, int, float, float]] = []
-    for name, asked in sorted(said["parameters"].items()):
+    results: list[tuple[str, str, int, int, float, float]] = []
+    for name, parameter in sorted(distributions["parameters"].items()):
         values = rows[name].to_numpy(float)
-        if asked["sd"] == 0.0 or not number:
-            others = int(np.count_nonzero(rows[name].to_numpy() != asked["mean"]))
-            found.append((name, "equal", number, others, 0.0, float(others == 0)))
+        if parameter["sd"] == 0.0 or not number:
+            unequal = int(np.count_nonzero(rows[name].to_numpy() != parameter["mean"]))
+            results.append((name, "equal", number, unequal, 0.0, float(unequal == 0)))
             continue
-        points = probabilities(values, [f"{key} {name}" for key in keys], **asked)
-        most, slack = asked["clip"] * asked["sd"], 10.0 ** -asked["decimals"]
-        low = float("-inf") if name == "gain" else asked["mean"] - most - slack
-        outside = int(np.count_nonzero(~((low <= values) & (values <= asked["mean"] + most + slack))))
-        found.append((name, "Kolmogorov-Smirnov, chi-square", number, outside, *_normal(points)))
-    for language, voices in sorted(said["voices"].items()):
+        points = probabilities(values, [f"{key} {name}" for key in keys], **parameter)
+        most, slack = parameter["clip"] * parameter["sd"], 10.0 ** -parameter["decimals"]
+        low = float("-inf") if name == "gain" else parameter["mean"] - most - slack
+        outside = int(np.count_nonzero(~((low <= values) & (values <= parameter["mean"] + most + slack))))
+        results.append((name, "Kolmogorov-Smirnov, chi-square", number, outside, *_normal(points)))
+    for language, voices in sorted(distributions["voices"].items()):
         counts = rows.loc[rows["language"] == language, "voice"].value_counts().reindex(voices, fill_value=0)
         total = int((rows["language"] == language).sum())
-        found.append((f"voice {language}", "chi-square", total, 0, *_uniform([int(count) for count in counts])))
-    table = pd.DataFrame(found, columns=["parameter", "test", "utterances", "outside", "statistic", "p"])
+        results.append((f"voice {language}", "chi-square", total, 0, *_uniform([int(count) for count in counts])))
+    table = pd.DataFrame(results, columns=["parameter", "test", "utterances", "outside", "statistic", "p"])
     table.insert(0, "file", "shards")
     return table
 
 
 def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
-    """A row a voice, of those drawn from and those that speak.
+    """Return a row for each voice, configured or speaking.
 
-    Columns: ``voice``, ``language``, ``asked`` (yes for one of ``draws.json``), ``utterances``, ``share`` of its language's
-    utterances, ``p`` of so many under a uniform draw (binomial, exact for any number), ``own_level``: the mean level without
-    the gain (dB of full scale), ``off``: how far that is from the mean of all voices (dB), both 0 where it says nothing.
+    Columns: ``voice``, ``language``, ``asked`` (yes if in ``draws.json``), ``utterances``, ``share`` of its language,
+    ``p`` of that number under a uniform draw (exact binomial), ``own_level``: its mean level without gain (dB of full scale),
+    ``off``: its difference from the mean of all voices (dB), both 0 without utterances.
     """
     import numpy as np
     import pandas as pd
     from scipy.stats import binomtest
 
-    said, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
-    listed = {(language, voice) for language, voices in said["voices"].items() for voice in voices}
+    distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
+    listed = {(language, voice) for language, voices in distributions["voices"].items() for voice in voices}
     own_levels = (rows["level"].astype(float) - rows["gain"].astype(float)).groupby([rows["language"], rows["voice"]])
     means = {key: float(mean) for key, mean in own_levels.mean().items()}
     spoken = {key: int(number) for key, number in own_levels.size().items()}
     totals = Counter(rows["language"].tolist())
     middle = float(np.mean(list(means.values()))) if means else 0.0
-    found = []
+    results = []
     for language, voice in sorted(listed | set(means)):
         key, number, total = (language, voice), spoken.get((language, voice), 0), totals[language]
-        among = len(said["voices"].get(language, []))
-        p = float(binomtest(number, total, 1.0 / among).pvalue) if total and among else 1.0
-        own = means.get(key, middle)
+        candidates = len(distributions["voices"].get(language, []))
+        p = float(binomtest(number, total, 1.0 / candidates).pvalue) if total and candidates else 1.0
+        level = means.get(key, middle)
         share = number / total if total else 0.0
-        found.append((voice, language, "yes" if key in listed else "no", number, share, p, means.get(key, 0.0), own - middle))
+        results.append((voice, language, "yes" if key in listed else "no", number, share, p, means.get(key, 0.0), level - middle))
     names = ["voice", "language", "asked", "utterances", "share", "p", "own_level", "off"]
-    table = pd.DataFrame(found, columns=names)
+    table = pd.DataFrame(results, columns=names)
     table.insert(0, "file", "shards")
     return table
 
@@ -101,18 +101,18 @@ def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.Data
 def probabilities(
     values: Sequence[float] | np.ndarray, keys: Sequence[str], *, mean: float, sd: float, clip: float, decimals: int
 ) -> np.ndarray:
-    """A point in 0..1 for each value: uniform if the values are N(``mean``, ``sd``²), clipped at ``clip`` sd and rounded.
+    """Return a point in 0..1 for each value: uniform if the values are N(``mean``, ``sd``²), clipped at ``clip`` sd and rounded.
 
-    A value out of the clip gets a point that no draw would give, 0 or 1.
+    A value beyond the clip gets 0 or 1, which no draw gives.
     """
     import numpy as np
     from scipy.special import ndtr
 
     half = 0.5 * 10.0**-decimals
     low, high = mean - clip * sd, mean + clip * sd
-    # Records hold single precision: .8 comes back as .80000001, which lies beside the edge's step and not on it.
+    # Records hold single precision: .8 is read as .80000001, which is not the value of the edge.
     held = np.round(np.asarray(values, float), decimals)
-    # As the draws are rounded: the edge's step is wherever the edge is rounded to.
+    # Draws are rounded, and so is the edge.
     start = np.where(held <= round(low, decimals), 0.0, ndtr((held - half - mean) / sd))
     end = np.where(held >= round(high, decimals), 1.0, ndtr((held + half - mean) / sd))
     inside = (low - half <= held) & (held <= high + half)
@@ -120,7 +120,7 @@ def probabilities(
 
 
 def _shares(keys: Sequence[str]) -> np.ndarray:
-    """A number in 0..1 for each key, uniform over keys: eight bytes of its digest."""
+    """Return a number in 0..1 for each key, uniform over keys: eight bytes of its digest."""
     import numpy as np
 
     digests = b"".join(hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys)
@@ -128,7 +128,7 @@ def _shares(keys: Sequence[str]) -> np.ndarray:
 
 
 def _normal(points: np.ndarray) -> tuple[float, float]:
-    """Kolmogorov and Smirnov's statistic of points that should be uniform on 0..1, and the p of both tests."""
+    """Return the Kolmogorov-Smirnov statistic of points that should be uniform on 0..1, and the p of both tests."""
     import numpy as np
     from scipy.stats import chisquare, kstest
 
@@ -141,7 +141,7 @@ def _normal(points: np.ndarray) -> tuple[float, float]:
 
 
 def _uniform(counts: Sequence[int]) -> tuple[float, float]:
-    """Statistic and p of counts that should be alike."""
+    """Return statistic and p of counts that should be equal."""
     from scipy.stats import chisquare
 
     if len(counts) < 2 or sum(counts) / len(counts) < FEWEST:
@@ -151,9 +151,9 @@ def _uniform(counts: Sequence[int]) -> tuple[float, float]:
 
 
 def _rows(shards: Mapping[str, pa.Table]) -> pd.DataFrame:
-    """The synthetic utterances, of the columns that the tests need."""
+    """Return the synthetic utterances, with the columns that the tests read."""
     import pandas as pd
 
     frames = [table.select(COLUMNS).to_pandas() for table in shards.values()]
-    every = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
-    return every[every["origin"] == "synthetic"]
+    utterances = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+    return utterances[utterances["origin"] == "synthetic"]

@@ -1,4 +1,4 @@
-"""What a failed check tells: one line, and a page for what needs more than a line."""
+"""Failures of a check: the error line, and a page for details."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from components.core.files import publish_bytes
 from components.core.stage_output import StageOutput
 
 SHOWN = 3
-"""Bad values quoted in the message; the page has more."""
+"""Bad values quoted in the message; the page lists more."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One expectation that was not met."""
+    """An expectation that was not met."""
 
     file: str
-    """Path inside the output: ``shards/00000.parquet``; a folder when it is about all of its files."""
+    """Path inside the output: ``shards/00000.parquet``; a folder if the failure concerns all of its files."""
     column: str
-    """Empty when it is about the whole file or table."""
+    """Empty if the failure concerns the whole file or table."""
     expectation: str
     detail: str
-    """What was found against what was asked for."""
+    """The observed and the expected value."""
     why: str = ""
     table: str = "integrity"
 
     def as_warning(self, output: str) -> CheckWarning:
-        """Return the same as a warning of ``output``."""
+        """Return the failure as a warning of ``output``."""
         return CheckWarning(output, self.table, self.column, self.expectation, self.detail, self.why)
 
 
 def quote(values: Sequence[object]) -> str:
-    """A few values, each cut to a readable length, the repeated ones once."""
+    """Return a few values as text, each shortened, repeated ones once."""
     spelled = list(dict.fromkeys(_spell(value) for value in values))
     more = f" and {len(spelled) - SHOWN} more" if len(spelled) > SHOWN else ""
     return ", ".join(spelled[:SHOWN]) + more
@@ -53,7 +53,7 @@ def _spell(value: object) -> str:
 
 
 def as_error(failures: Sequence[Failure], root: Path, page: Path, output: StageOutput, suite: Path | None) -> HearsightError:
-    """The error that stops the pipeline; writes ``page`` when the failure is one Great Expectations has no page for."""
+    """Return the error that stops the pipeline; write ``page`` if Great Expectations has no page for the failure."""
     first = failures[0]
     if suite is None:
         publish_bytes(page, _page(failures, output.name).encode())
@@ -75,7 +75,7 @@ def _relative(path: Path, root: Path) -> str:
 
 
 def _page(failures: Sequence[Failure], name: str) -> str:
-    """A plain page of what does not agree with the manifest or the schema."""
+    """Return a plain page of disagreements with the manifest or the schema."""
     rows = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in (f.file, f.column, f.expectation, f.detail)) + "</tr>\n"
         for f in failures

@@ -1,4 +1,4 @@
-"""Every file of an output against its manifest, every shard against its Arrow schema. No Great Expectations here."""
+"""Comparison of every file with the manifest, and of every shard with its Arrow schema, without Great Expectations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from components.core.stage_output import StageOutput
 from components.stages.check.failures import Failure
 
 BESIDE = frozenset({"manifest.json"})
-"""What lies in an output beside the files its manifest lists."""
+"""Files of an output that its manifest does not list."""
 
 
 def inspect(output: StageOutput, stage: str) -> list[Failure]:
-    """What does not agree: files first; schemas only of files that are the right ones, rows only of right schemas."""
+    """Return the failures: of files first; of schemas only if all files match, of rows only if the schema matches."""
     return list(_identity(output, stage)) or list(_files(output)) or list(_schemas(output, stage))
 
 
@@ -35,18 +35,18 @@ def _identity(output: StageOutput, stage: str) -> Iterator[Failure]:
 
 def _files(output: StageOutput) -> Iterator[Failure]:
     expected = output.manifest.expected_files()
-    for name, (size, sha256) in sorted(expected.items()):
+    for name, (expected_size, sha256) in sorted(expected.items()):
         path = output.path / name
         if not path.is_file():
             yield Failure(name, "", "file_matches_manifest", "the file is missing")
             continue
-        found = path.stat().st_size
-        if found != size:
+        file_size = path.stat().st_size
+        if file_size != expected_size:
             yield Failure(
                 name,
                 "",
                 "file_matches_manifest",
-                f"it has {found} bytes, the manifest says {size}: changed after the stage ended",
+                f"it has {file_size} bytes, the manifest says {expected_size}: changed after the stage ended",
             )
         elif (digest := sha256_file(path)) != sha256:
             yield Failure(
@@ -68,34 +68,34 @@ def _schemas(output: StageOutput, stage: str) -> Iterator[Failure]:
             yield from _schema(name, output.path / name, schema, rows)
 
 
-def _schema(name: str, path: Path, wanted: pa.Schema, rows: int) -> Iterator[Failure]:
+def _schema(name: str, path: Path, expected: pa.Schema, rows: int) -> Iterator[Failure]:
     try:
         file = pq.ParquetFile(path)
-        found = file.schema_arrow
+        schema = file.schema_arrow
     except (pa.ArrowInvalid, OSError) as error:
         yield Failure(name, "", "file_is_parquet", " ".join(str(error).split()))
         return
-    if found.names != wanted.names:
-        column = next((c for c in wanted.names if c not in found.names), "") or next(
-            (c for c in found.names if c not in wanted.names), ""
+    if schema.names != expected.names:
+        column = next((c for c in expected.names if c not in schema.names), "") or next(
+            (c for c in schema.names if c not in expected.names), ""
         )
         state = (
             "is missing"
-            if column in wanted.names
+            if column in expected.names
             else "is not a column of this record"
             if column
             else "columns are in another order"
         )
         yield Failure(name, column, "schema_matches_record", state)
         return
-    for field in wanted:
-        kind = found.field(field.name).type
+    for field in expected:
+        kind = schema.field(field.name).type
         if kind != field.type:
             yield Failure(name, field.name, "schema_matches_record", f"it holds {kind}, not {field.type}")
             return
     if file.metadata.num_rows != rows:
         yield Failure(name, "", "row_count_matches_manifest", f"{file.metadata.num_rows} rows, the manifest says {rows}")
-    required = [field.name for field in wanted if not field.nullable]
+    required = [field.name for field in expected if not field.nullable]
     table = file.read(columns=required, use_threads=False)
     for column in required:
         if nulls := table.column(column).null_count:

@@ -1,7 +1,7 @@
 """Data Docs of an output: Great Expectations' page of results for each table, and an index of every expectation.
 
-The pages are drawn by Great Expectations' renderers without its site builder, which compiles its templates anew for every page
-and copies a megabyte of fonts and pictures beside each site.
+Pages use Great Expectations' renderers without its site builder, which compiles its templates for every page and copies a
+megabyte of fonts and pictures to each site.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STYLE = (
 
 
 def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
-    """Write ``index.html`` and ``<table>.html``, and put them in the place of the old site."""
+    """Write ``index.html`` and ``<table>.html`` in place of the old site."""
 
     def fill(folder: Path) -> None:
         for result in results:
@@ -35,8 +35,8 @@ def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
 
 
 @cache
-def _drawing() -> tuple[Any, Any]:
-    """Return a renderer and a view. The view keeps its compiled templates for as long as the process lives."""
+def _renderer_and_view() -> tuple[Any, Any]:
+    """Return a renderer and a view, which keeps its compiled templates while the process lives."""
     from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
     from great_expectations.render.view import DefaultJinjaPageView
 
@@ -45,22 +45,22 @@ def _drawing() -> tuple[Any, Any]:
 
 def table_page(result: TableResult) -> str:
     """Return Great Expectations' page of one table's results."""
-    renderer, view = _drawing()
+    renderer, view = _renderer_and_view()
     page: str = view.render(renderer.render(result.outcome))
-    # The renderer links to a site of its own builder's layout.
+    # The renderer links to pages of the site builder's layout.
     page = re.sub(r'"(?:\.\./)+(?:index|expectations/[^"]*)\.html"', '"index.html"', page)
     return re.sub(r'<link rel="shortcut icon"[^>]*>', "", page)
 
 
 def _index(name: str, results: Sequence[TableResult]) -> str:
-    judged = [each for result in results for each in result.judged]
-    failed = sum(1 for each in judged if each.failure and not each.is_warning)
-    warnings = sum(1 for each in judged if each.failure and each.is_warning)
-    unmet = "".join(_row(each) for each in judged if each.failure)
+    judged = [verdict for result in results for verdict in result.judged]
+    failed = sum(1 for verdict in judged if verdict.failure and not verdict.is_warning)
+    warnings = sum(1 for verdict in judged if verdict.failure and verdict.is_warning)
+    unmet = "".join(_row(verdict) for verdict in judged if verdict.failure)
     head = "<tr><th>result<th>table<th>columns<th>expectation<th>found<th>why</tr>"
     body = f"<h2>Not met</h2><table>{head}{unmet}</table>" if unmet else ""
     for result in results:
-        rows = "".join(_row(each) for each in result.judged)
+        rows = "".join(_row(verdict) for verdict in result.judged)
         body += f'<h2><a href="{result.table}.html">{html.escape(result.table)}</a></h2><table>{head}{rows}</table>'
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(name)}: checks</title><style>{STYLE}</style>'

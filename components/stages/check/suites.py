@@ -1,8 +1,8 @@
-"""A suite run by Great Expectations in an ephemeral context.
+"""Suites, run by Great Expectations in an ephemeral context.
 
-``expectations/<stage>.json`` holds types, arguments and a ``why`` each, and no generated ids. An entry with
-``"severity": "warning"`` (Great Expectations' own field) does not fail the gate. The context lives in memory;
-nothing is put into its stores.
+``expectations/<stage>.json`` holds types, arguments and a ``why`` each, without generated ids. An entry with
+``"severity": "warning"`` (Great Expectations' own field) does not fail the gate. The context lives in memory; its stores stay
+empty.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMING = ("file", "key")
-"""Columns by which a bad row is told: where it lies, and what ``hearsight explain`` takes."""
+"""Columns that identify a bad row: its file, and the key for ``hearsight explain``."""
 SEVERITIES = ("critical", "warning")
 KEEP_OUT = frozenset({"type", "why"})
 """Keys of an entry that are not arguments of the expectation; ``why`` becomes its note in Data Docs."""
 
 
 def load_suite(path: Path, stage: str) -> dict[str, Any]:
-    """Read a suite.
+    """Return a suite.
 
     Raises:
-        HearsightError: it is missing, is not JSON, or an entry has no type or no reason.
+        HearsightError: the file is missing or not JSON, or an entry has no type or no reason.
     """
     try:
         suite = json.loads(path.read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
             for number, entry in enumerate(entries):
                 if missing := [name for name in ("type", "why") if not entry.get(name)]:
                     raise HearsightError(
-                        f"{table}[{number}] has no {missing[0]}", where=path, hint="say what is expected, and why"
+                        f"{table}[{number}] has no {missing[0]}", where=path, hint="add the expectation's type and why"
                     )
                 if entry.get("severity", "critical") not in SEVERITIES:
                     raise HearsightError(
@@ -60,27 +60,27 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Judged:
-    """One entry of a suite and what came of it."""
+    """An entry of a suite and its result."""
 
     table: str
     entry: Mapping[str, Any]
     failure: Failure | None
-    """None when it was met."""
+    """None if the expectation was met."""
 
     @property
     def is_warning(self) -> bool:
-        """Whether it is only a warning when it is not met."""
+        """Return whether a failure of the entry is a warning only."""
         return self.entry.get("severity") == "warning"
 
     @property
     def name(self) -> str:
-        """``table.expectation(columns)``."""
+        """Return ``table.expectation(columns)``."""
         return f"{self.table}.{self.entry['type']}({columns_of(self.entry)})"
 
 
 @dataclass(frozen=True)
 class TableResult:
-    """The entries of one table, in the suite's order, and Great Expectations' own result to draw."""
+    """The entries of one table, in the suite's order, and Great Expectations' result for rendering."""
 
     table: str
     judged: list[Judged]
@@ -88,12 +88,12 @@ class TableResult:
 
 
 def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame]) -> list[TableResult]:
-    """Hold each table to its expectations.
+    """Return the results of every table's expectations.
 
-    Only the expectations that fail are run again, to list their rows: that is the expensive part of a validation.
+    Only failed expectations run again, to list their rows: that is the expensive part of a validation.
 
     Raises:
-        HearsightError: the suite itself is at fault: an unknown expectation, argument or column.
+        HearsightError: the suite has an unknown expectation, argument or column.
     """
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
@@ -106,34 +106,34 @@ def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataF
 
 
 def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path, batch: Any, frame: pd.DataFrame) -> TableResult:
-    # GX's own Validator rather than a ValidationDefinition: nothing has to be kept in the context's stores.
+    # GX's Validator, because a ValidationDefinition writes to the context's stores.
     from great_expectations.validator.v1_validator import Validator
 
     validator = Validator(batch, {"result_format": "BASIC"}, {"dataframe": frame})
     outcome = validator.validate_expectation_suite(_suite(table, entries, range(len(entries)), path))
-    places = {_number(result): place for place, result in enumerate(outcome.results)}
-    unmet = [number for number in range(len(entries)) if not outcome.results[places[str(number)]].success]
+    indices = {_number(result): index for index, result in enumerate(outcome.results)}
+    unmet = [number for number in range(len(entries)) if not outcome.results[indices[str(number)]].success]
     if unmet:
         for number in unmet:
-            _require_run(table, entries[number], outcome.results[places[str(number)]], path)
-        named = [column for column in NAMING if column in frame]
-        validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": named}
+            _require_run(table, entries[number], outcome.results[indices[str(number)]], path)
+        id_columns = [column for column in NAMING if column in frame]
+        validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
         for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
-            outcome.results[places[_number(result)]] = result
+            outcome.results[indices[_number(result)]] = result
     judged = []
     for number, entry in enumerate(entries):
-        result = outcome.results[places[str(number)]]
+        result = outcome.results[indices[str(number)]]
         judged.append(Judged(table, entry, None if result.success else _failure(table, entry, result, frame)))
     return TableResult(table, judged, outcome)
 
 
 def _number(result: Any) -> str:
-    """The number that ``_suite`` gave the expectation of a result."""
+    """Return the entry number that ``_suite`` set on a result's expectation."""
     return str(result.expectation_config.id)
 
 
 def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[int], path: Path) -> Any:
-    """Entries as a suite of Great Expectations, each with its number as id: results come back in another order."""
+    """Return entries as a Great Expectations suite, each with its number as id, because results come back in another order."""
     import great_expectations as gx
 
     chosen = list(numbers)
@@ -146,17 +146,19 @@ def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[i
 
 
 def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
-    import great_expectations.expectations as known
+    import great_expectations.expectations as expectations
     from great_expectations.compatibility.pydantic import ValidationError
 
     kind = "".join(part.capitalize() for part in entry["type"].split("_"))
-    given = {key: value for key, value in entry.items() if key not in KEEP_OUT}
+    arguments = {key: value for key, value in entry.items() if key not in KEEP_OUT}
     if entry.get("severity") == "warning":
-        # Data Docs shows no severity, but a description in place of the generated sentence.
-        said = f"Warning, does not fail the gate: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
-        given["description"] = said.replace("$", "$$")
+        # Data Docs shows no severity, but it shows a description in place of the generated sentence.
+        description = (
+            f"Warning, does not fail the gate: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
+        )
+        arguments["description"] = description.replace("$", "$$")
     try:
-        return getattr(known, kind)(notes=entry["why"], **given)
+        return getattr(expectations, kind)(notes=entry["why"], **arguments)
     except AttributeError:
         raise HearsightError(f"{where}: there is no expectation '{entry['type']}'", where=path, hint="fix its type") from None
     except (ValidationError, TypeError, ValueError) as error:
@@ -166,7 +168,7 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
 
 
 def columns_of(entry: Mapping[str, Any]) -> str:
-    """Return the columns an entry is about, with commas between; empty for a whole table."""
+    """Return the columns of an entry, separated by commas; empty for a whole table."""
     names = [entry[key] for key in ("column", "column_A", "column_B") if key in entry]
     return ", ".join([*names, *entry.get("column_list", [])])
 
@@ -193,24 +195,24 @@ def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFr
         detail = f"{len(rows)} of {len(frame)} rows{spread}: {quote(values)}{first}"
     else:
         detail = f"found {quote([result.result.get('observed_value')])}"
-    if asked := arguments_of(entry):
-        detail += f" (asked: {asked})"
-    return Failure(files[0] if files else _whole(table, frame), column, entry["type"], detail, entry["why"], table)
+    if arguments := arguments_of(entry):
+        detail += f" (asked: {arguments})"
+    return Failure(files[0] if files else _table_file(table, frame), column, entry["type"], detail, entry["why"], table)
 
 
 def _value(row: Mapping[str, Any], column: str) -> Any:
-    asked = column.split(", ")
-    values = [value for name, value in row.items() if name in asked]
+    columns = column.split(", ")
+    values = [value for name, value in row.items() if name in columns]
     return values[0] if len(values) == 1 else tuple(v.item() if hasattr(v, "item") else v for v in values)
 
 
-def _whole(table: str, frame: pd.DataFrame) -> str:
-    """The file of an expectation about a whole table: the only one there is, or their folder."""
+def _table_file(table: str, frame: pd.DataFrame) -> str:
+    """Return the file of an expectation about a whole table: the only one, or their folder."""
     files = sorted(set(frame["file"]))
     return files[0] if len(files) == 1 else ("ledger" if table == "ledger" else "shards")
 
 
 def _exceptions(info: Mapping[str, Any] | None) -> list[str]:
-    """Great Expectations nests this by metric when a metric failed, and not otherwise."""
+    """Return the exception messages, which Great Expectations nests by metric only if a metric failed."""
     nested = [info] if info and "raised_exception" in info else [v for v in (info or {}).values() if isinstance(v, Mapping)]
     return [" ".join(str(item["exception_message"]).split()) for item in nested if item.get("raised_exception")]

@@ -1,13 +1,13 @@
-"""The tables a suite speaks about, made from a output's shards, ledger and manifest.
+"""Tables that a suite can name, built from an output's shards, ledger and manifest.
 
 | table | a row | columns |
 |---|---|---|
 | ``shards`` | a record | those of the record; a list column ``x`` becomes ``x_count``; ``listed_sha256`` (below) |
-| ``ledger`` | a ledger row | those of the ledger; ``ruled``: ``yes`` when the row names a rule, else ``no`` |
-| ``counts`` | a kind and rule | ``manifest`` and ``ledger``: how many each says (rule ``kept`` for what goes on) |
+| ``ledger`` | a ledger row | those of the ledger; ``ruled``: ``yes`` if the row names a rule, else ``no`` |
+| ``counts`` | a kind and rule | ``manifest`` and ``ledger``: the number in each (rule ``kept`` for kept records) |
 | ``balance`` | a shard | ``rows``, ``unaccounted``, ``lost``, ``twice`` (below) |
 | ``draws`` | a drawn parameter | ``test``, ``utterances``, ``outside``, ``p``: see ``draws.draws_table`` |
-| ``voices`` | a voice | how often it speaks, and how loud: see ``draws.voices_table`` |
+| ``voices`` | a voice | number and level of its utterances: see ``draws.voices_table`` |
 | ``by_<column>`` | a value of that column | ``rows``, ``splits``: how many different splits hold it (below) |
 
 In ``shards`` and ``ledger`` a column ``a+b`` holds the texts of both with a plus between: ``kept+no``.
@@ -16,8 +16,8 @@ In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost
 has, ``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the
 output that a message names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights``
 of a model, ``path`` of a figure), empty when the manifest does not list it; ``media_sha256`` is the digest of the
-record's own media when this output holds them. ``by_<column>`` of what was listened to also has ``words``,
-``word_error_rate`` and ``character_error_rate``, over the records that a recogniser judged (no rate where there are none).
+record's own media when this output holds them. ``by_<column>`` of evaluated speech also has ``words``,
+``word_error_rate`` and ``character_error_rate``, over the records with a transcript (no rate without any).
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JUDGED = ("words", "word_errors", "characters", "character_errors")
-"""Columns whose sums make a rate."""
+"""Columns whose sums give error rates."""
 FILE_COLUMNS = ("weights", "path")
 """Columns that name an extra file of the output."""
 
 
-def tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """The tables that ``suite`` names, no others, of the columns it names. The files are taken to be those of the manifest.
+def build_tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Return the tables that ``suite`` names, with the columns it names. Files must match the manifest.
 
     Raises:
-        HearsightError: the suite names a table that this output has not.
+        HearsightError: the suite names a table that this output does not have.
     """
     schema = OUTPUT_SCHEMAS[output.manifest.stage][1]
-    wanted = _wanted(output, suite, schema)
+    wanted = _needed_columns(output, suite, schema)
     shards = {f"shards/{ref.name}.parquet": read_table(ref.path, wanted) for ref in output.shards}
     ledgers: dict[str, pa.Table] = {}
     if {"ledger", "counts", "balance"} & set(suite["tables"]):
@@ -78,7 +78,7 @@ def tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.DataFr
             made[name] = _by(name[3:], shards, schema)
         else:
             raise HearsightError(
-                f"names a table '{name}' that {output.name} has not",
+                f"names a table '{name}' that {output.name} does not have",
                 where=f"expectations/{output.manifest.stage}.json",
                 hint="use shards, ledger, counts, balance, by_<column>, or, of drawn speech, draws and voices",
             )
@@ -90,14 +90,14 @@ def _is_drawn(output: StageOutput) -> bool:
 
 
 def _named(expectations: list[dict[str, Any]]) -> set[str]:
-    """Every string that expectations give as an argument or in a list of one: the columns are among them."""
+    """Return every string among the expectations' arguments; it includes the column names."""
     values = [value for item in expectations for value in item.values()]
-    flat = [*values, *(each for value in values if isinstance(value, list) for each in value)]
+    flat = [*values, *(item for value in values if isinstance(value, list) for item in value)]
     return {value for value in flat if isinstance(value, str)}
 
 
-def _wanted(output: StageOutput, suite: Mapping[str, Any], schema: pa.Schema) -> list[str]:
-    """The columns of the shards that the suite's tables are made from, in the schema's order."""
+def _needed_columns(output: StageOutput, suite: Mapping[str, Any], schema: pa.Schema) -> list[str]:
+    """Return the columns of the shards that the suite's tables need, in the schema's order."""
     wanted = {"key", "record"}
     for table, expectations in suite["tables"].items():
         if table == "shards":
@@ -123,7 +123,7 @@ def _frame(parts: Mapping[str, pa.Table], empty: pa.Schema | None = None) -> pd.
     for file, table in parts.items():
         for index, field in enumerate(table.schema):
             if pa.types.is_list(field.type):
-                # Great Expectations compares single values; of a list its length is what a suite can hold.
+                # Great Expectations compares single values, so a list is represented by its length.
                 table = table.set_column(index, f"{field.name}_count", pc.list_value_length(table.column(index)).cast(pa.int64()))
         frame = table.to_pandas()
         frame.insert(0, "file", file)
@@ -148,7 +148,7 @@ def _records(output: StageOutput, shards: Mapping[str, pa.Table], expectations: 
 
 
 def _join(frame: pd.DataFrame, named: set[str]) -> None:
-    """Add the columns ``a+b`` that a suite names: Great Expectations compares pairs row by row in Python, and texts at once."""
+    """Add the columns ``a+b`` that a suite names: Great Expectations compares column pairs row by row in Python."""
     for name in sorted(named):
         parts = name.split("+")
         if len(parts) > 1 and all(part in frame.columns for part in parts):
@@ -168,39 +168,39 @@ def _media_digest(output: StageOutput, media: str) -> str:
 def _counts(output: StageOutput, ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
     import pandas as pd
 
-    said: Counter[tuple[str, str]] = Counter()
+    listed: Counter[tuple[str, str]] = Counter()
     for kind, bucket in output.manifest.counts.items():
-        said[kind, "kept"] += bucket["kept"]
+        listed[kind, "kept"] += bucket["kept"]
         for rule, number in bucket["dropped"].items():
-            said[kind, rule] += number
-    found: Counter[tuple[str, str]] = Counter()
+            listed[kind, rule] += number
+    logged: Counter[tuple[str, str]] = Counter()
     for table in ledgers.values():
         counted = table.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")]).to_pylist()
         for row in counted:
-            found[row["kind"], "kept" if row["verdict"] == "kept" else row["rule"]] += row["count_all"]
-    rows = [("manifest.json", kind, rule, said[kind, rule], found[kind, rule]) for kind, rule in sorted(said | found)]
+            logged[row["kind"], "kept" if row["verdict"] == "kept" else row["rule"]] += row["count_all"]
+    rows = [("manifest.json", kind, rule, listed[kind, rule], logged[kind, rule]) for kind, rule in sorted(listed | logged)]
     return pd.DataFrame(rows, columns=["file", "kind", "rule", "manifest", "ledger"])
 
 
 def _balance(shards: Mapping[str, pa.Table], ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
     import pandas as pd
 
-    # Several utterances are made of one record, and the ledger counts records.
+    # The ledger counts records, which may have several utterances.
     name = "record" if any("record" in table.column_names for table in shards.values()) else "key"
     records = _frame({file: table.select([name]) for file, table in shards.items()})
     entries = _frame({file: table.select(["kind", "key", "verdict"]) for file, table in ledgers.items()})
     if not shards:
         return pd.DataFrame(columns=["file", "rows", "unaccounted", "lost", "twice"])
     in_shard = entries["key"].isin(records[name])
-    # The ledger also speaks of what is not a row here (pages at the crawl): only the rows' own kinds can be lost.
-    stays = (entries["verdict"] == "kept") & entries["kind"].isin(entries.loc[in_shard, "kind"].unique())
-    records["unaccounted"] = ~records[name].isin(entries.loc[stays, "key"])
-    entries["lost"] = stays & ~in_shard
+    # The ledger also has kinds without rows here (pages at the crawl); only the rows' kinds can be lost.
+    kept = (entries["verdict"] == "kept") & entries["kind"].isin(entries.loc[in_shard, "kind"].unique())
+    records["unaccounted"] = ~records[name].isin(entries.loc[kept, "key"])
+    entries["lost"] = kept & ~in_shard
     entries["twice"] = entries.duplicated(["kind", "key"])
     rows = records.groupby("file")["unaccounted"].agg(["size", "sum"]).reindex(list(shards), fill_value=0)
-    bad = entries.groupby("file")[["lost", "twice"]].sum().reindex(list(ledgers), fill_value=0)
-    found = zip(shards, rows["size"], rows["sum"], bad["lost"], bad["twice"], strict=True)
-    return pd.DataFrame(found, columns=["file", "rows", "unaccounted", "lost", "twice"])
+    errors = entries.groupby("file")[["lost", "twice"]].sum().reindex(list(ledgers), fill_value=0)
+    rows_by_file = zip(shards, rows["size"], rows["sum"], errors["lost"], errors["twice"], strict=True)
+    return pd.DataFrame(rows_by_file, columns=["file", "rows", "unaccounted", "lost", "twice"])
 
 
 def _by(column: str, shards: Mapping[str, pa.Table], schema: pa.Schema) -> pd.DataFrame:

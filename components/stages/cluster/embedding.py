@@ -1,8 +1,7 @@
-"""From features to the space that is clustered, and to the plane of the map.
+"""Projection of features to the clustered space and to the plane of the map.
 
-Source: #PraCegoVer section 4.3.2. Principal components are counted, not projected on: the paper takes from them the number
-of dimensions alone. UMAP runs seeded and on one thread, over the posts in the order of their keys, so that equal features
-give equal bytes.
+Source: PCV §4.3.2. Principal components are only counted: the paper takes the number of dimensions from them. UMAP runs with a
+seed, on one thread, and over posts in the order of their keys, so equal features give equal bytes.
 """
 
 from __future__ import annotations
@@ -12,19 +11,20 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.execution.shard_worker import Task
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 FACTS = "embedding.json"
 LEAST = 5
-"""Posts below which there is no shape to find: all are outliers, at the map's origin."""
+"""Posts below which nothing is clustered: all are outliers at the map's origin."""
 BLOCK = 8192
-"""Rows of the features taken at a time for their covariance."""
+"""Rows of features per block of the covariance."""
 PLANE_DISTANCE = 0.1
-"""Least distance on the map, so that points of a cluster can be told apart; UMAP's own default."""
+"""Least distance on the map, so that points of a cluster are distinguishable; UMAP's default."""
 
 
 def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
@@ -34,22 +34,20 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
         spec: ``lost``: keys of the input that have no features.
         task: ``params`` is :class:`components.stages.cluster.Embedding`.
     """
-    import numpy as np
-
     from components.stages.cluster.vectors import read_vectors
 
-    params, lost = task.params, set(spec["lost"])
+    params, dropped = task.params, set(spec["lost"])
     table = task.inputs["input"].table(["key", "image_sha256"])
     columns = zip(table["key"].to_pylist(), table["image_sha256"].to_pylist(), strict=True)
-    posts = sorted((key, sha) for key, sha in columns if key not in lost)
+    posts = sorted((key, sha) for key, sha in columns if key not in dropped)
     vectors = read_vectors(posts, task.annotations)
     components = count_components(vectors, params.variance)
-    wanted = params.dimensions or max(2, components)
-    neighbours, dimensions = fitting(len(posts), params.neighbours, wanted)
+    requested = params.dimensions or max(2, components)
+    neighbours, dimensions = limit_to_posts(len(posts), params.neighbours, requested)
     space = project(vectors, dimensions, neighbours, params.min_dist, params.metric, params.seed)
     plane = project(vectors, 2, neighbours, PLANE_DISTANCE, params.metric, params.seed)
     facts = {
-        "posts": len(posts), "components": components, "dimensions": dimensions, "dimensions_asked": wanted,
+        "posts": len(posts), "components": components, "dimensions": dimensions, "dimensions_asked": requested,
         "neighbours": neighbours, "neighbours_asked": params.neighbours,
     }  # fmt: skip
     np.save(folder / "embedding.npy", space)
@@ -58,22 +56,21 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     (folder / FACTS).write_text(json.dumps(facts))
 
 
-def fitting(posts: int, neighbours: int, dimensions: int) -> tuple[int, int]:
-    """Neighbours and dimensions that so many posts can have: a post has no more neighbours than there are others, and
-    the spectral start of UMAP needs two posts more than dimensions. Both 0 below :data:`LEAST`."""
+def limit_to_posts(posts: int, neighbours: int, dimensions: int) -> tuple[int, int]:
+    """Return neighbours and dimensions possible for this number of posts; both 0 below :data:`LEAST`.
+
+    A post has at most as many neighbours as other posts, and UMAP's spectral initialisation needs two posts more than dimensions.
+    """
     if posts < LEAST:
         return 0, 0
     return min(neighbours, posts - 1), min(dimensions, posts - 2)
 
 
 def count_components(vectors: NDArray[np.float32], variance: float) -> int:
-    """The least number of principal components that keeps ``variance`` (0..1); 0 when nothing varies.
+    """Return the least number of principal components that keeps ``variance`` (0..1); 0 if nothing varies.
 
-    Exact: the eigenvalues of the covariance, which is summed block by block in float64 (a width² matrix, whatever the
-    number of posts).
+    Exact: eigenvalues of the covariance, summed block by block in float64 (a width² matrix, whatever the number of posts).
     """
-    import numpy as np
-
     if len(vectors) < 2:
         return 0
     mean = vectors.mean(axis=0, dtype=np.float64)
@@ -90,11 +87,9 @@ def count_components(vectors: NDArray[np.float32], variance: float) -> int:
 def project(
     vectors: NDArray[np.float32], dimensions: int, neighbours: int, min_dist: float, metric: str, seed: int
 ) -> NDArray[np.float32]:
-    """UMAP to ``dimensions``; a post that nothing connects to the others is a row of NaN. No neighbours: zeros."""
-    import numpy as np
-
+    """Return UMAP to ``dimensions``; a disconnected post is a row of NaN. Without neighbours: zeros."""
     if not neighbours or not np.ptp(vectors, axis=0).any():
-        # Too few posts, or one and the same picture: there is nothing to spread out.
+        # Too few posts, or equal pictures: UMAP has nothing to separate.
         return np.zeros((len(vectors), max(2, dimensions)), dtype=np.float32)
     import numba
     import umap
@@ -105,5 +100,5 @@ def project(
         low_memory=True,
     )  # fmt: skip
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of disconnected posts, which come out as outliers, and of a spectral start in pieces
+        warnings.simplefilter("ignore")  # about disconnected posts, which become outliers
         return np.asarray(reducer.fit_transform(vectors), dtype=np.float32)

@@ -1,7 +1,7 @@
-"""The features of every post's picture, through the annotation store: computed once, whatever asks for them.
+"""Features of every post's picture, read through the result cache.
 
-Each is the global vector of view 0 (the whole picture) of ``providers/features``: EfficientNet-lite0 stands in for the
-paper's MobileNetV2, whose weights no package carries; both give 1280 values.
+Each is the global vector of view 0 (the whole picture) of ``vision.features``: EfficientNet-lite0 replaces the paper's
+MobileNetV2, whose weights no package contains; both give 1280 values.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.stage_output import StageOutput
@@ -17,7 +19,6 @@ from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -27,59 +28,59 @@ BATCH = 256
 """Pictures whose features (43 KB each as stored) are in memory at a time."""
 
 
-def look(table: pa.Table, task: Task) -> ShardOut:
-    """See that every picture of the shard has its features; the posts whose picture is missing or unreadable stop here."""
+def compute_features(table: pa.Table, task: Task) -> ShardOut:
+    """Compute the features of a shard's pictures; drop posts whose picture is missing or unreadable."""
     import pyarrow as pa
 
     media = task.inputs["media"]
-    whole: dict[str, Callable[[], Any]] = {}
+    pictures: dict[str, Callable[[], Any]] = {}
     verdicts = []
-    bad: dict[str, str] = {}
+    broken: dict[str, str] = {}
     rows = table.select(["key", "image_sha256", "media"]).to_pylist()
     for row in rows:
         sha = row["image_sha256"]
-        if not _there(media, row["media"]):
-            bad[row["key"]] = "picture_missing"
-        elif sha not in whole:
-            whole[sha] = partial(_payload, media, row["media"], sha)
-    unreadable = _compute(task.annotations, whole)
+        if not _has_picture(media, row["media"]):
+            broken[row["key"]] = "picture_missing"
+        elif sha not in pictures:
+            pictures[sha] = partial(_payload, media, row["media"], sha)
+    unreadable = _compute(task.annotations, pictures)
     for row in rows:
         key = row["key"]
-        if key not in bad and row["image_sha256"] in unreadable:
-            bad[key] = "picture_unreadable"
-        if key in bad:
-            why = unreadable.get(row["image_sha256"], row["media"] or "no reference to a picture")
-            verdicts.append(dropped(key, bad[key], why, "a picture"))
+        if key not in broken and row["image_sha256"] in unreadable:
+            broken[key] = "picture_unreadable"
+        if key in broken:
+            reason = unreadable.get(row["image_sha256"], row["media"] or "no reference to a picture")
+            verdicts.append(dropped(key, broken[key], reason, "a picture"))
         else:
             verdicts.append(kept(key))
-    stays = [{"key": row["key"]} for row in rows if row["key"] not in bad]
-    return ShardOut(pa.Table.from_pylist(stays, schema=pa.schema([pa.field("key", pa.string())])), ledger_table(verdicts))
+    kept_rows = [{"key": row["key"]} for row in rows if row["key"] not in broken]
+    return ShardOut(pa.Table.from_pylist(kept_rows, schema=pa.schema([pa.field("key", pa.string())])), ledger_table(verdicts))
 
 
 def read_vectors(posts: Sequence[tuple[str, str]], annotations: ResultCache) -> NDArray[np.float32]:
-    """The global vectors of ``(key, picture's sha256)``, posts × WIDTH, in the order given; nothing is computed.
+    """Return the global vectors of ``(key, picture's sha256)``, posts × WIDTH, in the given order; nothing is computed.
 
     Raises:
-        HearsightError: the store has lost one since :func:`look` saw to it.
+        HearsightError: the cache lost one since :func:`compute_features`.
     """
-    import numpy as np
-
     vectors = np.empty((len(posts), WIDTH), dtype=np.float32)
     for start in range(0, len(posts), BATCH):
         batch = posts[start : start + BATCH]
-        found = annotations.read(ImageFeatures(), [feature_key(sha, 0) for _, sha in batch])
+        features = annotations.read(ImageFeatures(), [feature_key(sha, 0) for _, sha in batch])
         for offset, (key, sha) in enumerate(batch):
-            stored = found.get(feature_key(sha, 0))
+            stored = features.get(feature_key(sha, 0))
             if stored is None:
                 raise HearsightError(
-                    f"the features of post {key} are gone", where=annotations.folder, hint="remove .hearsight/cache and run again"
+                    f"the features of post {key} are missing",
+                    where=annotations.folder,
+                    hint="remove .hearsight/cache and run again",
                 )
             vectors[start + offset] = stored[0]
     return vectors
 
 
 class Unreadable(ValueError):
-    """A picture that no decoder reads; its text is what the decoder raised."""
+    """A picture that no decoder reads; the text is the decoder's error."""
 
 
 def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, int]:
@@ -89,30 +90,30 @@ def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, 
     try:
         flatten(data)
     except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:
-        # Not an OSError on its way out: the store would take that for a fault of its own file.
+        # Not an OSError: the cache would take that for a fault of its own file.
         raise Unreadable(type(error).__name__) from error
     return data, sha, 0
 
 
 def _compute(annotations: ResultCache, pictures: dict[str, Callable[[], Any]]) -> dict[str, str]:
-    """Compute what is missing; picture's sha256 → what is wrong with it, for those that no decoder reads."""
-    bad: dict[str, str] = {}
-    every = list(pictures)
-    for start in range(0, len(every), BATCH):
-        batch = every[start : start + BATCH]
+    """Compute missing features; return sha256 → error of the pictures that no decoder reads."""
+    broken: dict[str, str] = {}
+    digests = list(pictures)
+    for start in range(0, len(digests), BATCH):
+        batch = digests[start : start + BATCH]
         try:
             annotations.annotate(ImageFeatures(), {feature_key(sha, 0): pictures[sha] for sha in batch})
         except Unreadable:
-            for sha in batch:  # one of them; what was computed before it is kept
+            for sha in batch:  # the batch has an unreadable picture; computed ones are cached
                 try:
                     annotations.annotate(ImageFeatures(), {feature_key(sha, 0): pictures[sha]})
                 except Unreadable as error:
-                    bad[sha] = str(error)
-    return bad
+                    broken[sha] = str(error)
+    return broken
 
 
-def _there(media: StageOutput, reference: str) -> bool:
-    """Whether the crawl has the picture; a tar that is missing as a whole is another matter, and raises."""
+def _has_picture(media: StageOutput, reference: str) -> bool:
+    """Return whether the crawl has the picture; raise if a whole media file is missing."""
     shard = reference.partition("/")[0]
     if not reference or not shard:
         return False

@@ -1,11 +1,11 @@
-"""dedup: posts said twice are kept once, and pictures that show the same thing share a group.
+"""dedup: keep one of each set of duplicate posts, and group records whose pictures show the same.
 
-Duplicate posts are those of PCV, definitions 1 to 3: pictures and captions both close, connected components, one
-representative each. A picture of a group with another caption stays, as another reference; the same
-words said again in one group are dropped. A split never parts a group.
-In: ``input`` the CAPTION records, ``media`` the pictures. Out: GROUPED records, and as ``duplicates.csv`` what other thresholds
-would do.
-Not in scope: clusters of features (``cluster``), posts that an owner's side of the split already has (``split``).
+Duplicate posts follow PCV §4.2.2, definitions 1 to 3: pictures and captions both close, connected components, one representative
+each. A picture of a group with another caption stays as a further reference; repeated captions within a group are dropped. A
+split never separates a group.
+Input: ``input`` the CAPTION records, ``media`` the pictures. Output: GROUPED records, and ``duplicates.csv`` with the effect of
+other thresholds.
+Not in scope: clusters of features (``cluster``), conflicts between owners and splits (``split``).
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ if TYPE_CHECKING:
 
 
 class PerceptualHash(Settings):
-    """When the perceptual hashes of two pictures are of the same one."""
+    """Settings for matching pictures by perceptual hash."""
 
     kind: Literal["phash"] = "phash"
     """Perceptual hashes."""
     max_distance: int = 6
-    """Bits of 64 up to which two hashes are of the same picture. Ours: 10 is precise to .998 on altered copies, drawings need
-    less."""
+    """Bits of 64 in which hashes of the same picture differ, at most. Ours: 10 has a precision of .998 on altered copies,
+    drawings need less."""
 
 
 class Aligned(Settings):
-    """When two pictures, one laid upon the other, show the same: crops, turns and mirrorings too (docs/pages-to-captions.md)."""
+    """Settings for matching pictures by features and alignment: also crops, turns and mirrorings (docs/pages-to-captions.md)."""
 
     kind: Literal["aligned"] = "aligned"
     """Features and alignment."""
     whole_from: float = 0.98
-    """Correlation of the whole pictures, in any turn or mirroring, from which they are the same. Ours."""
+    """Correlation of the whole pictures, in any turn or mirroring, from which they match. Ours."""
     cosine_from: float = 0.65
-    """Cosine of their features from which a part of one is laid upon the other too. Ours."""
+    """Cosine of their features from which parts are aligned too. Ours."""
     cosine_weight: float = 0.6
-    """How much that cosine counts beside the correlation. Ours."""
+    """Weight of that cosine next to the correlation. Ours."""
     score_from: float = 1.35
-    """``cosine_weight`` · cosine + correlation from which they are the same. Ours."""
+    """``cosine_weight`` · cosine + correlation from which pictures match. Ours."""
 
 
 class Posts(Settings):
-    """When two posts are duplicates."""
+    """Settings for duplicate posts."""
 
     image_distance: float = 0.1
     """Greatest cosine distance of the pictures' features (definition 1). PCV §4.2.2: .1."""
     caption_distance: float = 0.1
     """Greatest cosine distance of the captions' TF-IDF vectors (definition 2); below 1. PCV §4.2.2: .1."""
     languages: list[str] = ["pt"]
-    """ISO 639-1: whose stop words are left out, and whose word frequencies give the idf. PCV §4: Portuguese."""
+    """ISO 639-1 codes whose stop words are removed, and whose word frequencies give the idf. PCV §4: Portuguese."""
     idf: Literal["language", "corpus"] = "corpus"
-    """From the frequency of words in the language at large, or among the captions at hand; then every added post moves every
+    """Source of the idf: word frequency in the language, or in the captions at hand; then every added post changes every
     distance. PCV §4.3.1: corpus."""
     grid: list[float] = [0.02, 0.05, 0.1, 0.2]
-    """Thresholds tried with one another for ``duplicates.csv``. PCV §4.2.2: the same."""
+    """Thresholds combined for ``duplicates.csv``. PCV §4.2.2: the same."""
 
 
 Signal = Annotated[PerceptualHash | Aligned, Field(discriminator="kind")]
@@ -69,14 +69,15 @@ class Params(Settings):
     """Settings of dedup."""
 
     signal: Signal = PerceptualHash()
-    """What tells that two pictures show the same, by ``kind``: phash or aligned."""
+    """How pictures are matched, by ``kind``: phash or aligned."""
     posts: Posts | None = None
-    """When posts are duplicates; null, for pages, leaves them, but for the same words said again in one group."""
+    """Settings for duplicate posts; null, for pages, drops only repeated captions within a group."""
 
 
 def run(stage: Stage) -> None:
-    """Group by picture, find duplicate posts, and write each shard with what stays."""
-    from components.stages.dedup.grid import GRID, as_csv, summary, swept
+    """Group records by picture, find duplicate posts, and write each shard's remaining records."""
+    # Numerical libraries are loaded by a run only.
+    from components.stages.dedup.grid import GRID, as_csv, summarise_clusters, sweep_thresholds
     from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
     from components.stages.dedup.records import Records
     from components.stages.dedup.verdicts import decide, ledgers
@@ -94,8 +95,8 @@ def run(stage: Stage) -> None:
     for name, table, ledger in ledgers(records, outcome, duplicates, params):
         stage.write_shard(name, table, ledger)
     lines = [
-        summary("as run", "", "", outcome.winner),
-        *swept(duplicates, len(records), params.posts.grid if params.posts else []),
+        summarise_clusters("as run", "", "", outcome.winner),
+        *sweep_thresholds(duplicates, len(records), params.posts.grid if params.posts else []),
     ]
     stage.export(GRID, as_csv(lines))
     stage.metric("groups", len(set(outcome.group.tolist())))
@@ -114,4 +115,4 @@ def _check(params: Params) -> None:
                 f"a distance of {value} is not in [0, 1)", where=f"dedup.posts.{name}", hint="the paper takes .1"
             )
     if isinstance(params.signal, PerceptualHash) and not 0 <= params.signal.max_distance <= 64:
-        raise HearsightError("is not from 0 to 64", where="dedup.signal.max_distance", hint="give bits, 6 say")
+        raise HearsightError("is not from 0 to 64", where="dedup.signal.max_distance", hint="set a number of bits, for example 6")

@@ -1,4 +1,4 @@
-"""Edges between records: of pictures that show the same thing, and of posts that are duplicates."""
+"""Edges between records: same pictures, and duplicate posts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from components.execution.stage import Job
+from components.stages.dedup.pictures import find_repeats, prepare
+from components.vision.features import WIDTH
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.execution.stage import Stage
@@ -27,22 +32,16 @@ class Pictures:
     """The distinct pictures of a run."""
 
     folders: list[Path]
-    """What was made of those that each shard shows first."""
+    """Job outputs for the pictures that each shard is the first to show."""
     rows: dict[str, int]
-    """The sha256 of a picture → its row among all."""
+    """sha256 of a picture → its row among all."""
     vectors: NDArray[np.float16]
     unreadable: dict[str, str]
-    """The sha256 of what is no picture → why."""
+    """sha256 of an undecodable picture → the error."""
 
 
 def prepare_pictures(stage: Stage, records: Records) -> Pictures:
-    """Features and sketches of all pictures, from the caches where they are known."""
-    import numpy as np
-
-    from components.execution.stage import Job
-    from components.stages.dedup.pictures import prepare
-    from components.vision.features import WIDTH
-
+    """Return features of all pictures and the folders of their sketches, computed or cached."""
     jobs = [
         Job(shard.name, {"pictures": shown}, content_addressed=True)
         for shard, shown in zip(records.shards, records.first_shown(), strict=True)
@@ -59,12 +58,7 @@ def prepare_pictures(stage: Stage, records: Records) -> Pictures:
 
 
 def aligned_repeats(stage: Stage, pictures: Pictures) -> Iterator[Pairs]:
-    """Pairs of rows of pictures that show the same, by features and alignment; those of old shards come from the cache."""
-    import numpy as np
-
-    from components.execution.stage import Job
-    from components.stages.dedup.pictures import find_repeats
-
+    """Yield pairs of rows of pictures that match by features and alignment; those of old shards come from the cache."""
     names = [f"{folder.parent.name}/{folder.name}" for folder in pictures.folders]
     jobs = [
         Job(f"{number:05d}", {"own": name, "earlier": names[:number]}, content_addressed=True)
@@ -74,14 +68,12 @@ def aligned_repeats(stage: Stage, pictures: Pictures) -> Iterator[Pairs]:
     counts = [len(json.loads((folder / "pictures.json").read_text())) for folder in pictures.folders]
     starts = np.concatenate([[0], np.cumsum(counts)])
     for number, folder in enumerate(folders):
-        found = np.load(folder / "repeats.npy").astype(np.int64)
-        yield found[:, 0] + starts[number], found[:, 2] + starts[found[:, 1]]
+        repeats = np.load(folder / "repeats.npy").astype(np.int64)
+        yield repeats[:, 0] + starts[number], repeats[:, 2] + starts[repeats[:, 1]]
 
 
 def same_pictures(stage: Stage, records: Records, pictures: Pictures | None) -> Iterator[Pairs]:
-    """Edges between records whose pictures show the same, enough of them to connect all that do."""
-    import numpy as np
-
+    """Yield edges between records with matching pictures, enough to connect all that match."""
     yield _equals(records.pictures)
     if stage.params.signal.kind == "phash":
         from components.stages.dedup.hamming import near_hashes
@@ -100,11 +92,9 @@ def same_pictures(stage: Stage, records: Records, pictures: Pictures | None) -> 
 
 
 class Duplicates:
-    """Pairs of records that are duplicate posts, at any thresholds."""
+    """Pairs of records that are duplicate posts, for any thresholds."""
 
     def __init__(self, records: Records, pictures: Pictures, settings: Posts) -> None:
-        import numpy as np
-
         from components.stages.dedup import captions
         from components.stages.dedup.posts import PostPairs
 
@@ -120,36 +110,34 @@ class Duplicates:
         self._rows = captions.vectors(distinct, idf)
         self._vectors = pictures.vectors
         self._pairs: PostPairs = PostPairs(self._rows, self._caption, self._vectors, self._picture)
-        self._place = np.full(len(records), -1, np.int64)
-        self._place[self.known] = np.arange(len(self.known))
+        self._position = np.full(len(records), -1, np.int64)
+        self._position[self.known] = np.arange(len(self.known))
 
     def within(self, image: float, caption: float) -> Iterator[Pairs]:
-        """Pairs of records at distances up to these."""
+        """Yield pairs of records within these distances."""
         for i, j in self._pairs.within(image, caption):
             yield self.known[i], self.known[j]
 
     def distances(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> tuple[Any, Any]:
-        """The image and caption distances of the given pairs of records."""
+        """Return the image and caption distances of the given pairs of records."""
         from components.stages.dedup.close import distances
         from components.stages.dedup.posts import picture_distances
 
-        one, other = self._place[i], self._place[j]
+        one, other = self._position[i], self._position[j]
         image = picture_distances(self._vectors, self._picture[one], self._picture[other])
         return image, distances(self._rows, self._caption[one], self._caption[other])
 
 
 def _firsts(values: Sequence[str]) -> dict[str, int]:
-    """Each distinct value → where it first stands."""
-    found: dict[str, int] = {}
+    """Return each distinct value → its first index."""
+    first_index: dict[str, int] = {}
     for index, value in enumerate(values):
-        found.setdefault(value, index)
-    return found
+        first_index.setdefault(value, index)
+    return first_index
 
 
 def _equals(values: Sequence[str]) -> Pairs:
-    """An edge from each repetition of a value to where it first stands."""
-    import numpy as np
-
+    """Return an edge from each repetition of a value to its first index."""
     first = _firsts(values)
-    again = [index for index, value in enumerate(values) if first[value] != index]
-    return np.array(again, np.int64), np.array([first[values[index]] for index in again], np.int64)
+    repeats = [index for index, value in enumerate(values) if first[value] != index]
+    return np.array(repeats, np.int64), np.array([first[values[index]] for index in repeats], np.int64)

@@ -1,6 +1,6 @@
-"""The pieces of work on pictures: what is compared of those a shard shows first, and which of them repeat earlier ones.
+"""Jobs on pictures: features and sketches of the pictures that a shard is the first to show, and matches with earlier ones.
 
-Both are keyed by the pictures alone, so when posts are added the work on the old ones stands.
+Both are keyed by the pictures alone, so results for old pictures remain valid when posts are added.
 """
 
 from __future__ import annotations
@@ -9,35 +9,34 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from components.stages.dedup.sketches import SKETCH, correlation, make_parts, make_sketch, miniatures
+from components.vision.features import WIDTH, ImageFeatures, feature_key
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.execution.stage import Task
 
 BATCH = 128
-"""Pictures whose parts are in memory at a time, of either side: 50 MB."""
+"""Pictures of either side whose parts are in memory at a time: 50 MB."""
 MINIATURE_SLACK = 0.01
-"""A miniature's correlation may be so much below what is asked of the whole sketch."""
+"""Tolerance of a miniature's correlation below the threshold of the whole sketch."""
 
 
 def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
+    """Compute features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
 
-    Leaves ``pictures.json`` (the sha256 of each row), ``vectors.npy`` (n, 1280) float16, ``sketches.npy`` (n, 64, 64),
-    ``miniatures.npy`` (n, 144), and ``unreadable.json`` (sha256 → why) for those that are no pictures.
+    Writes ``pictures.json`` (the sha256 of each row), ``vectors.npy`` (n, 1280) float16, ``sketches.npy`` (n, 64, 64),
+    ``miniatures.npy`` (n, 144), and ``unreadable.json`` (sha256 → error) for undecodable pictures.
     """
-    import numpy as np
-
-    from components.stages.dedup.sketches import SKETCH, miniatures, sketch
-    from components.vision.features import WIDTH, ImageFeatures, feature_key
-
     media = task.inputs["media"]
     sketches, unreadable = {}, {}
     for sha256, reference in sorted(spec["pictures"].items()):
         data = media.read_media(reference)
         try:
-            sketches[sha256] = sketch(data)
+            sketches[sha256] = make_sketch(data)
         except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
             unreadable[sha256] = " ".join(str(error).split())[:120]
     payloads = {
@@ -57,52 +56,46 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
 
 def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Which pictures of ``spec["own"]`` show the same as one of ``spec["earlier"]`` or another of its own.
+    """Find pictures of ``spec["own"]`` that match one of ``spec["earlier"]`` or another of ``spec["own"]``.
+
+    Writes ``repeats.npy``, (k, 3) int32: row of ``own``, number of the other folder (``len(earlier)`` for ``own``), row of that.
 
     Args:
-        spec: folders of the cache made by :func:`prepare`, named by content.
+        spec: cache folders written by :func:`prepare`, named by content.
         task: params are the stage's ``aligned`` settings.
-
-    Leaves ``repeats.npy``: (k, 3) int32, a row of its own, which earlier folder (their number: its own), a row of that.
     """
-    import numpy as np
-
-    from components.stages.dedup.sketches import miniatures
-
     cache, limits = task.annotations.folder.parent / "cache", task.params.plain()
     own = cache / spec["own"]
-    vectors, sketches = _directions(own), np.load(own / "sketches.npy")
+    vectors, sketches = _unit_vectors(own), np.load(own / "sketches.npy")
     turned = miniatures(sketches)
-    edges, cosine, shown = [], [], []
+    edges, cosine, candidates = [], [], []
     for number, name in enumerate([*spec["earlier"], spec["own"]]):
         others = cache / name
-        cosines = vectors @ _directions(others).T
-        alike = np.full(cosines.shape, -1.0, np.float32)
+        cosines = vectors @ _unit_vectors(others).T
+        similarity = np.full(cosines.shape, -1.0, np.float32)
         upright = np.load(others / "miniatures.npy")
         for turn in range(turned.shape[1]):
-            np.maximum(alike, turned[:, turn] @ upright.T, out=alike)
-        candidate = (cosines >= limits["cosine_from"]) | (alike >= limits["whole_from"] - MINIATURE_SLACK)
+            np.maximum(similarity, turned[:, turn] @ upright.T, out=similarity)
+        candidate = (cosines >= limits["cosine_from"]) | (similarity >= limits["whole_from"] - MINIATURE_SLACK)
         i, j = np.nonzero(np.triu(candidate, 1) if name == spec["own"] else candidate)
         edges.append(np.stack([i, np.full(len(i), number), j], axis=1))
         cosine.append(cosines[i, j])
-        shown.append(np.load(others / "sketches.npy")[np.unique(j)])
+        candidates.append(np.load(others / "sketches.npy")[np.unique(j)])
     pairs = np.concatenate(edges)
-    # The pictures of other folders that matter, one after the other, and where each pair's stands among them.
-    place = np.unique(pairs[:, 1:], axis=0, return_inverse=True)[1].reshape(-1)
-    near = verified(sketches, np.concatenate(shown), pairs[:, 0], place, np.concatenate(cosine), limits)
+    # Candidates of other folders are concatenated; ``position`` is each pair's index among them.
+    position = np.unique(pairs[:, 1:], axis=0, return_inverse=True)[1].reshape(-1)
+    near = verify_pairs(sketches, np.concatenate(candidates), pairs[:, 0], position, np.concatenate(cosine), limits)
     np.save(folder / "repeats.npy", pairs[near].astype(np.int32))
 
 
-def _directions(folder: Path) -> NDArray[np.float32]:
-    """The features of a folder's pictures, each of length 1 (or 0)."""
-    import numpy as np
-
+def _unit_vectors(folder: Path) -> NDArray[np.float32]:
+    """Return the features of a folder's pictures, each of length 1 (or 0)."""
     vectors = np.load(folder / "vectors.npy").astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return vectors / np.where(lengths > 0, lengths, 1)[:, None]
 
 
-def verified(
+def verify_pairs(
     ones: NDArray[np.uint8],
     others: NDArray[np.uint8],
     i: NDArray[np.int64],
@@ -110,32 +103,32 @@ def verified(
     cosines: NDArray[np.float32],
     limits: dict[str, Any],
 ) -> NDArray[np.bool_]:
-    """Which candidates (rows of ``ones`` and ``others``, the cosine of their features) show the same picture by ``limits``.
+    """Return which candidate pairs match by ``limits``.
 
-    ``limits`` are the ``aligned`` settings.
+    Args:
+        ones, others: sketches, (n, 64, 64).
+        i, j: rows of ``ones`` and of ``others``.
+        cosines: cosine of the features of each pair.
+        limits: the ``aligned`` settings.
     """
-    import numpy as np
-
-    from components.stages.dedup.sketches import correlation, parts
-
     near = np.zeros(len(i), bool)
-    mine, theirs = np.unique(i), np.unique(j)
-    for top in range(0, len(mine), BATCH):
-        here = mine[top : top + BATCH]
-        own = np.nonzero((i >= here[0]) & (i <= here[-1]))[0]
-        own = own[np.argsort(j[own], kind="stable")]
-        one = parts(ones[here])
-        for left in range(0, len(theirs), BATCH):
-            there = theirs[left : left + BATCH]
-            start, end = np.searchsorted(j[own], [there[0], there[-1] + 1])
+    rows_i, rows_j = np.unique(i), np.unique(j)
+    for top in range(0, len(rows_i), BATCH):
+        batch_i = rows_i[top : top + BATCH]
+        pairs = np.nonzero((i >= batch_i[0]) & (i <= batch_i[-1]))[0]
+        pairs = pairs[np.argsort(j[pairs], kind="stable")]
+        parts_i = make_parts(ones[batch_i])
+        for left in range(0, len(rows_j), BATCH):
+            batch_j = rows_j[left : left + BATCH]
+            start, end = np.searchsorted(j[pairs], [batch_j[0], batch_j[-1] + 1])
             if start == end:
                 continue
-            wanted = np.unique(j[own[start:end]])
-            other = parts(others[wanted])
-            for pair in own[start:end]:
-                a, b = np.searchsorted(here, i[pair]), np.searchsorted(wanted, j[pair])
-                whole, best = correlation(one, int(a), other, int(b))
+            used_j = np.unique(j[pairs[start:end]])
+            parts_j = make_parts(others[used_j])
+            for pair in pairs[start:end]:
+                row_i, row_j = np.searchsorted(batch_i, i[pair]), np.searchsorted(used_j, j[pair])
+                whole_correlation, best = correlation(parts_i, int(row_i), parts_j, int(row_j))
                 score = limits["cosine_weight"] * float(cosines[pair]) + best
                 fits = cosines[pair] >= limits["cosine_from"] and score >= limits["score_from"]
-                near[pair] = whole >= limits["whole_from"] or fits
+                near[pair] = whole_correlation >= limits["whole_from"] or fits
     return near

@@ -1,12 +1,13 @@
-"""The small columns of all records together, numbered in the order of the shards, and who comes first among equals."""
+"""The small columns of all records, numbered in the order of the shards, and the order of precedence among duplicates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.core.stage_output import ShardRef, StageOutput
@@ -16,25 +17,23 @@ COLUMNS = ["key", "caption", "image_sha256", "media", "phash", "width", "height"
 
 @dataclass(frozen=True)
 class Records:
-    """What dedup knows of the records; record n is the n-th of all shards."""
+    """The columns that dedup compares; index n is the n-th record of all shards."""
 
     shards: list[ShardRef]
     starts: list[int]
-    """The number of each shard's first record, and the count of all."""
+    """Index of each shard's first record, and the number of records."""
     keys: list[str]
     captions: list[str]
     pictures: list[str]
-    """The sha256 of each record's picture."""
+    """sha256 of each record's picture."""
     media: list[str]
     hashes: list[str]
     rank: NDArray[np.int64]
-    """Each record's place in the order of precedence, 0 first: see :func:`precedence`."""
+    """Rank of each record in the order of precedence, 0 first: see :func:`precedence`."""
 
     @staticmethod
     def read(source: StageOutput) -> Records:
-        """The records of an output of CAPTION."""
-        import numpy as np
-
+        """Return the records of a CAPTION output."""
         starts, rows = [0], {name: list[object]() for name in COLUMNS}
         for shard in source.shards:
             table = shard.read(COLUMNS)
@@ -52,23 +51,23 @@ class Records:
         return len(self.keys)
 
     def first_shown(self) -> list[dict[str, str]]:
-        """For each shard the pictures that no shard before it shows: sha256 → media reference."""
+        """Return for each shard the pictures that no earlier shard shows: sha256 → media reference."""
         seen: set[str] = set()
-        found = []
+        shown = []
         for start, end in zip(self.starts, self.starts[1:], strict=False):
             new = {self.pictures[n]: self.media[n] for n in range(end - 1, start - 1, -1) if self.pictures[n] not in seen}
             seen.update(new)
-            found.append(new)
-        return found
+            shown.append(new)
+        return shown
 
 
 RANKED = ("collected", "posted", "width", "height", "key")
 
 
 def precedence(collected: str, posted: str, width: int, height: int, key: str) -> tuple[object, ...]:
-    """What a record is ordered by when one must speak for several: the smallest does.
+    """Return the sort key of a record among duplicates; the smallest becomes the representative.
 
-    First collected, first posted (what has no date comes after what has), the largest picture, the smallest key. What a later
-    snapshot brings never goes before what is there, so representatives and names stay when posts are added.
+    First collected, first posted (undated posts last), largest picture, smallest key. Records of a later snapshot never precede
+    earlier ones, so representatives and group names stay when posts are added.
     """
     return (not collected, collected, not posted, posted, -width * height, key)

@@ -1,4 +1,4 @@
-"""Who stays: groups and their names, the representative of each set of duplicates, and the ledger's rows."""
+"""The records that stay: groups and their names, the representative of each set of duplicates, and the ledger rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.core.ledger import dropped, format_value, kept, ledger_table
+from components.stages.dedup.groups import Groups
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from components.stages.dedup.records import Records
 
 DUPLICATE_PAIR = "duplicate_pair"
-"""The same words about the same picture."""
+"""The same caption about the same picture."""
 DUPLICATE_POST = "duplicate_post"
 """Picture and caption both close to another post's."""
 UNREADABLE = "unreadable_picture"
@@ -26,14 +28,14 @@ UNREADABLE = "unreadable_picture"
 
 @dataclass(frozen=True)
 class Outcome:
-    """For each record, by number."""
+    """The decision for each record, by index."""
 
     group: NDArray[np.int64]
-    """The record its group is named after."""
+    """The record that names the group."""
     winner: NDArray[np.int64]
-    """The record that stays for it; itself when it does."""
+    """The representative; the record itself if it stays."""
     post: NDArray[np.int64]
-    """A label equal for records that duplicate posts connect."""
+    """A label shared by records that duplicate posts connect."""
     unreadable: Mapping[int, str]
 
 
@@ -44,11 +46,7 @@ def decide(
     params: Params,
     unreadable: Mapping[str, str],
 ) -> Outcome:
-    """Groups are connected by same pictures and by duplicate posts; duplicates by duplicate posts and by repeated words."""
-    import numpy as np
-
-    from components.stages.dedup.groups import Groups
-
+    """Connect groups by same pictures and duplicate posts, and duplicates by duplicate posts and repeated captions."""
     groups, posts = Groups(len(records)), Groups(len(records))
     for i, j in same:
         groups.add(i, j)
@@ -58,20 +56,18 @@ def decide(
             posts.add(i, j)
     post = posts.labels()
     broken = {n: unreadable[sha256] for n, sha256 in enumerate(records.pictures) if sha256 in unreadable}
-    # What is dropped for its picture speaks for nothing else.
+    # A record with an unreadable picture represents no other.
     rank = np.argsort(np.lexsort((records.rank, np.isin(np.arange(len(records)), list(broken)))))
     group = _first_of(groups.labels(), rank)
-    said: dict[tuple[int, str], int] = {}
-    again = [(n, said.setdefault((int(group[n]), caption), n)) for n, caption in enumerate(records.captions)]
-    edges = np.array([edge for edge in again if edge[0] != edge[1]], np.int64).reshape(-1, 2)
+    first_with_caption: dict[tuple[int, str], int] = {}
+    repeats = [(n, first_with_caption.setdefault((int(group[n]), caption), n)) for n, caption in enumerate(records.captions)]
+    edges = np.array([edge for edge in repeats if edge[0] != edge[1]], np.int64).reshape(-1, 2)
     posts.add(edges[:, 0], edges[:, 1])
     return Outcome(group, _first_of(posts.labels(), rank), post, broken)
 
 
 def _first_of(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each record the one of its label that comes first."""
-    import numpy as np
-
+    """Return for each record the first by rank of those with its label."""
     best = np.full(len(labels), len(labels), np.int64)
     np.minimum.at(best, labels, rank)
     order = np.argsort(rank)
@@ -81,8 +77,7 @@ def _first_of(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.
 def ledgers(
     records: Records, outcome: Outcome, duplicates: Duplicates | None, params: Params
 ) -> Iterator[tuple[str, pa.Table, pa.Table]]:
-    """Each shard's name, what stays of it with its group, and its ledger."""
-    import numpy as np
+    """Yield each shard's name, its remaining records with their groups, and its ledger."""
     import pyarrow as pa
 
     values = _distances(outcome, duplicates)
@@ -98,20 +93,20 @@ def ledgers(
                 rows.append(kept(key, detail=group))
             elif n in values and params.posts is not None:
                 image, caption = values[n]
-                most = (params.posts.image_distance, params.posts.caption_distance)
-                chain = "" if image <= most[0] and caption <= most[1] else ", by way of others"
+                limits = (params.posts.image_distance, params.posts.caption_distance)
+                chain = "" if image <= limits[0] and caption <= limits[1] else ", by way of others"
                 rows.append(
                     dropped(
-                        key, DUPLICATE_POST, _both(image, caption), _both(*most), detail=f"same as {winners[n]}{chain}; {group}"
+                        key, DUPLICATE_POST, _both(image, caption), _both(*limits), detail=f"same as {winners[n]}{chain}; {group}"
                     )
                 )
             else:
                 signal = params.signal
                 limit = signal.max_distance if signal.kind == "phash" else signal.score_from
                 rows.append(dropped(key, DUPLICATE_PAIR, f"same as {winners[n]}", limit, detail=group))
-        stays = np.array([n for n in range(start, end) if outcome.winner[n] == n and n not in outcome.unreadable], np.int64)
-        table = shard.read().take(pa.array(stays - start))
-        grouped = pa.array([names[n] for n in stays.tolist()], pa.string())
+        remaining = np.array([n for n in range(start, end) if outcome.winner[n] == n and n not in outcome.unreadable], np.int64)
+        table = shard.read().take(pa.array(remaining - start))
+        grouped = pa.array([names[n] for n in remaining.tolist()], pa.string())
         yield shard.name, table.append_column("group", grouped), ledger_table(rows)
 
 
@@ -120,11 +115,11 @@ def _both(image: float, caption: float) -> str:
 
 
 def _distances(outcome: Outcome, duplicates: Duplicates | None) -> dict[int, tuple[Any, Any]]:
-    """For each record that duplicate posts connect to its representative: their distances."""
-    import numpy as np
-
-    lost = np.nonzero((outcome.winner != np.arange(len(outcome.winner))) & (outcome.post == outcome.post[outcome.winner]))[0]
-    if duplicates is None or not len(lost):
+    """Return the distances of each record to its representative where duplicate posts connect them."""
+    dropped_records = np.nonzero(
+        (outcome.winner != np.arange(len(outcome.winner))) & (outcome.post == outcome.post[outcome.winner])
+    )[0]
+    if duplicates is None or not len(dropped_records):
         return {}
-    image, caption = duplicates.distances(lost, outcome.winner[lost])
-    return dict(zip(lost.tolist(), zip(image.tolist(), caption.tolist(), strict=True), strict=True))
+    image, caption = duplicates.distances(dropped_records, outcome.winner[dropped_records])
+    return dict(zip(dropped_records.tolist(), zip(image.tolist(), caption.tolist(), strict=True), strict=True))

@@ -1,9 +1,8 @@
-"""describe: the description of the image is cut out of a post's caption; posts without one are dropped (P2).
+"""extract_descriptions: cut the description of the image out of a post's caption; drop posts without one.
 
-Source: #PraCegoVer (PCV) section 4.3.1: the text behind the hashtag, up to a mark of its end, without emoticons, hashtags,
-links and profile marks, with the punctuation fixed. What the published rules do otherwise, and every reason of a dropped
-caption, is in ``docs/posts-to-descriptions.md``.
-Not in scope: exact and near duplicates (dedup), offensive words (analyze reports them), lower case and stop words (features).
+Source: PCV §4.3.1: the text after the hashtag, up to an end mark, without emoticons, hashtags, links and mentions, with corrected
+punctuation. ``docs/posts-to-descriptions.md`` lists the differences from the published rules and every reason for a drop.
+Not in scope: duplicates (``dedup``), offensive words (``posts_report`` counts them), lower case and stop words (features).
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class Params(Settings):
-    """Settings of describe."""
+    """Settings of extract_descriptions."""
 
     language: str = "pt"
-    """ISO 639-1: whose lists (``data/descriptions.<language>.yaml``), and what a description must be in. PCV §4: Portuguese."""
+    """ISO 639-1: selects ``data/descriptions.<language>.yaml``; descriptions must be in this language. PCV §4: Portuguese."""
     min_words: int = 3
-    """A description has more words than this. PCV's code: 3."""
+    """Descriptions must have more words than this. PCV's code: 3."""
     min_language: float = 0.05
     """Probability of the language below which a piece of text may be foreign. Ours."""
     max_characters: int = 10_000
@@ -32,16 +31,16 @@ class Params(Settings):
 
 
 def run(stage: Stage) -> None:
-    """Find the description in every caption."""
+    """Extract the description from every caption."""
     from components.stages.extract_descriptions.rules import load_rules
 
     params: Params = stage.params
     load_rules(params.language)
-    stage.map(describe_shard, stage.inputs["input"].shards, step="extract_descriptions", params=params.model_dump())
+    stage.map(extract_shard, stage.inputs["input"].shards, step="extract_descriptions", params=params.model_dump())
 
 
-def describe_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Candidates whose ``alt`` is a post's caption, to captions: ``text`` stays the caption as posted, ``labels`` is empty."""
+def extract_shard(table: pa.Table, task: Task) -> ShardOut:
+    """Convert candidates whose ``alt`` is a post's caption to captions; ``text`` is the caption as posted."""
     import pyarrow as pa
 
     from components.core.records import CAPTION
@@ -53,7 +52,7 @@ def describe_shard(table: pa.Table, task: Task) -> ShardOut:
     rules = load_rules(params["language"])
     rows, ledger = [], []
     for record in table.to_pylist():
-        found = extract(
+        description = extract(
             record["alt"],
             rules,
             language_probability,
@@ -61,19 +60,19 @@ def describe_shard(table: pa.Table, task: Task) -> ShardOut:
             min_language=params["min_language"],
             max_characters=params["max_characters"],
         )
-        detail = f"lists {rules.version}: {'; '.join(step.step for step in found.steps)}"
-        if found.text is None:
-            assert found.reason is not None
-            left = found.steps[-1].after if found.steps else record["alt"]
-            bounds = {"too_short": f"> {params['min_words']} words", "too_long": f"<= {params['max_characters']} characters"}
-            threshold = bounds.get(found.reason, REASONS[found.reason])
-            ledger.append(dropped(record["key"], found.reason, left[:_SHOWN], threshold, detail=detail))
+        detail = f"lists {rules.version}: {'; '.join(step.step for step in description.steps)}"
+        if description.text is None:
+            assert description.reason is not None
+            remainder = description.steps[-1].after if description.steps else record["alt"]
+            thresholds = {"too_short": f"> {params['min_words']} words", "too_long": f"<= {params['max_characters']} characters"}
+            threshold = thresholds.get(description.reason, REASONS[description.reason])
+            ledger.append(dropped(record["key"], description.reason, remainder[:_SHOWN], threshold, detail=detail))
             continue
         ledger.append(kept(record["key"], detail=detail))
-        steps = [step._asdict() for step in found.steps]
-        rows.append(record | {"text": record["alt"], "labels": [], "caption": found.text, "steps": steps, "types": []})
+        steps = [step._asdict() for step in description.steps]
+        rows.append(record | {"text": record["alt"], "labels": [], "caption": description.text, "steps": steps, "types": []})
     return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))
 
 
 _SHOWN = 200
-"""Characters of what was left that the ledger shows."""
+"""Characters of the remaining text that the ledger shows."""

@@ -1,8 +1,8 @@
-"""Emoji by the Unicode standard (UTS #51, emoji-data 16.0): sequences go whole, letters, digits and signs of text stay.
+"""Emoji by the Unicode standard (UTS #51, emoji-data 16.0): whole sequences are removed; letters, digits and text signs stay.
 
-Gone: flags, keycaps, ZWJ sequences, skin tones, tag sequences, pictographs, what a variation selector makes a picture.
-Gone too: a server's own emoji by their short names (":libras:"). Stays: CJK, any letter or digit, and ``© ® ™ ‼ ⁉ ℹ ↔ Ⓜ ㊗``
-and their like where no selector makes them pictures. What no emoji takes along of selectors and joiners is ``plain.py``'s.
+Removed: flags, keycaps, ZWJ sequences, skin tones, tag sequences, pictographs, characters with an emoji variation selector, and
+a server's custom emoji by short name (":libras:"). Kept: CJK, letters, digits, and signs such as ``© ® ™ ‼ ⁉ ℹ ↔ Ⓜ ㊗`` without a
+selector. ``plain.py`` removes the remaining selectors and joiners.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PICTURES = (
     "\\U0001f888-\\U0001f88f\\U0001f8ae-\\U0001f8ff\\U0001f90c-\\U0001f93a\\U0001f93c-\\U0001f945\\U0001f947-\\U0001faff"
     "\\U0001fc00-\\U0001fffd"
 )
-"""``Extended_Pictographic`` without what is as often text: letter-like signs, arrows of one line, marks of CJK."""
+"""``Extended_Pictographic`` without characters often used as text: letter-like signs, single arrows, CJK marks."""
 _TEXTUAL = "\\u00a9\\u00ae\\u203c\\u2049\\u2122\\u2139\\u2194-\\u2199\\u21a9\\u21aa\\u2388\\u24c2\\u3030\\u303d\\u3297\\u3299"
 _MODIFIER = "\\U0001f3fb-\\U0001f3ff"
 _TAGS = "\\U000e0020-\\U000e007f"
@@ -31,12 +31,12 @@ _EMOJI = re.compile(
     f"[\\ufe0e\\ufe0f\\u20e3{_MODIFIER}{_TAGS}]*+\\u200d?)++"
 )
 PICTORIAL = f"{_PICTURES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}{_TAGS}"
-"""Of a character class: behind these a selector or a joiner may be part of an emoji."""
+"""Part of a character class: a selector or joiner after these may belong to an emoji."""
 _SHORT_NAME = re.compile(r"(?<![\w:]):(?=[0-9_]*+[A-Za-z])\w{2,40}+:(?![\w:])", re.ASCII)
 
 
 def without_emoji(text: str) -> str:
-    """The text with a space for every run of emoji; white space is fixed elsewhere."""
+    """Return the text with each run of emoji replaced by a space."""
     if ":" in text:
         text = _SHORT_NAME.sub(" ", text)
     return text if text.isascii() else _EMOJI.sub(" ", text)

@@ -1,8 +1,8 @@
-"""The image description in a post's caption, or why there is none (PCV, section 4.3.1).
+"""Extraction of the image description from a post's caption (PCV §4.3.1).
 
-The caption, as plain text, goes through small named rules, each of which only takes away (a space or a full stop is all that is
-ever added), and every cut is a step. The rules come again until nothing changes, so a description put behind a tag is found as
-it is.
+Small named rules are applied to the caption as plain text; each only removes text (at most a space or a full stop is added),
+and every change is recorded as a step. The rules repeat until nothing changes, so a description after a tag is extracted
+unchanged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from components.stages.extract_descriptions.bounds import before_end_mark, closing, is_label, without_frame, without_lead_in
+from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
 from components.stages.extract_descriptions.emoji import without_emoji
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import without_emoticons, without_hashtags, without_links, without_mentions
@@ -18,7 +18,7 @@ from components.stages.extract_descriptions.plain import without_html, without_i
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
 from components.stages.extract_descriptions.tail import without_calls, without_tail
-from components.stages.extract_descriptions.tidy import finished, mended, one_line
+from components.stages.extract_descriptions.tidy import clean_ends, fix_punctuation, one_line
 from components.stages.extract_descriptions.words import count_words, words_of
 
 REASONS = {
@@ -33,14 +33,14 @@ REASONS = {
     "not_portuguese": "what stands behind the tag is in another language",
     "unsettled": "the rules do not come to rest in a few rounds, as no person's caption makes them",
 }
-"""Why a caption is malformed: these and no others."""
+"""All reasons of a malformed caption, with their meaning."""
 
 ROUNDS = 8
 _OPENER = {")": "(", "]": "[", "}": "{"}
 
 
 class Step(NamedTuple):
-    """One change of the text."""
+    """A change of the text."""
 
     step: str
     before: str
@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What became of a caption: the description, or None and the reason; and every cut on the way."""
+    """The result for a caption: the description, or None and the reason, and every step."""
 
     text: str | None
     reason: str | None
@@ -57,13 +57,13 @@ class Description(NamedTuple):
 
 
 class _Draft:
-    """A text on its way, and its steps."""
+    """A text under extraction and its steps."""
 
     def __init__(self, text: str, steps: list[Step]) -> None:
         self.text = text
         self.steps = list(steps)
 
-    def now(self, step: str, after: str, reason: str) -> None:
+    def update(self, step: str, after: str, reason: str) -> None:
         if after != self.text:
             self.steps.append(Step(step, self.text, after, reason))
             self.text = after
@@ -72,53 +72,53 @@ class _Draft:
 def extract(
     caption: str, rules: Rules, guess: Guess, *, min_words: int = 3, min_language: float = 0.05, max_characters: int = 10_000
 ) -> Description:
-    """Find the description in one caption.
+    """Extract the description from one caption.
 
     Args:
-        caption: a post's caption as it was written.
+        caption: a post's caption as published.
         rules: the language's lists.
-        guess: how likely a text is in a language.
-        min_words: a description has more words than this.
-        min_language: below this probability of the language, a piece may be foreign (see ``languages.is_foreign``).
-        max_characters: a longer caption is not looked at.
+        guess: returns the probability of a language for a text.
+        min_words: descriptions must have more words than this.
+        min_language: below this probability of the language a piece may be foreign (see ``languages.is_foreign``).
+        max_characters: longer captions are dropped unread.
     """
     if len(caption) > max_characters:
         return Description(None, "too_long", ())
     draft = _Draft(caption, [])
-    draft.now("html", without_html(caption), "entities and tags of HTML")
-    draft.now("invisible", without_invisible(draft.text), "characters that show nothing; letters composed")
-    whole = draft.text
-    tags, reason = find_tags(whole, rules)
+    draft.update("html", without_html(caption), "entities and tags of HTML")
+    draft.update("invisible", without_invisible(draft.text), "characters that show nothing; letters composed")
+    plain = draft.text
+    tags, reason = find_tags(plain, rules)
     if not tags:
         return Description(None, reason, tuple(draft.steps))
-    failed: Description | None = None
+    failure: Description | None = None
     used: set[int] = set()
     for at in sorted(range(len(tags)), key=lambda index: (-tags[index].rank, index)):
         if at in used:
             continue
-        body, closed, taken = _body(whole, tags, at, rules)
-        used.update(range(at, taken))
-        found = _settled(whole, body, closed, draft.steps, rules, guess, min_words, min_language)
-        if found.text is not None:
-            return found
-        if failed is None or (failed.reason in _EMPTY and found.reason not in _EMPTY):
-            failed = found
-    assert failed is not None
-    if failed.reason in _EMPTY and _marked_before(whole[: tags[0].start], rules):
-        failed = failed._replace(reason="before_tag")
-    return failed
+        body, closed, next_tag = _body(plain, tags, at, rules)
+        used.update(range(at, next_tag))
+        description = _apply_rules(plain, body, closed, draft.steps, rules, guess, min_words, min_language)
+        if description.text is not None:
+            return description
+        if failure is None or (failure.reason in _EMPTY and description.reason not in _EMPTY):
+            failure = description
+    assert failure is not None
+    if failure.reason in _EMPTY and _marked_before(plain[: tags[0].start], rules):
+        failure = failure._replace(reason="before_tag")
+    return failure
 
 
 _EMPTY = ("nothing_after_tag", "only_marks")
 
 
 def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bool, int]:
-    """The text behind a tag, whether a bracket ends it, and the next tag that is not part of it."""
+    """Return the text after a tag, whether a bracket ends it, and the index of the next tag outside it."""
     tag = tags[at]
     end = tags[at + 1].start if at + 1 < len(tags) else len(caption)
     if tag.closer:
-        close = closing(caption[: end + 1], _OPENER[tag.closer], tag.end, 1)
-        if close >= 0 and count_words(caption[tag.end : close]):  # "(#PraTodosVerem) Foto ..." brackets the tag alone
+        close = find_closing(caption[: end + 1], _OPENER[tag.closer], tag.end, 1)
+        if close >= 0 and count_words(caption[tag.end : close]):  # "(#PraTodosVerem) Foto ...": the bracket holds only the tag
             return caption[tag.end : close], True, at + 1
     pieces, at = [caption[tag.end : end]], at + 1
     while at < len(tags) and is_label(caption[tags[at].end : tags[at].end + 80], rules):
@@ -129,15 +129,15 @@ def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bo
     return "\n".join([*(piece.rstrip(" \t([{") for piece in earlier), last]), False, at
 
 
-def _settled(
+def _apply_rules(
     caption: str, body: str, closed: bool, steps: list[Step], rules: Rules, guess: Guess, min_words: int, min_language: float
 ) -> Description:
-    """Apply the rules until nothing changes, then hold what is left to what a description must be."""
+    """Apply the rules until nothing changes, then test the result against the requirements of a description."""
     draft = _Draft(caption, steps)
-    draft.now("tag", body, "what stands behind the tag")
+    draft.update("tag", body, "what stands behind the tag")
     for _ in range(ROUNDS):
         before = draft.text
-        _round(draft, closed, rules, guess, min_words, min_language)
+        _apply_once(draft, closed, rules, guess, min_words, min_language)
         if draft.text == before:
             break
     else:
@@ -153,37 +153,38 @@ def _settled(
     return Description(draft.text if reason is None else None, reason, tuple(draft.steps))
 
 
-def _round(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
-    draft.now("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
+def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
+    """Apply each rule once."""
+    draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     text, ended = before_end_mark(draft.text, rules)
-    draft.now("end mark", text, "a mark says that the description ends")
-    draft.now("section", own_section(draft.text, rules, min_language, guess), "marked as another language")
-    draft.now("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
+    draft.update("end mark", text, "a mark says that the description ends")
+    draft.update("section", own_section(draft.text, rules, min_language, guess), "marked as another language")
+    draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     text, framed = without_frame(draft.text, rules, min_words)
-    draft.now("frame", text, "brackets or quotes hold the description")
+    draft.update("frame", text, "brackets or quotes hold the description")
     if not (ended or framed or closed):
-        draft.now("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
-        draft.now("call", without_calls(draft.text, rules), "last sentences that call to a link or profile")
-    draft.now("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
+        draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
+        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or profile")
+    draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (
         ("link", without_links),
         ("mention", without_mentions),
         ("hashtag", without_hashtags),
     )
-    draft.now("emoji", without_emoji(draft.text), "emoji")
-    draft.now("invisible", without_strays(draft.text), "what emoji left; letters composed")
-    draft.now("emoticon", without_emoticons(draft.text, rules), "emoticons")
+    draft.update("emoji", without_emoji(draft.text), "emoji")
+    draft.update("invisible", without_strays(draft.text), "what emoji left; letters composed")
+    draft.update("emoticon", without_emoticons(draft.text, rules), "emoticons")
     for name, remove in removals:
-        draft.now(name, remove(draft.text, rules), f"{name}s")
-    draft.now("spacing", one_line(draft.text), "one line")
-    draft.now("punctuation", finished(mended(draft.text)), "what the cuts left; an end")
+        draft.update(name, remove(draft.text, rules), f"{name}s")
+    draft.update("spacing", one_line(draft.text), "one line")
+    draft.update("punctuation", clean_ends(fix_punctuation(draft.text)), "what the cuts left; an end")
 
 
 def _marked_before(text: str, rules: Rules) -> bool:
-    """Whether a description is announced somewhere before the tag: "Descrição da imagem:", "Audiodescrição:"."""
+    """Return whether the text before the tag announces a description: "Descrição da imagem:", "Audiodescrição:"."""
     words = words_of(text)
     for index in range(len(words)):
-        found = rules.lead_in.at(text, words, index)
-        if found is not None and text[found.end : found.end + 2].lstrip().startswith(":"):
+        match = rules.lead_in.at(text, words, index)
+        if match is not None and text[match.end : match.end + 2].lstrip().startswith(":"):
             return True
     return False

@@ -1,6 +1,6 @@
-"""Marks that are no words of a description: links, mentions, hashtags, emoticons. No pattern of theirs backtracks.
+"""Links, mentions, hashtags and emoticons, which are not words of a description. No pattern backtracks.
 
-An e-mail address is what a card shows, no link and no profile mark.
+An e-mail address stays: cards show them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ LINK = re.compile(
     rf"(?i:https?://|www\.)[^{_TAIL}]++"
     r"|(?<![\w@.-])(?:[a-z0-9-]++\.)++(?:com|org|net|edu|gov|jus|leg|br|pt|ly|me|ee|io|be|app|page|gl|gle|tv|art)(?:/[^\s<>\"“”«»]*+|(?![\w@]))"
 )
-"""Addresses: with a scheme or www, and bare ones in small letters with an ending that is much used."""
+"""Addresses: with a scheme or www, and bare lower-case ones with a common top-level domain."""
 MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
 HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[\w{MARKS}]++")
 SPACED_HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[ \t]?+[\w{MARKS}]++")
-"""... also with a space behind the mark, as only the tag before a description is forgiven."""
+"""As :data:`HASHTAG`, also with a space after the mark, as only description tags are accepted."""
 _LINK_END = ".,;:!?…)]}'*_"
 _SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
 _OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
@@ -28,62 +28,62 @@ _FINISHED = ".!?…:;"
 
 
 def link_spans(text: str) -> list[tuple[int, int]]:
-    """Where links stand, without the punctuation of the sentence behind them."""
+    """Return the spans of links, without trailing punctuation of the sentence."""
     return [(match.start(), match.start() + len(match[0].rstrip(_LINK_END))) for match in LINK.finditer(text)]
 
 
 def without_links(text: str, rules: Rules) -> str:
-    """Links go, and the preposition that stood before one at the end of a sentence."""
+    """Return the text without links and without the preposition before a link at the end of a sentence."""
     return _without(text, link_spans(text), rules)
 
 
 def without_mentions(text: str, rules: Rules) -> str:
-    """Profile marks go whole: "Foto de Ana por @ana.fotos." is "Foto de Ana."."""
+    """Return the text without mentions: "Foto de Ana por @ana.fotos." becomes "Foto de Ana."."""
     return _without(text, [match.span() for match in MENTION.finditer(text)], rules)
 
 
 def without_hashtags(text: str, rules: Rules) -> str:
-    """Hashtags go; one that is a word of its sentence stays as that word, without its mark.
+    """Return the text without hashtags; a hashtag that is a word of its sentence only loses its mark.
 
-    It is a word in quotes, after a word that governs it ("com a hashtag #VacinaJá"), or in the middle of a sentence
-    ("pessoas na #praia ao sol"). Neither is it at the end of a sentence or line, nor in a row that a new sentence follows.
+    It is a word in quotes, after a governing word ("com a hashtag #VacinaJá"), or within a sentence ("pessoas na #praia ao sol"),
+    but not at the end of a sentence or line, nor in a row of hashtags followed by a new sentence.
     """
-    found = list(HASHTAG.finditer(text))
-    pieces, at = [], 0
-    for run in _runs(text, [match.span() for match in found]):
+    matches = list(HASHTAG.finditer(text))
+    pieces, position = [], 0
+    for run in _runs(text, [match.span() for match in matches]):
         start, end = run[0][0], run[-1][1]
-        pieces.append(text[at:start])
+        pieces.append(text[position:start])
         if _is_word(text, start, end, len(run), rules):
-            inside, here = [], start
+            words, previous = [], start
             for first, last in run:
-                inside += [text[here:first], text[first:last].lstrip("#＃ \t_")]
-                here = last
-            pieces.append("".join(inside))
+                words += [text[previous:first], text[first:last].lstrip("#＃ \t_")]
+                previous = last
+            pieces.append("".join(words))
         else:
             pieces.append(" ")
-        at = end
-    return "".join([*pieces, text[at:]])
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def without_emoticons(text: str, rules: Rules) -> str:
-    """Emoticons that stand alone between spaces go."""
+    """Return the text without emoticons between spaces."""
     faces = frozenset(rules.emoticons)
     return "".join("" if piece in faces else piece for piece in re.split(r"(\s+)", text))
 
 
 def only_marks(text: str) -> bool:
-    """Whether a line holds links, mentions or hashtags and no word beside them."""
+    """Return whether a line holds links, mentions or hashtags and no other word."""
     bare = MENTION.sub(" ", LINK.sub(" ", HASHTAG.sub(" ", text)))
     return bare != text and count_words(bare) == 0
 
 
 def has_marks(text: str) -> bool:
-    """Whether there is a link, mention or mail address in it."""
+    """Return whether a text holds a link, mention or mail address."""
     return bool(LINK.search(text) or MENTION.search(text) or MAIL.search(text))
 
 
 def _runs(text: str, spans: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Marks that nothing but spaces, commas and "e" part, together."""
+    """Return the marks grouped into runs separated only by spaces, commas and "e"."""
     runs: list[list[tuple[int, int]]] = []
     between = re.compile(_SEPARATED)
     for span in spans:
@@ -95,19 +95,19 @@ def _runs(text: str, spans: list[tuple[int, int]]) -> list[list[tuple[int, int]]
 
 
 def _without(text: str, spans: list[tuple[int, int]], rules: Rules) -> str:
-    pieces, at = [], 0
+    pieces, position = [], 0
     for run in _runs(text, spans):
         start, end = run[0][0], run[-1][1]
         ended = end == len(text) or re.compile(r"[ \t]*+(?:[.,;:!?…)\]\n]|$)").match(text, end)
         if ended:
-            start = _before_dangling(text, at, start, rules)
-        pieces += [text[at:start], " "]
-        at = end
-    return "".join([*pieces, text[at:]])
+            start = _before_dangling(text, position, start, rules)
+        pieces += [text[position:start], " "]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _before_dangling(text: str, least: int, start: int, rules: Rules) -> int:
-    """Where a preposition begins that would be left without its noun, or ``start``."""
+    """Return the start of a preposition that would lose its noun, or ``start``."""
     word_end = start
     while word_end > least and text[word_end - 1] in " \t":
         word_end -= 1

@@ -1,4 +1,4 @@
-"""The lists by which descriptions are found, read once a process (``data/descriptions.<language>.yaml``)."""
+"""Lists for finding descriptions, read once a process (``data/descriptions.<language>.yaml``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.stages.extract_descriptions.words import Phrases, fold
 
 
 class Rules(NamedTuple):
-    """One language's lists, each folded and ready to be looked up; what each is for is told in the data file."""
+    """One language's lists, folded for lookup; the data file explains each."""
 
     language: str
     version: int
@@ -24,7 +24,7 @@ class Rules(NamedTuple):
     end_linking: frozenset[str]
     end: Phrases
     end_whole: Phrases
-    """Ends that must be all there is in their sentence."""
+    """End marks that must be a whole sentence."""
     end_guard: frozenset[str]
     image_label: frozenset[str]
     ordinal: frozenset[str]
@@ -41,12 +41,12 @@ class Rules(NamedTuple):
     own_flags: tuple[str, ...]
     other_languages: tuple[str, ...]
     own_words: frozenset[str]
-    """Lower-cased with their accents: "à" is Portuguese, "a" is many things."""
+    """Lower case with accents: "à" is Portuguese, "a" is ambiguous."""
     other_words: frozenset[str]
-    """Of the other languages, lower-cased with their accents."""
+    """Words of the other languages, lower case with accents."""
     own_letters: re.Pattern[str]
     other_letters: re.Pattern[str]
-    """Found in words of the one and of the others, and seldom in the other's."""
+    """Patterns common in words of one side and rare in the other."""
     governing: frozenset[str]
     dangling: frozenset[str]
     naming: frozenset[str]
@@ -57,27 +57,29 @@ class Rules(NamedTuple):
 
 @lru_cache(maxsize=8)
 def load_rules(language: str) -> Rules:
-    """The lists of one language (ISO 639-1).
+    """Return the lists of one language (ISO 639-1).
 
     Raises:
-        HearsightError: there is no file for the language.
+        HearsightError: no file exists for the language.
     """
     import yaml
 
     path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(each.name.split(".")[1] for each in path.parent.glob("descriptions.*.yaml")))
-        raise HearsightError(f"no lists for '{language}'", where="describe.language", hint=f"take one of: {known}")
-    lists: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # "no" is a word here
+        known = ", ".join(sorted(file.name.split(".")[1] for file in path.parent.glob("descriptions.*.yaml")))
+        raise HearsightError(
+            f"no lists for language '{language}'", where="extract_descriptions.language", hint=f"use one of: {known}"
+        )
+    lists: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # BaseLoader keeps "no" a string
 
     def phrases(name: str) -> Phrases:
-        return Phrases(str(each) for each in lists[name])
+        return Phrases(str(item) for item in lists[name])
 
     def words(name: str) -> frozenset[str]:
-        return frozenset(fold(str(each)) for each in lists[name])
+        return frozenset(fold(str(item)) for item in lists[name])
 
     def plain(name: str) -> tuple[str, ...]:
-        return tuple(sorted((str(each) for each in lists[name]), key=lambda each: (-len(each), each)))
+        return tuple(sorted((str(item) for item in lists[name]), key=lambda item: (-len(item), item)))
 
     def ends(objects: list[str]) -> list[str]:
         parts = product(lists["end_opening"], ["", *lists["end_linking"]], objects)

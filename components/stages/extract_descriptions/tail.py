@@ -1,4 +1,4 @@
-"""What follows a description and is none: spacer lines, rows of hashtags, calls to the reader, credits."""
+"""Text after a description: spacer lines, rows of hashtags, calls to the reader, credits."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"”»’)\]]*+(?:\s++|$)|
 
 
 def without_tail(text: str, rules: Rules) -> str:
-    """The lines of the description: up to a spacer, a line of marks alone, a call, a credit or a decorated paragraph.
+    """Return the lines of the description: up to a spacer, a line of marks, a call, a credit or a decorated paragraph.
 
-    A spacer of dots parts paragraphs as well: what comes next goes on with the description where its words plainly do.
+    A spacer of dots also separates paragraphs: the next one belongs to the description if its words clearly describe.
     """
     kept: list[str] = []
-    seen = ended = gap = told = dotted = False
+    seen = ended = gap = after_colon = dotted = False
     for line in text.splitlines(keepends=True):
-        shown = line.strip(" \t\r\n\u2800\u3000\xa0\x0b\x0c\x85\u2028\u2029")
-        if not shown:
-            gap, told = True, False
+        content = line.strip(" \t\r\n\u2800\u3000\xa0\x0b\x0c\x85\u2028\u2029")
+        if not content:
+            gap, after_colon = True, False
             if not ended:
                 kept.append(line)
             continue
-        if seen and (is_label(shown, rules) or (dotted and _goes_on(shown, rules))):
+        if seen and (is_label(content, rules) or (dotted and _goes_on(content, rules))):
             ended = False
-        elif (spacer := _is_spacer(shown)) or only_marks(without_emoji(shown)):
-            dotted = spacer and (dotted or not ended) and not shown.strip(_DOTS)
+        elif (spacer := _is_spacer(content)) or only_marks(without_emoji(content)):
+            dotted = spacer and (dotted or not ended) and not content.strip(_DOTS)
             ended = ended or seen
             continue
-        elif not seen and has_marks(shown) and _is_call(shown, rules):
+        elif not seen and has_marks(content) and _is_call(content, rules):
             continue
         elif seen and not ended:
-            finished = gap or (_finished(kept) and not told)
-            own_text = gap and _decorated(shown) and not any(_decorated(line.lstrip()) for line in kept)
-            ended = finished and (_is_call(shown, rules) or (not told and _only_points(shown, rules)))
-            ended = ended or _is_credit(shown, rules) or own_text
+            finished = gap or (_finished(kept) and not after_colon)
+            own_text = gap and _decorated(content) and not any(_decorated(line.lstrip()) for line in kept)
+            ended = finished and (_is_call(content, rules) or (not after_colon and _only_points(content, rules)))
+            ended = ended or _is_credit(content, rules) or own_text
         gap = dotted = False
-        told = told or shown.endswith(":")  # from here to the next gap lines may be what a card says
+        after_colon = after_colon or content.endswith(":")  # lines up to the next gap may be the text of a card
         if not ended:
             kept.append(line)
-            seen = seen or count_words(without_emoji(shown)) > 0
+            seen = seen or count_words(without_emoji(content)) > 0
     return "".join(kept)
 
 
 def without_calls(text: str, rules: Rules) -> str:
-    """The text without its last sentences, as long as they call to a link, a profile or the comments, or credit an account."""
+    """Return the text without final sentences that call to a link, a profile or the comments, or credit an account."""
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
     if bounds[-1] >= len(text):
         bounds.pop()
@@ -76,18 +76,18 @@ def _is_spacer(shown: str) -> bool:
 
 
 def _only_points(line: str, rules: Rules) -> bool:
-    """Whether a line is a link or a profile and a few words for it, none of a picture: "Loja: …", "Insta: @… Site: …"."""
+    """Return whether a line is a link or profile with a few words and none of a picture: "Loja: …", "Insta: @… Site: …"."""
     if len(line) > 300 or not (LINK.search(line) or MENTION.search(line)):
         return False
     rest = without_emoji(HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", line))))
     words = words_of(rest)
     if len(words) <= sum(1 for marks in (LINK, MENTION) for _ in marks.finditer(line)):
-        return True  # a word for each: "Vestido @… | Foto @…"
+        return True  # one word for each mark: "Vestido @… | Foto @…"
     return len(words) <= _FEW and not any(rules.describing.at(rest, words, at) is not None for at in range(len(words)))
 
 
 def _goes_on(line: str, rules: Rules) -> bool:
-    """Whether a line plainly describes: words of pictures, and nothing said to a reader, asked, exclaimed or linked."""
+    """Return whether a line clearly describes: words of pictures, and no address, question, exclamation or link."""
     if _decorated(line) or has_marks(line) or "#" in line or "!" in line or "?" in line:
         return False
     if _is_call(line, rules) or _is_credit(line, rules):
@@ -99,7 +99,7 @@ def _goes_on(line: str, rules: Rules) -> bool:
 
 
 def _decorated(line: str) -> bool:
-    """Whether a line begins with an emoji, as the post's own paragraphs do and those of a plain description do not."""
+    """Return whether a line begins with an emoji, as a post's own paragraphs do and plain descriptions do not."""
     return bool(line) and without_emoji(line[:8]).startswith(" ")
 
 
@@ -118,15 +118,15 @@ def _is_call(line: str, rules: Rules) -> bool:
 
 
 def _is_credit(line: str, rules: Rules) -> bool:
-    """Names alone behind "Foto:", a camera or "Crédito": "📷 Ana Souza/Secom", "Fotos: @ana"."""
+    """Return whether a line holds only names after "Foto:", a camera or "Crédito": "📷 Ana Souza/Secom", "Fotos: @ana"."""
     if len(line) > 200:
         return False
     camera = line.startswith(_CAMERAS)
     bare = without_emoji(line).lstrip(JUNK + "([{© ")
     words = words_of(bare)
-    found = rules.credit.at(bare, words, 0) if words else None
-    if found is not None and (_COLON.match(bare, found.end) or MENTION.search(bare, found.end)):
-        rest = bare[found.end :]
+    match = rules.credit.at(bare, words, 0) if words else None
+    if match is not None and (_COLON.match(bare, match.end) or MENTION.search(bare, match.end)):
+        rest = bare[match.end :]
     elif camera:
         rest = bare
     else:

@@ -1,4 +1,4 @@
-"""Spaces and punctuation as they should be when pieces have gone: one line, no orphaned marks, an end."""
+"""Spacing and punctuation after removals: one line, no orphaned marks, a final stop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=\w)")
 _AT = re.compile(r"(?<![\w@＠])[@＠]++(?=\w)")
 _HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|\"\s++\"")
 _BEFORE = re.compile(r"\s+([,;:!?…)\]}]|[”»](?!\w))|\s+(\.)(?!\w)")
-"""A ” before a word opens, as some quote: ”assim”."""
+"""A ” before a word may open a quotation: ”assim”."""
 _AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
 _ORPHAN = re.compile(r"([,;:])(?:\s*+[,;:])++")
 _WEAK = re.compile(r"(?<![,;:])[,;:]++\s*+(?=[.!?])")
@@ -20,14 +20,14 @@ _QUOTING = "\"'”’»)]}*"
 
 
 def one_line(text: str) -> str:
-    """White space of any kind and length is one space."""
+    """Return the text with each run of white space as one space."""
     return " ".join(text.replace("\u2800", " ").split())
 
 
-def mended(text: str) -> str:
-    """No space before a comma, no empty brackets, no comma before a full stop, no stray hash or at sign.
+def fix_punctuation(text: str) -> str:
+    """Return the text without spaces before commas, empty brackets, commas before full stops, and stray hash or at signs.
 
-    One pass of each rule; :func:`components.stages.extract_descriptions.extract` comes again until nothing changes.
+    Each rule makes one pass; :func:`components.stages.extract_descriptions.extract` repeats them until nothing changes.
     """
     text = _HASH.sub("", text)
     text = _AT.sub("", text)
@@ -41,14 +41,14 @@ def mended(text: str) -> str:
 
 
 def _moved(match: re.Match[str]) -> str:
-    """The mark without the space before it; "preto ,bonito" has it behind."""
+    """Return the mark without the space before it; in "preto ,bonito" the space moves after it."""
     mark = match[1] or match[2]
     behind = match.string[match.end() : match.end() + 1]
     return f"{mark} " if mark in ",;:!?" and behind.isalpha() else mark
 
 
-def finished(text: str) -> str:
-    """The text without stray marks at its edges, and with an end: its own, or a full stop."""
+def clean_ends(text: str) -> str:
+    """Return the text without stray marks at its ends, and with a final stop."""
     begin = 0
     while begin < len(text) and text[begin] in _EDGE and not (text[begin] == "+" and text[begin + 1 : begin + 2].isdigit()):
         begin += 1

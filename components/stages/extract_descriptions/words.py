@@ -1,6 +1,6 @@
-"""Words of a caption, and phrases found among them whatever their case, accents, hyphens and spaces.
+"""Words of a caption, and phrase lookup that ignores case, accents, hyphens and spaces.
 
-Everything here is one pass from left to right, so it is linear in the caption.
+Everything is one pass from left to right, linear in the caption.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from itertools import accumulate
 from typing import NamedTuple
 
 MARKS = "\u0300-\u036f"
-"""Combining accents: an "ã" may come as "a" and a tilde."""
+"""Combining accents: "ã" may be encoded as "a" and a tilde."""
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _GAP = re.compile(r"[\s\-‐‑–_#＃]{0,6}")
 
 
 class Word(NamedTuple):
-    """A word: how it is compared, and where it stands."""
+    """A word: its folded form and its span."""
 
     folded: str
     start: int
     end: int
 
 
-class Found(NamedTuple):
-    """A phrase found: from the word at ``first`` up to the word before ``after``; ``start`` and ``end`` are characters."""
+class PhraseMatch(NamedTuple):
+    """A matched phrase: from the word at ``first`` to the word before ``after``; ``start`` and ``end`` are characters."""
 
     first: int
     after: int
@@ -35,26 +35,26 @@ class Found(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Lower case, no accents, compatibility letters as plain ones ("𝗣𝗿𝗮" is "pra")."""
+    """Return the text in lower case without accents, compatibility letters as plain ones ("𝗣𝗿𝗮" is "pra")."""
     if text.isascii():
         return text.lower()
     return "".join(char for char in unicodedata.normalize("NFKD", text).casefold() if not unicodedata.combining(char))
 
 
 def words_of(text: str) -> list[Word]:
-    """Every word, in order."""
+    """Return every word, in order."""
     return [Word(fold(match[0]), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
 def count_words(text: str) -> int:
-    """How many pieces between spaces hold a letter or a digit."""
+    """Return the number of pieces between spaces that hold a letter or a digit."""
     return sum(any(char.isalnum() for char in piece) for piece in text.split())
 
 
 class Phrases:
-    """A set of phrases, looked for at a word: the longest wins.
+    """A set of phrases; a lookup at a word returns the longest match.
 
-    Words may be run together ("audiodescricao" is "audio descricao"), never parted elsewhere: "para cego ver em" is not
+    Words may be joined ("audiodescricao" is "audio descricao") but not split elsewhere: "para cego ver em" is not
     "para cego verem".
     """
 
@@ -68,12 +68,12 @@ class Phrases:
 
     @property
     def wholes(self) -> list[str]:
-        """Every phrase, run together, in order."""
+        """All phrases with their words joined, sorted."""
         return sorted(self._breaks)
 
-    def at(self, text: str, words: Sequence[Word], first: int) -> Found | None:
-        """The longest phrase that begins with the word at ``first``; None if there is none."""
-        joined, breaks, found = "", set[int](), None
+    def at(self, text: str, words: Sequence[Word], first: int) -> PhraseMatch | None:
+        """Return the longest phrase that begins with the word at ``first``; None if there is none."""
+        joined, breaks, match = "", set[int](), None
         for after in range(first, len(words)):
             word = words[after]
             if after > first:
@@ -84,9 +84,9 @@ class Phrases:
             if joined not in self._beginnings:
                 break
             if any(breaks <= allowed for allowed in self._breaks.get(joined, ())):
-                found = Found(first, after + 1, words[first].start, word.end)
-        return found
+                match = PhraseMatch(first, after + 1, words[first].start, word.end)
+        return match
 
     def __contains__(self, phrase: str) -> bool:
-        """Whether these letters, run together, are one of the phrases."""
+        """Return whether these letters, joined, are one of the phrases."""
         return phrase in self._breaks

@@ -1,7 +1,7 @@
-"""The rules asked in turn, cheap ones first, so that what is expensive to know is learned only of candidates still alive.
+"""The cascade of rules: cheap rules first, so that expensive annotations are computed only for candidates still alive.
 
-Used by the stage over shards and by ``hearsight try`` over lines; who asks brings the knowledge (``learn``). With
-``study`` every rule is asked of every candidate, so that thresholds can be chosen by what they would do.
+The stage runs it over shards, ``hearsight try`` over lines; the caller supplies the annotations. ``evaluate_all`` applies every
+rule to every candidate, which shows what other thresholds would do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from components.stages.filter.rules import Finding, Rule, Subject, first_failure
 if TYPE_CHECKING:
     from components.stages.filter import Params
 
-Learn = Callable[[str, Mapping[str, Subject]], None]
-"""Gives each subject what a group of rules needs to know."""
+AnnotateGroup = Callable[[str, Mapping[str, Subject]], None]
+"""Sets the annotations of each subject that a group of rules needs."""
 GROUPS: dict[str, tuple[Rule, ...]] = {
     "record": image_rules.RECORD_RULES,
     "text": text_rules.TEXT_RULES,
@@ -27,32 +27,32 @@ GROUPS: dict[str, tuple[Rule, ...]] = {
     "picture": image_rules.PICTURE_RULES,
     "overlap": overlap.OVERLAP_RULES,
 }
-"""The rules in the order they are applied, cheap ones first: from microseconds to tens of milliseconds a candidate."""
+"""The rules in order of application; the cost rises from microseconds to tens of milliseconds a candidate."""
 TEXT_GROUPS = ("text", "tone", "parse")
-"""What can be said without the picture and its page."""
+"""Groups that need neither the picture nor its page."""
 
 
-def subject_of(alt: str, lists: Boilerplate, max_characters: int) -> Subject:
-    """An alt-text under examination, its boiler-plate cropped; what is known of its picture and page is still to be said.
+def make_subject(alt: str, boilerplate: Boilerplate, max_characters: int) -> Subject:
+    """Return the subject of an alt-text, boiler-plate cropped; picture and page are not set yet.
 
-    Of a longer alt-text, which ``max_characters`` drops, only the beginning is looked at: no rule works on more.
+    Only the first ``max_characters`` are cropped and split into words: a longer alt-text is dropped by ``max_characters``.
     """
-    piece = crop(alt[:max_characters], lists)
-    return Subject(alt=alt, text=piece.text, words=tuple(words_of(piece.text)), cropped=piece.pieces)
+    cropped = crop(alt[:max_characters], boilerplate)
+    return Subject(alt=alt, text=cropped.text, words=tuple(words_of(cropped.text)), cropped=cropped.pieces)
 
 
-def failures(
-    subjects: Mapping[str, Subject], learn: Learn, params: Params, names: Sequence[str] = ()
+def first_failures(
+    subjects: Mapping[str, Subject], annotate: AnnotateGroup, params: Params, names: Sequence[str] = ()
 ) -> dict[str, tuple[str, Finding]]:
-    """Of each subject that breaks a rule, the first rule it breaks and what that found.
+    """Return the first broken rule and its finding for each subject that breaks one.
 
     Args:
-        names: the groups to ask; all of them when empty.
+        names: the groups to apply; empty for all.
     """
     failed: dict[str, tuple[str, Finding]] = {}
-    for group, rules in _asked(names).items():
+    for group, rules in _selected_groups(names).items():
         alive = {key: subject for key, subject in subjects.items() if key not in failed}
-        learn(group, alive)
+        annotate(group, alive)
         for key, subject in alive.items():
             failure = first_failure(subject, rules, params)
             if failure is not None:
@@ -60,17 +60,17 @@ def failures(
     return failed
 
 
-def study(
-    subjects: Mapping[str, Subject], learn: Learn, params: Params, names: Sequence[str] = ()
+def evaluate_all(
+    subjects: Mapping[str, Subject], annotate: AnnotateGroup, params: Params, names: Sequence[str] = ()
 ) -> dict[str, dict[str, Finding]]:
-    """What every rule finds of every subject, in the order of asking."""
-    found: dict[str, dict[str, Finding]] = {key: {} for key in subjects}
-    for group, rules in _asked(names).items():
-        learn(group, subjects)
+    """Return the findings of every rule for every subject, in order of application."""
+    findings: dict[str, dict[str, Finding]] = {key: {} for key in subjects}
+    for group, rules in _selected_groups(names).items():
+        annotate(group, subjects)
         for key, subject in subjects.items():
-            found[key] |= {rule.name: rule.test(subject, params) for rule in rules}
-    return found
+            findings[key] |= {rule.name: rule.test(subject, params) for rule in rules}
+    return findings
 
 
-def _asked(names: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
+def _selected_groups(names: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
     return {name: rules for name, rules in GROUPS.items() if not names or name in names}

@@ -1,7 +1,7 @@
-"""What each rule measured of a record, kept or dropped, for ``hearsight explain``: the ledger holds only what dropped it.
+"""Values that each rule measures of a record, kept or dropped, for ``hearsight explain``; the ledger has only the broken one.
 
-The rules are asked again with the settings of the run, over answers of models that are in the cache. No model runs and
-no service is asked: a value whose answer is not in the cache is not shown, with the reason.
+The rules run again with the settings of the run over cached annotations. No model and no service is called: a value whose
+annotation is not cached is reported as missing, with the reason.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from components.core.rule_values import RuleValue
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.providers.registry import make_providers, plan_for
-from components.stages.filter import Params, subjects_of
-from components.stages.filter.annotation import Learning
+from components.stages.filter import Params, make_subjects
+from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import Rule, Subject
 
@@ -33,15 +33,15 @@ STAGE = "filter"
 
 
 def measured_by_output(graph: Graph, keys: Sequence[str]) -> dict[str, dict[str, list[RuleValue]]]:
-    """Return what :func:`measured` does for every finished filter, by ``<dataset>/filter``."""
+    """Return :func:`measure_records` of every finished filter output, by ``<dataset>/filter``."""
     finished = [dataset for dataset in graph.chain.get(STAGE, {}) if (graph.output(STAGE, dataset) / NAME).exists()]
-    return {f"{dataset}/{STAGE}": measured(graph, dataset, keys) for dataset in finished}
+    return {f"{dataset}/{STAGE}": measure_records(graph, dataset, keys) for dataset in finished}
 
 
-def measured(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str, list[RuleValue]]:
-    """Return what every rule measures of these records of the filter's input, in the order of asking.
+def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str, list[RuleValue]]:
+    """Return what every rule measures of these records of the filter's input, in order of application.
 
-    Keys that the input lacks are left out, and all are where the input is not there.
+    Keys that the input lacks are left out; the result is empty if the input does not exist.
     """
     inputs = {name: StageOutput(folder) for name, folder in graph.inputs(STAGE, dataset).items()}
     if not (inputs["input"].path / NAME).exists():
@@ -53,17 +53,17 @@ def measured(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str, list[
     params = _settings_of_run(graph, dataset)
     plan = plan_for(graph.root, params.providers, params.language)
     task = Task(params, plan, ResultCache(graph.root / ".hearsight" / "annotations"), inputs, graph.root / ".hearsight", dataset)
-    learning, subjects = Learning(rows, task, make_providers(plan)), subjects_of(rows, params)
-    found: dict[str, list[RuleValue]] = {key: [] for key in rows}
+    annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan)), make_subjects(rows, params)
+    values: dict[str, list[RuleValue]] = {key: [] for key in rows}
     for group, rules in GROUPS.items():
-        lacking = _learn(learning, group, subjects)
+        unavailable = _annotate_from_cache(annotate, group, subjects)
         for key, subject in subjects.items():
-            found[key] += [_value(rule, subject, params, lacking.get(key, "")) for rule in rules]
-    return found
+            values[key] += [_value(rule, subject, params, unavailable.get(key, "")) for rule in rules]
+    return values
 
 
 def _settings_of_run(graph: Graph, dataset: str) -> Params:
-    """The settings the filter ran with, from its lineage; those of params.yaml where that does not tell them."""
+    """Return the settings of the run from its lineage, or those of params.yaml if the lineage has none."""
     path = lineage_path(graph.output(STAGE, dataset))
     try:
         params = parse_settings(Params, json.loads(path.read_bytes())["params"], str(path))
@@ -73,27 +73,27 @@ def _settings_of_run(graph: Graph, dataset: str) -> Params:
     return params
 
 
-def _learn(learning: Learning, group: str, subjects: Mapping[str, Subject]) -> dict[str, str]:
-    """Give the subjects what the group needs, from the cache alone; returns key → why there is nothing for it."""
-    lacking: dict[str, str] = {}
-    for annotator in learning.needs(group):
-        contents = learning.contents(annotator, subjects)
-        missing = set(learning.task.annotations.find_missing(annotator, sorted(set(contents.values()))))
-        lacking |= {key: f"no answer of {annotator.name} is in the cache" for key in subjects if contents[key] in missing}
+def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mapping[str, Subject]) -> dict[str, str]:
+    """Set the annotations of a group from the cache alone; return key → why there is none."""
+    unavailable: dict[str, str] = {}
+    for annotator in annotate.needs(group):
+        contents = annotate.contents(annotator, subjects)
+        missing = set(annotate.task.annotations.find_missing(annotator, sorted(set(contents.values()))))
+        unavailable |= {key: f"no answer of {annotator.name} is in the cache" for key in subjects if contents[key] in missing}
     if group == "overlap":
-        lacking |= {key: "it needs the parse" for key, subject in subjects.items() if subject.parse is None}
-    known = {key: subject for key, subject in subjects.items() if key not in lacking}
+        unavailable |= {key: "it needs the parse" for key, subject in subjects.items() if subject.parse is None}
+    available = {key: subject for key, subject in subjects.items() if key not in unavailable}
     try:
-        if known:
-            learning(group, known)
-    except HearsightError as error:  # the dictionary of kinds may be missing
-        lacking |= dict.fromkeys(known, str(error))
-    return lacking | {key: f"no answer ({why})" for key, why in learning.refused.items() if key in known}
+        if available:
+            annotate(group, available)
+    except HearsightError as error:  # WordNet may not be installed
+        unavailable |= dict.fromkeys(available, str(error))
+    return unavailable | {key: f"no answer ({reason})" for key, reason in annotate.refused.items() if key in available}
 
 
-def _value(rule: Rule, subject: Subject, params: Params, lacking: str) -> RuleValue:
+def _value(rule: Rule, subject: Subject, params: Params, unavailable: str) -> RuleValue:
     meaning = " ".join((inspect.getdoc(rule.test) or "").partition("\n\n")[0].split())
-    if lacking:
-        return RuleValue(rule.name, None, "", "", meaning, lacking)
+    if unavailable:
+        return RuleValue(rule.name, None, "", "", meaning, unavailable)
     finding = rule.test(subject, params)
     return RuleValue(rule.name, finding.passed, format_value(finding.value), format_value(finding.threshold), meaning)

@@ -1,4 +1,4 @@
-"""Rules on the parsed text: a well-formed caption (CC section 3, first item of the text-based filtering)."""
+"""Rules about the parsed text: a well-formed caption (CC §3, first item of text-based filtering)."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ if TYPE_CHECKING:
     from components.stages.filter import Params
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
-"""The parts of speech a caption may be asked to have, as universal tags."""
+"""Parts of speech that ``require`` may name, as universal tags."""
 POSSESSIVE = frozenset({"PRP$", "WP$"})
 """Penn tags of possessive determiners ("his", "whose"), which the universal tags call pronouns."""
 OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})
-"""Tags whose words should differ; function words may recur."""
+"""Tags of open word classes; function words may recur."""
 SILENT = frozenset({"PUNCT", "SPACE", "SYM", "X"})
 
 
 def _needs(subject: Subject, params: Params, part: str) -> Finding:
-    found = [tag for tag in _tags(subject) if tag in PARTS[part]]
+    tags = [tag for tag in _tags(subject) if tag in PARTS[part]]
     if part == "determiner" and subject.parse is not None:
-        found += [tag for tag in subject.parse["tag"] if tag in POSSESSIVE]
-    asked = part in params.require
-    return Finding(bool(found) or not asked, len(found), ">= 1" if asked else ">= 0")
+        tags += [tag for tag in subject.parse["tag"] if tag in POSSESSIVE]
+    required = part in params.require
+    return Finding(bool(tags) or not required, len(tags), ">= 1" if required else ">= 0")
 
 
 def needs_determiner(subject: Subject, params: Params) -> Finding:
-    """A determiner, when required."""
+    """The text must contain a determiner, if required."""
     return _needs(subject, params, "determiner")
 
 
 def needs_noun(subject: Subject, params: Params) -> Finding:
-    """A noun, common or proper, when required."""
+    """The text must contain a common or proper noun, if required."""
     return _needs(subject, params, "noun")
 
 
 def needs_preposition(subject: Subject, params: Params) -> Finding:
-    """A preposition, when required."""
+    """The text must contain a preposition, if required."""
     return _needs(subject, params, "preposition")
 
 
 def noun_ratio(subject: Subject, params: Params) -> Finding:
-    """The share of nouns, of all words, may not be greater."""
+    """The share of nouns among all words must not exceed the threshold."""
     tags = _tags(subject)
     ratio = sum(tag in PARTS["noun"] for tag in tags) / max(1, len(tags))
     return Finding(ratio <= params.max_noun_ratio, ratio, f"<= {params.max_noun_ratio}")
 
 
 def unique_words(subject: Subject, params: Params) -> Finding:
-    """Of the words of each open part of speech, so large a share must be distinct (by lemma): the lowest share counts."""
+    """The share of distinct lemmas must reach the threshold in every open word class."""
     parse = subject.parse
     lemmas: dict[str, list[str]] = {}
     if parse is not None:
@@ -71,4 +71,4 @@ PARSE_RULES = (
     Rule("noun_ratio", noun_ratio),
     Rule("unique_words", unique_words),
 )
-"""Need the parse."""
+"""Rules that need the parse."""

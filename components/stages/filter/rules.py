@@ -1,9 +1,8 @@
-"""Define what a rule is: a named test of one value, with a threshold.
+"""Rules and subjects: a rule is a named test of one value against a threshold.
 
-A rule measures one thing of a candidate and says whether the value is allowed; the first rule that says no drops the
-candidate, and the ledger gets its name, value and threshold. Rules are grouped by what they must know; the glue
-(``components/stages/filter/__init__.py``) gathers that knowledge only for candidates that passed every group before.
-Source: CC section 3; CC12M's published variants where a comment in params.yaml says so.
+The first rule that a candidate breaks drops it; the ledger records the rule, the value and the threshold. Rules are grouped by
+the annotations they need, and annotations are computed only for candidates that passed every earlier group.
+Source: CC §3; CC12M's published variants where the setting's docstring says so.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Subject:
-    """A candidate under examination; what a later group needs is filled in as it gets there."""
+    """A candidate under test; later groups' annotations are set when the cascade reaches them."""
 
     alt: str
-    """The alt text as found."""
+    """The alt-text as published."""
     text: str = ""
-    """The alt text without boiler-plate."""
+    """The alt-text without boiler-plate."""
     words: tuple[str, ...] = ()
     """The words of ``text`` as written."""
     cropped: tuple[str, ...] = ()
-    """The boiler-plate taken off."""
+    """The removed boiler-plate."""
     format: str = ""
-    """By content: JPEG, PNG, ..."""
+    """Encoding by content: JPEG, PNG, ..."""
     width: int = 0
     """px"""
     height: int = 0
@@ -44,15 +43,15 @@ class Subject:
     parse: Parse | None = None
     labels: Sequence[Label] = ()
     kinds: Sequence[str] = ()
-    """Nouns of the text whose kind the classifier sees, as ``noun < kind``."""
+    """Nouns of the text whose hypernym the classifier recognises, as ``noun < hypernym``."""
 
-    def see(self, format: str, width: int, height: int, language: str) -> None:
-        """Say what is known of its picture and page."""
+    def set_picture(self, format: str, width: int, height: int, language: str) -> None:
+        """Set the properties of the picture and the language of its page."""
         self.format, self.width, self.height, self.language = format, width, height, language
 
 
 class Finding(NamedTuple):
-    """What a rule measured, what it allows (in words for the ledger), and whether the candidate may stay."""
+    """Whether a candidate passes a rule, the measured value, and the threshold in words for the ledger."""
 
     passed: bool
     value: Any
@@ -67,7 +66,7 @@ class Rule(NamedTuple):
 
 
 def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tuple[str, Finding] | None:
-    """The first rule the subject breaks and what it found, or None."""
+    """Return the first rule that the subject breaks and its finding, or None."""
     for rule in rules:
         finding = rule.test(subject, params)
         if not finding.passed:

@@ -1,7 +1,7 @@
-"""Rules on the text that need no parse: language, boiler-plate patterns, length, capitals, repetition, vocabulary, tone.
+"""Rules about the text that need no parse: language, boiler-plate, length, capitals, repetition, vocabulary, tone.
 
-Source: CC section 3, text-based filtering. The paper publishes no numbers for these; where CC12M does, that is
-used, the others are calibrated so that the paper's own kept examples (figure 1, table 1) pass.
+Source: CC §3, text-based filtering. CC publishes no numbers for these rules. Where CC12M does, its numbers are used; the others
+are calibrated so that CC's own kept examples (figure 1, table 1) pass.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from components.language.dictionary import is_listed
 from components.language.identification import combined_probability
 from components.language.words import words_of, zipf
-from components.stages.filter.boilerplate import dropping_pattern, load_boilerplate
+from components.stages.filter.boilerplate import find_drop_pattern, load_boilerplate
 from components.stages.filter.rules import Finding, Rule, Subject
 
 if TYPE_CHECKING:
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 
 def page_language(subject: Subject, params: Params) -> Finding:
-    """The page must be in the language asked for; of a text without a page its own words alone tell."""
+    """The page must be in the configured language; a text without a page passes."""
     return Finding(subject.language in ("", params.language), subject.language, params.language)
 
 
 def boilerplate_pattern(subject: Subject, params: Params) -> Finding:
-    """The text may not begin, end or consist of a dropping pattern ("embedded image permalink", "profile photo")."""
-    found = dropping_pattern(subject.text, load_boilerplate(params.language))
-    return Finding(not found, found, "no such pattern")
+    """The text must not begin with, end with or consist of a drop pattern ("embedded image permalink", "profile photo")."""
+    pattern = find_drop_pattern(subject.text, load_boilerplate(params.language))
+    return Finding(not pattern, pattern, "no such pattern")
 
 
 def min_words(subject: Subject, params: Params) -> Finding:
-    """At least so many words."""
+    """The text must have at least the threshold of words."""
     return Finding(len(subject.words) >= params.min_words, len(subject.words), f">= {params.min_words}")
 
 
 def max_words(subject: Subject, params: Params) -> Finding:
-    """At most so many words."""
+    """The text must have at most the threshold of words."""
     return Finding(len(subject.words) <= params.max_words, len(subject.words), f"<= {params.max_words}")
 
 
 def max_characters(subject: Subject, params: Params) -> Finding:
-    """At most so many characters, boiler-plate included; the rules behind see no more than these."""
+    """The alt-text, boiler-plate included, must have at most the threshold of characters."""
     return Finding(len(subject.alt) <= params.max_characters, len(subject.alt), f"<= {params.max_characters}")
 
 
 def mark_run(subject: Subject, params: Params) -> Finding:
-    """At most so many punctuation marks and symbols in a row, whatever spaces and invisible characters stand between them."""
+    """At most so many punctuation marks and symbols may follow each other; spaces and invisible characters are ignored."""
     longest = run = 0
     for char in subject.text:
         kind = "L" if char.isalnum() else unicodedata.category(char)[0]
@@ -60,21 +60,22 @@ def mark_run(subject: Subject, params: Params) -> Finding:
 
 
 def first_capital(subject: Subject, params: Params) -> Finding:
-    """The first word must begin with a capital letter, opening quotes aside; where boiler-plate was cropped before it
-    ("Photo of a dog"), the first word as found will do."""
+    """The first word must begin with a capital letter, opening quotes ignored; where boiler-plate was cropped before it
+    ("Photo of a dog"), the capital of the first original word suffices.
+    """
     first = subject.words[0] if subject.words else ""
-    found = next(iter(words_of(subject.alt)), "")
-    return Finding(first[:1].isupper() or found[:1].isupper(), first, "begins with a capital")
+    original = next(iter(words_of(subject.alt)), "")
+    return Finding(first[:1].isupper() or original[:1].isupper(), first, "begins with a capital")
 
 
 def capital_ratio(subject: Subject, params: Params) -> Finding:
-    """The share of words that begin with a capital, of all words, may not be greater."""
+    """The share of capitalised words must not exceed the threshold."""
     ratio = sum(word[0].isupper() for word in subject.words) / max(1, len(subject.words))
     return Finding(ratio <= params.max_capital_ratio, ratio, f"<= {params.max_capital_ratio}")
 
 
 def token_repetition(subject: Subject, params: Params) -> Finding:
-    """The share of words that occurred before in the text, whatever their case, may not be greater."""
+    """The share of words that occurred before, ignoring case, must not exceed the threshold."""
     distinct = len({word.lower() for word in subject.words})
     ratio = 1 - distinct / max(1, len(subject.words))
     return Finding(ratio <= params.max_repetition, ratio, f"<= {params.max_repetition}")
@@ -83,9 +84,9 @@ def token_repetition(subject: Subject, params: Params) -> Finding:
 def unknown_token(subject: Subject, params: Params) -> Finding:
     """Every token must be in the vocabulary.
 
-    Hash-tags, handles, addresses and file names are in none. A word is when it is frequent enough on the Zipf scale; one that
-    is rare and written small must also be in the dictionary, which misspellings are not. One that is written like a name
-    passes: the paper's vocabulary of all that Wikipedia says five times holds the names, ours does not.
+    Hash-tags, handles, addresses and file names are not. A word is in it when it is frequent enough on the Zipf scale; a rare
+    lower-case word must also be in the dictionary, which excludes misspellings. A word written like a name passes: CC's
+    vocabulary, all words with five occurrences in Wikipedia, contains names, ours does not.
     """
     threshold = f"listed, or Zipf >= {params.min_zipf_unlisted} (with capitals or digits {params.min_zipf})"
     odd = next((token for token in subject.text.split() if _NO_WORD.search(token)), "")
@@ -106,37 +107,37 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
 
 
 def language(subject: Subject, params: Params) -> Finding:
-    """The text's own words must be in the language asked for, whatever its page says: what plainly is not goes."""
+    """The probability that the text is in the configured language must reach the threshold."""
     probability = combined_probability(subject.text, params.language)
     return Finding(probability >= params.min_language, probability, f">= {params.min_language}")
 
 
 def profanity(subject: Subject, params: Params) -> Finding:
-    """The probability that the text offends must stay under the threshold."""
+    """The probability of profanity must be below the threshold."""
     return Finding(subject.profanity < params.profanity_from, subject.profanity, f"< {params.profanity_from}")
 
 
 def polarity_low(subject: Subject, params: Params) -> Finding:
-    """The polarity may not be lower."""
+    """The polarity must not be below the threshold."""
     return Finding(subject.polarity >= params.min_polarity, subject.polarity, f">= {params.min_polarity}")
 
 
 def polarity_high(subject: Subject, params: Params) -> Finding:
-    """The polarity may not be higher."""
+    """The polarity must not exceed the threshold."""
     return Finding(subject.polarity <= params.max_polarity, subject.polarity, f"<= {params.max_polarity}")
 
 
 _NO_WORD = re.compile(
     r"^[#@]\w|://|\bwww\.|\w_\w|_$|^_|\w\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|html?|php|pdf|com|net|org)\b", re.I
 )
-"""What shows that a token is no word: a hash-tag, a handle, an address, a file's name."""
+"""Matches tokens that are no words: hash-tags, handles, addresses, file names."""
 _NAME = re.compile(
     r"[^\W\d_a-z][^\W\d_A-Z]+(?:['’][^\W\d_]+)?$|(?:Mc|Mac|De|Di|La|Le|Van|O['’]|D['’]|d['’])[^\W\d_a-z][^\W\d_A-Z]+$"
 )
-"""A word written as names are: one capital and small letters."""
+"""Matches words written like names: one capital, then small letters."""
 
 LONGEST_WORD = 100
-"""Letters of a word that is looked up; longer ones are in no vocabulary, and no names."""
+"""Letters of the longest word that is looked up; longer ones count as unknown."""
 
 TEXT_RULES = (
     Rule("page_language", page_language),
@@ -151,6 +152,6 @@ TEXT_RULES = (
     Rule("unknown_token", unknown_token),
     Rule("language", language),
 )
-"""Need the words."""
+"""Rules that need the words."""
 TONE_RULES = (Rule("profanity", profanity), Rule("polarity_low", polarity_low), Rule("polarity_high", polarity_high))
-"""Need the scores of two quick annotators."""
+"""Rules that need the scores of two fast annotators."""

@@ -1,11 +1,11 @@
-"""hypernymize: names become the words for what they name, and captions of rare concepts are dropped (C5, C6).
+"""hypernymize: replace names by their hypernyms and drop captions with rare concepts.
 
-Source: Conceptual Captions (CC) section 3, text transformation with hypernymization, and its table 1; where its
-figure 1 keeps a location or a determiner that the table drops, the table rules.
-First map: each text is rewritten by a chain of small steps and dropped when too little is left. Second map and reduce:
-how many captions speak of each concept, counted by shard and added. Third map: a caption stays only if every concept of it is
-common enough. Shards that are appended later are rewritten and counted alone. ``concepts.tsv`` lists the concepts.
-Not in scope: which entity is meant (a knowledge graph's work; the embedded knowledge knows few people).
+Source: CC §3, text transformation with hypernymization, and its table 1; where figure 1 keeps a location or a determiner that
+the table drops, the table decides.
+A first map rewrites each text by a chain of small steps and drops it when too little is left. A second map counts in how many
+captions each concept occurs, shard by shard. A third map keeps a caption only if all of its concepts are common enough. Shards
+that are appended later are rewritten and counted alone. ``concepts.tsv`` lists the concepts.
+Not in scope: entity linking (a task for a knowledge graph; the embedded knowledge contains few people).
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ class Params(Settings):
     min_words: int = 2
     """Words a caption must have at least after the rewriting. Ours; CC §3 publishes none ("too short")."""
     stated_role: bool = False
-    """Whether a person of whom nothing is known is called by the role stated before the name ("artist"), not "person". CC
-    table 1: "artist Duncan McKellar" becomes "person"."""
+    """Whether a person without a known hypernym gets the role before the name ("artist") instead of "person". CC table 1: "artist
+    Duncan McKellar" becomes "person"."""
     concept_level: Literal["noun", "kind"] = "noun"
-    """Whether a noun stands for itself, or, when rare, for its nearest common kind (``concepts.py``). CC §3: noun."""
+    """Whether a noun is its own concept or, if rare, its nearest common hypernym (``concepts.py``). CC §3: noun."""
     min_concept_count: int = 101
-    """Captions that must speak of a concept, at least, for a caption with it to stay. CC §3: over 100."""
+    """Captions with a concept, at least, for captions with it to stay. CC §3: over 100."""
     knowledge: list[str] = ["embedded"]
-    """Sources of hypernyms in the order they are asked: embedded, wikidata_index, wikidata, google. Ours; CC §3: the Google
-    Knowledge Graph."""
+    """Sources of hypernyms in the order of lookup: embedded, wikidata_index, wikidata, google. Ours; CC §3: the Google Knowledge
+    Graph."""
     knowledge_settings: KnowledgeSettings = KnowledgeSettings()
-    """What the sources other than embedded need."""
+    """Settings of the sources other than embedded."""
 
 
 def run(stage: Stage) -> None:
-    """Rewrite, then keep the captions whose every concept is common in the whole corpus."""
+    """Rewrite every text, then keep the captions whose concepts are all common in the whole corpus."""
     from components.stages.hypernymize.lookups import prepare_knowledge, rewritten_shard
     from components.stages.hypernymize.rarity import keep_common
 

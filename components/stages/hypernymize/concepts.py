@@ -1,12 +1,11 @@
-"""Concepts: what a caption's nouns resolve to, and which of them are common enough (C6).
+"""Concepts: the nouns of a caption, or their hypernyms, and which of them are common enough.
 
-The paper clusters resolved entities and keeps a caption when all its types are mentioned more than 100 times in some
-15 million captions. In a set a ten-thousandth of that size hardly a noun recurs, so the sample may count by ``kind``:
-a noun that is itself too rare resolves to its nearest hypernym that enough captions speak of ("zebu" → "bovine"),
-specific ones only. ``noun`` is the paper's reading: a noun stands for itself.
+CC clusters resolved entities and keeps a caption when each of its types occurs more than 100 times in some 15 million captions.
+In a set ten thousand times smaller few nouns recur, so a sample may count by ``kind``: a rare noun resolves to its nearest
+specific hypernym that is common enough ("zebu" → "bovine"). ``noun`` is the paper's reading: a noun is its own concept.
 
-Counts are made shard by shard and added, so memory grows with the vocabulary, not with the captions, and a shard that
-was counted before is not counted again.
+Counts are computed per shard and added, so memory grows with the vocabulary, not with the captions, and counts of unchanged
+shards come from the cache.
 """
 
 from __future__ import annotations
@@ -18,63 +17,65 @@ from dataclasses import dataclass, field
 from components.knowledge.cascade import Knowledge
 
 STEPS = (1, 2, 5)
-"""The minimum counts of the curve: these times the powers of ten."""
+"""Minimum counts of the curve: these times the powers of ten."""
 
 
 @dataclass
 class Counts:
-    """In how many captions each concept is spoken of, and each noun said."""
+    """Numbers of captions with each concept and with each noun."""
 
     captions: Counter[str] = field(default_factory=Counter)
-    """concept (a noun or a kind) → captions with a noun that is it, or is a kind of it."""
-    said: Counter[str] = field(default_factory=Counter)
-    """noun → captions that say this very noun."""
+    """Concept (a noun or a hypernym) → captions with that noun or a hyponym of it."""
+    nouns: Counter[str] = field(default_factory=Counter)
+    """Noun → captions that contain this noun itself."""
 
-    def add(self, captions: Mapping[str, int], said: Mapping[str, int]) -> None:
-        """Add what was counted elsewhere."""
+    def add(self, captions: Mapping[str, int], nouns: Mapping[str, int]) -> None:
+        """Add the counts of another shard."""
         self.captions.update(captions)
-        self.said.update(said)
+        self.nouns.update(nouns)
 
 
-def chain_of(noun: str, level: str, knowledge: Knowledge) -> tuple[str, ...]:
-    """What a noun may be counted as, nearest first: itself, then (``level`` kind) its specific hypernyms."""
+def concept_chain(noun: str, level: str, knowledge: Knowledge) -> tuple[str, ...]:
+    """Return the concepts a noun may resolve to, nearest first: itself, then (``level`` kind) its specific hypernyms."""
     return (noun, *(knowledge.kinds(noun) if level == "kind" else ()))
 
 
 def count(captions: Iterable[Sequence[str]], level: str, knowledge: Knowledge) -> Counts:
-    """Count the nouns of each caption; one that is said twice in a caption counts once.
+    """Count the concepts and nouns of captions; a noun repeated within a caption counts once.
 
     Args:
-        captions: the nouns of every caption.
+        captions: the nouns of each caption.
         level: ``noun`` or ``kind``.
-        knowledge: gives a noun's kinds, nearest first.
+        knowledge: gives the hypernyms of a noun, nearest first.
     """
     counts = Counts()
     for nouns in captions:
-        counts.captions.update({concept for noun in nouns for concept in chain_of(noun, level, knowledge)})
-        counts.said.update(set(nouns))
+        counts.captions.update({concept for noun in nouns for concept in concept_chain(noun, level, knowledge)})
+        counts.nouns.update(set(nouns))
     return counts
 
 
-def resolve(counts: Counts, level: str, least: int, knowledge: Knowledge) -> dict[str, str]:
-    """Each noun's concept, or "" where even the widest kind allowed has fewer than ``least`` captions."""
-    found = counts.captions
+def resolve(counts: Counts, level: str, minimum: int, knowledge: Knowledge) -> dict[str, str]:
+    """Return noun → concept, or "" where even the widest allowed hypernym has fewer than ``least`` captions."""
+    captions = counts.captions
     return {
-        noun: next((concept for concept in chain_of(noun, level, knowledge) if found[concept] >= least), "")
-        for noun in sorted(counts.said)
+        noun: next((concept for concept in concept_chain(noun, level, knowledge) if captions[concept] >= minimum), "")
+        for noun in sorted(counts.nouns)
     }
 
 
 def reaches(counts: Counts, level: str, knowledge: Knowledge) -> dict[str, int]:
-    """The greatest minimum count at which each noun still has a concept."""
-    return {noun: max(counts.captions[concept] for concept in chain_of(noun, level, knowledge)) for noun in sorted(counts.said)}
+    """Return for each noun the greatest minimum count at which it still has a concept."""
+    return {
+        noun: max(counts.captions[concept] for concept in concept_chain(noun, level, knowledge)) for noun in sorted(counts.nouns)
+    }
 
 
 def concepts_tsv(counts: Counts, resolved: Mapping[str, str]) -> str:
-    """Kept concepts, then dropped nouns, most frequent first: concept, captions, verdict, members.
+    """Return a table of kept concepts, then dropped nouns, most frequent first: concept, captions, verdict, members.
 
-    ``captions`` is what was held to the minimum count. ``members`` are the other nouns that resolve to a concept, each
-    with the captions that say it.
+    ``captions`` is the number compared with the minimum. ``members`` are the other nouns that resolve to a concept, each with the
+    number of captions that contain it.
     """
     members: dict[str, list[str]] = {}
     for noun, concept in resolved.items():
@@ -87,34 +88,35 @@ def concepts_tsv(counts: Counts, resolved: Mapping[str, str]) -> str:
     rows.sort(key=lambda row: (row[1] != "kept", -counts.captions[row[0]], row[0]))
     lines = ["concept\tcaptions\tverdict\tmembers"]
     for concept, verdict, nouns in rows:
-        listed = "; ".join(f"{_cell(noun)} {counts.said[noun]}" for noun in sorted(nouns, key=lambda n: (-counts.said[n], n)))
+        listed = "; ".join(f"{_cell(noun)} {counts.nouns[noun]}" for noun in sorted(nouns, key=lambda n: (-counts.nouns[n], n)))
         lines.append(f"{_cell(concept)}\t{counts.captions[concept]}\t{verdict}\t{listed}")
     return "\n".join(lines) + "\n"
 
 
 def curve_csv(counts: Counts, reached: Mapping[int, int], level: str, present: int, knowledge: Knowledge) -> str:
-    """What each minimum count would leave: ``min_count, captions, share, concepts, present``, for DVC's plots.
+    """Return the effect of each minimum count as CSV for DVC's plots: ``min_count, captions, share, concepts, present``.
 
     Args:
-        reached: captions by the greatest minimum count at which they stay; those without a concept, which always stay, at -1.
+        reached: greatest minimum count at which a caption stays → captions; -1 for captions without a concept, which always stay.
+        present: the configured minimum count.
     """
     total = sum(reached.values())
     lines = ["min_count,captions,share,concepts,present"]
-    for least in minimum_counts(present, max(counts.captions.values(), default=1)):
-        stay = sum(number for reach, number in reached.items() if reach < 0 or reach >= least)
-        kinds = len(set(resolve(counts, level, least, knowledge).values()) - {""})
-        share = stay / total if total else 0.0
-        lines.append(f"{least},{stay},{share:.4f},{kinds},{'yes' if least == present else 'no'}")
+    for minimum in minimum_counts(present, max(counts.captions.values(), default=1)):
+        kept = sum(number for reach, number in reached.items() if reach < 0 or reach >= minimum)
+        concept_count = len(set(resolve(counts, level, minimum, knowledge).values()) - {""})
+        share = kept / total if total else 0.0
+        lines.append(f"{minimum},{kept},{share:.4f},{concept_count},{'yes' if minimum == present else 'no'}")
     return "\n".join(lines) + "\n"
 
 
 def minimum_counts(present: int, most: int) -> list[int]:
-    """1, 2, 5, 10, 20, 50 ... up to ``most``, and the present one."""
-    found, power = {present}, 1
+    """Return 1, 2, 5, 10, 20, 50 ... up to ``most``, and the configured count."""
+    counts, power = {present}, 1
     while power <= most:
-        found.update(step * power for step in STEPS if step * power <= most)
+        counts.update(step * power for step in STEPS if step * power <= most)
         power *= 10
-    return sorted(found)
+    return sorted(counts)
 
 
 def _cell(text: str) -> str:

@@ -1,33 +1,41 @@
-"""The first step: plain mistakes of tagger and entity recogniser fixed, by the dictionary and by what stands beside.
+"""The first step: correct typical mistakes of the tagger and the entity recogniser, by dictionary and context.
 
-Changes no text, so nothing is recorded. What the model is known to miss: names it leaves out or cuts short, names of
-places taken for people, verbs taken for nouns, plain words taken for names, dates.
+It changes no text, so no step is recorded. Typical mistakes: names that are missed or cut short, place names labelled as people,
+verbs tagged as nouns, common words tagged as names, missed dates.
 """
 
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
-from components.stages.hypernymize.dates import dates
-from components.stages.hypernymize.names import coordinated, find, people, place, trim, widen
+from components.language.words import zipf
+from components.stages.hypernymize.dates import find_dates
+from components.stages.hypernymize.names import (
+    add_missed_names,
+    coordinated,
+    extend_names,
+    relabel_people,
+    relabel_places,
+    trim_names,
+)
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 
-def hint(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Put tags and entities right; see the module."""
-    _mend_words(sentence, knowledge)
-    trim(sentence, knowledge)
-    widen(sentence, knowledge)
-    place(sentence, knowledge)
-    find(sentence, knowledge)
-    people(sentence, knowledge)
-    _verb(sentence, knowledge)
-    _date(sentence)
+def correct_parse(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Correct tags and entities of a sentence in place; return an empty reason, since no text changes."""
+    _correct_tags(sentence, knowledge)
+    trim_names(sentence, knowledge)
+    extend_names(sentence, knowledge)
+    relabel_places(sentence, knowledge)
+    add_missed_names(sentence, knowledge)
+    relabel_people(sentence, knowledge)
+    _retag_coordinated_verb(sentence, knowledge)
+    _add_dates(sentence)
     sentence.entities.sort(key=lambda entity: entity.start)
     return ""
 
 
-def _mend_words(sentence: Sentence, knowledge: Knowledge) -> None:
+def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
     for position, word in enumerate(sentence.words):
         plain = word.text.lower()
         capital = word.text[:1].isupper()
@@ -35,20 +43,20 @@ def _mend_words(sentence: Sentence, knowledge: Knowledge) -> None:
             word.pos = "VERB"  # "adorn"
         elif word.pos == "PROPN" and word.text.islower():
             word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"  # "a wooden jetty"
-        elif word.pos == "NOUN" and capital and plain.isalpha() and _only_a_name(plain, knowledge):
+        elif word.pos == "NOUN" and capital and plain.isalpha() and _is_name_only(plain, knowledge):
             word.pos = "PROPN"  # "Lisbon", "Coyoacán"
         elif capital and position and word.pos in ("ADV", "VERB", "ADJ", "AUX") and _odd_capital(sentence, position):
             word.pos = "PROPN"  # "the ship Ever Given"
         elif word.pos == "NOUN" and capital and position and _before_small_noun(sentence, position):
             word.pos = "PROPN"  # "the Lilium air taxi"
         elif word.pos == "PROPN" and sentence.entity_at(position) is None:
-            alone = sentence.modifies(position, position + 1) is None and not _beside_a_name(sentence, position)
+            alone = sentence.modifies(position, position + 1) is None and not _beside_name(sentence, position)
             if alone and knowledge.is_noun(plain) and not knowledge.is_instance(plain) and not is_given_name(plain):
                 word.pos, word.lemma = "NOUN", word.lemma.lower()  # "Petunia", "Tourists"
 
 
-def _verb(sentence: Sentence, knowledge: Knowledge) -> None:
-    """After two people in coordination a noun that is a verb's base form is that verb: "X and Y hang in"."""
+def _retag_coordinated_verb(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Tag a noun after two coordinated people as a verb if it is a verb's base form: "X and Y hang in"."""
     for entity in sentence.entities:
         word = sentence.words[entity.end] if entity.end < len(sentence.words) else None
         if entity.kind != "PERSON" or word is None or word.tag != "NN" or not knowledge.is_verb(word.text):
@@ -57,41 +65,39 @@ def _verb(sentence: Sentence, knowledge: Knowledge) -> None:
             word.pos, sentence.words[entity.end - 1].dep = "VERB", "nsubj"
 
 
-def _date(sentence: Sentence) -> None:
-    """Spans that are dates by their form are DATE entities, with what the recogniser saw of them."""
-    for start, end in dates([word.text for word in sentence.words]):
-        met = [entity for entity in sentence.entities if entity.start < end and start < entity.end]
-        if any(entity.kind not in ("DATE", "TIME", "CARDINAL", "ORDINAL") for entity in met):
+def _add_dates(sentence: Sentence) -> None:
+    """Replace the entities within spans that are dates by their form with DATE entities."""
+    for start, end in find_dates([word.text for word in sentence.words]):
+        overlapping = [entity for entity in sentence.entities if entity.start < end and start < entity.end]
+        if any(entity.kind not in ("DATE", "TIME", "CARDINAL", "ORDINAL") for entity in overlapping):
             continue
-        low, high = min([start, *(each.start for each in met)]), max([end, *(each.end for each in met)])
-        sentence.entities = [entity for entity in sentence.entities if entity not in met]
+        low, high = min([start, *(entity.start for entity in overlapping)]), max([end, *(entity.end for entity in overlapping)])
+        sentence.entities = [entity for entity in sentence.entities if entity not in overlapping]
         sentence.entities.append(Entity(low, high, "DATE"))
 
 
-def _only_a_name(plain: str, knowledge: Knowledge) -> bool:
+def _is_name_only(plain: str, knowledge: Knowledge) -> bool:
     return (
         knowledge.is_instance(plain)
         or bool(place_kind(plain) and not knowledge.is_noun(plain))
-        or not _dictionary(plain, knowledge)
+        or not _is_common_word(plain, knowledge)
     )
 
 
-def _dictionary(plain: str, knowledge: Knowledge) -> bool:
-    """Whether the dictionary or the frequency list takes a word for a plain one."""
-    from components.language.words import zipf
-
+def _is_common_word(plain: str, knowledge: Knowledge) -> bool:
+    """Return whether the dictionary or the frequency list has the word as a common one."""
     return knowledge.is_noun(plain) or knowledge.is_verb(plain) or zipf(plain) >= 3.0
 
 
-def _beside_a_name(sentence: Sentence, position: int) -> bool:
-    """Whether a proper noun stands next to a word, or a noun that it may modify after it."""
+def _beside_name(sentence: Sentence, position: int) -> bool:
+    """Return whether a proper noun, or after it a noun, is next to the word."""
     words = sentence.words
     before = position > 0 and words[position - 1].pos == "PROPN"
     return before or (position + 1 < len(words) and words[position + 1].pos in ("PROPN", "NOUN"))
 
 
 def _odd_capital(sentence: Sentence, position: int) -> bool:
-    """Whether a capital stands where only a name's would: where most words have none, beside a name or noun."""
+    """Return whether a capital suggests a name: most words are lower-case, and a name or noun is adjacent."""
     words = sentence.words
     before = words[position - 1]
     if before.pos == "PUNCT" or sum(word.text[:1].isupper() for word in words) * 2 > len(words):
@@ -101,14 +107,14 @@ def _odd_capital(sentence: Sentence, position: int) -> bool:
 
 
 def _before_small_noun(sentence: Sentence, position: int) -> bool:
-    """Whether a noun in small letters follows right after a word that it modifies."""
-    place = position + 1
-    while place < len(sentence.words) and sentence.words[place].pos == "NUM":  # "the Falcon 9 rocket"
-        place += 1
-    after = sentence.words[place] if place < len(sentence.words) else None
+    """Return whether a lower-case noun that the word modifies follows directly, numbers ignored."""
+    following = position + 1
+    while following < len(sentence.words) and sentence.words[following].pos == "NUM":  # "the Falcon 9 rocket"
+        following += 1
+    noun = sentence.words[following] if following < len(sentence.words) else None
     return (
-        after is not None
-        and after.pos == "NOUN"
-        and after.text[:1].islower()
+        noun is not None
+        and noun.pos == "NOUN"
+        and noun.text[:1].islower()
         and sentence.words[position].dep in ("compound", "nmod")
     )

@@ -1,7 +1,6 @@
-"""Dates, times of day and durations in a parsed text, by their form: the recogniser of entities misses one in five.
+"""Dates, times of day and durations by their form, because the entity recogniser misses one in five.
 
-Positions are token positions; the tokens are spaCy's ("Sept.", "5", "," "2017"; "'s" apart). Not in scope: striking them
-(``strip``).
+Positions are positions of spaCy's tokens ("Sept.", "5", "," "2017"; "'s" apart). ``strip`` removes them.
 """
 
 from __future__ import annotations
@@ -32,58 +31,58 @@ _WHOLE = re.compile(
 _CLOCK = frozenset({"am", "pm", "a.m.", "p.m.", "a.m", "p.m", "o'clock"})
 
 
-def dates(words: Sequence[str]) -> list[tuple[int, int]]:
-    """The spans, ``start`` to ``end`` (not included), that are dates, times or durations by their form; none overlap.
+def find_dates(words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the spans, ``start`` to ``end`` (exclusive), that are dates, times or durations by their form; they do not overlap.
 
-    A year counts where it stands alone as four digits from 1000 to 2099; "may" only beside a day or a year.
+    A year counts as four digits from 1000 to 2099; "may" only next to a day or a year.
     """
-    plain = [word.lower().rstrip(".") for word in words]
-    found: list[tuple[int, int]] = []
-    place = 0
-    while place < len(words):
-        end = _date(plain, words, place)
-        if end > place:
-            found.append((place, end))
-            place = end
+    lowered = [word.lower().rstrip(".") for word in words]
+    spans: list[tuple[int, int]] = []
+    position = 0
+    while position < len(words):
+        end = _date(lowered, words, position)
+        if end > position:
+            spans.append((position, end))
+            position = end
         else:
-            place += 1
-    return found
+            position += 1
+    return spans
 
 
-def _date(plain: Sequence[str], words: Sequence[str], start: int) -> int:
+def _date(lowered: Sequence[str], words: Sequence[str], start: int) -> int:
     """Where the date that begins at ``start`` ends; ``start`` itself when none does."""
 
-    def at(place: int) -> str:
-        return plain[place] if place < len(plain) else ""
+    def at(position: int) -> str:
+        return lowered[position] if position < len(lowered) else ""
 
-    place = start
-    if at(place) in CALENDAR and at(place) not in MONTHS:  # "Friday, March 9"
-        after = place + 2 if at(place + 1) == "," else place + 1
-        return max(place + 1, _date(plain, words, after)) if at(after) in MONTHS or _DAY.match(at(after)) else place + 1
-    if _WHOLE.match(at(place)) or at(place) in RELATIVE:
-        return place + 1
-    month = at(place) in MONTHS and words[place][:1].isupper()
-    if month and (_DAY.match(at(place + 1)) or _YEAR.match(at(place + 1)) or at(place) != "may"):
-        place += 1
-        if _DAY.match(at(place)):
-            place += 1
-        return _year_after(plain, place)
-    if _DAY.match(at(place)):
-        after = place + 2 if at(place + 1) == "of" else place + 1
+    position = start
+    if at(position) in CALENDAR and at(position) not in MONTHS:  # "Friday, March 9"
+        after = position + 2 if at(position + 1) == "," else position + 1
+        return max(position + 1, _date(lowered, words, after)) if at(after) in MONTHS or _DAY.match(at(after)) else position + 1
+    if _WHOLE.match(at(position)) or at(position) in RELATIVE:
+        return position + 1
+    month = at(position) in MONTHS and words[position][:1].isupper()
+    if month and (_DAY.match(at(position + 1)) or _YEAR.match(at(position + 1)) or at(position) != "may"):
+        position += 1
+        if _DAY.match(at(position)):
+            position += 1
+        return _year_after(lowered, position)
+    if _DAY.match(at(position)):
+        after = position + 2 if at(position + 1) == "of" else position + 1
         if at(after) in MONTHS and words[after][:1].isupper():
-            return _year_after(plain, after + 1)
-        if at(place + 1) in _CLOCK:
-            return place + 2
-    if at(place) in SEASONS and _YEAR.match(at(place + 1)):
-        return place + 2
-    if _YEAR.match(at(place)) or _DECADE.match(at(place)):
-        return place + 1
-    if at(place) in ("last", "next", "this") and (at(place + 1) in _UNITS or at(place + 1) in CALENDAR | SEASONS):
-        return place + 2
+            return _year_after(lowered, after + 1)
+        if at(position + 1) in _CLOCK:
+            return position + 2
+    if at(position) in SEASONS and _YEAR.match(at(position + 1)):
+        return position + 2
+    if _YEAR.match(at(position)) or _DECADE.match(at(position)):
+        return position + 1
+    if at(position) in ("last", "next", "this") and (at(position + 1) in _UNITS or at(position + 1) in CALENDAR | SEASONS):
+        return position + 2
     return start
 
 
-def _year_after(plain: Sequence[str], place: int) -> int:
-    """Past the year that may follow, with or without a comma."""
-    comma = place + 1 if place < len(plain) and plain[place] == "," else place
-    return comma + 1 if comma < len(plain) and _YEAR.match(plain[comma]) else place
+def _year_after(lowered: Sequence[str], position: int) -> int:
+    """Return the position after an optional year, with or without a comma."""
+    year = position + 1 if position < len(lowered) and lowered[position] == "," else position
+    return year + 1 if year < len(lowered) and _YEAR.match(lowered[year]) else position

@@ -1,9 +1,9 @@
-"""The world outside as data: network sources are asked before the rewriting, which then reads kept answers alone.
+"""Lookups in network knowledge sources, made before the rewriting, which then reads stored answers only.
 
-For each network source, in its turn, a map rewrites with the sources before it and notes which names it would be asked; the
-stage's own process asks for what is not kept yet, in batches; then a digest of the answers becomes part of the key that the
-rewriting is cached by. So the rewriting stays a pure function, workers never touch the network, and an answer that came late
-rewrites what it concerns. A local index is part of that key by its own digest.
+For each network source in order, a map rewrites with the sources before it and collects the names that it would look up. The
+stage's own process requests the answers that are not stored yet, in batches. A digest of the answers is part of the cache key of
+the rewriting. So the rewriting is a pure function, workers never use the network, and a later answer causes the affected shards
+to be rewritten. A local index enters that key by its own digest.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the sources, ask those of the network, and return what the workers need to know of them (``task.shared``).
+    """Check the sources, request missing answers from the network, and return the settings of the workers (``task.shared``).
 
     Args:
-        plan: the choice of providers, which the workers parse by.
+        plan: the chosen providers, by which the workers parse.
 
     Raises:
-        HearsightError: a source's settings, key or index are missing.
+        HearsightError: settings, key or index of a source are missing.
     """
     from components.knowledge.remote import Question, Remote
     from components.knowledge.setup import NETWORK, check_order, make_sources, require_key
@@ -41,7 +41,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
     if order == ["embedded"]:
         return shared
-    # What changes no answer (patience, contact) is no part of the key.
+    # Settings that change no answer (timeouts, contact) are not part of the key.
     addresses = {
         name: getattr(settings, field) for name, field in (("wikidata_index", "index"), *zip(NETWORK, NETWORK, strict=True))
     }
@@ -72,7 +72,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
 
 
 def knowledge_of(task: Task) -> Knowledge:
-    """The cascade that ``task.shared`` (of :func:`prepare_knowledge`) names."""
+    """Return the cascade that ``task.shared`` (of :func:`prepare_knowledge`) describes."""
     from components.knowledge.cascade import Cascade, EmbeddedKnowledge
     from components.knowledge.setup import make_sources
     from components.language.wordnet import load_wordnet
@@ -85,14 +85,14 @@ def knowledge_of(task: Task) -> Knowledge:
 
 
 def rewritten_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Rewrite every text of a shard; ``task.shared`` names the sources of knowledge."""
+    """Rewrite every text of a shard with the sources in ``task.shared``."""
     from components.stages.hypernymize.shard_rewriting import rewrite_shard
 
     return rewrite_shard(table, task, knowledge_of(task))
 
 
 def question_shard(table: pa.Table, task: Task) -> ShardOut:
-    """The names of a shard that the source ``task.shared["listen"]`` would be asked, with their types, each once, sorted."""
+    """Return the names of a shard that the source ``task.shared["listen"]`` would look up, with types, distinct and sorted."""
     import pyarrow as pa
 
     from components.core.ledger import ledger_table
@@ -101,23 +101,23 @@ def question_shard(table: pa.Table, task: Task) -> ShardOut:
     from components.stages.hypernymize.shard_rewriting import rewrite_shard
 
     shared = task.shared
-    cascade, ear = recording_cascade(
+    cascade, listener = recording_cascade(
         shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, _root(task)
     )
     rewrite_shard(table, task, cascade)
-    rows = [each._asdict() for each in sorted(ear.questions)]
+    rows = [question._asdict() for question in sorted(listener.questions)]
     return ShardOut(
         pa.Table.from_pylist(rows, schema=pa.schema([("name", pa.string()), ("kind", pa.string())])), ledger_table([])
     )
 
 
 def _root(task: Task) -> Path:
-    """The project's root, of which the annotations lie in ``.hearsight/annotations``."""
+    """Return the project's root; the result cache is in its ``.hearsight/annotations``."""
     return task.annotations.folder.parents[1]
 
 
 def _settings(shared: Mapping[str, Any]) -> Any:
-    """The settings that decide answers; a worker asks nothing, so it needs no others."""
+    """Return the settings that decide answers; a worker sends no requests, so the others are unused."""
     from components.knowledge.setup import KnowledgeSettings
 
     addresses = shared["addresses"]

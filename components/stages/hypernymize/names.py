@@ -1,6 +1,6 @@
-"""Named entities put right: what the recogniser cuts short, leaves out, or takes for something else.
+"""Corrections of named entities: names that the recogniser cuts short, misses or mislabels.
 
-By the dictionary, the gazetteers and what stands beside a name; no text changes. Not in scope: tags of plain words (``fix``).
+By dictionary, gazetteers and context; no text changes. Tags of common words are corrected in ``corrections``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _GEOGRAPHIC = """
     kingdom republic country parish municipality borough suburb resort capital peninsula
 """
 GEOGRAPHIC = frozenset(_GEOGRAPHIC.split())
-"""Nouns that are followed by "of" and the name of such a place."""
+"""Nouns followed by "of" and a place name."""
 _NUMERAL = re.compile(r"[IVX]{1,5}$")
 _JOINING = frozenset({"-", "–", "‑"})
 
 
-def trim(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Quotes do not belong to an entity, nor the role of its bearer; plain words are none."""
+def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Remove quotes and roles from the ends of entities, and drop entities that are common words."""
     kept = []
     for entity in sentence.entities:
         words = sentence.words
@@ -40,7 +40,7 @@ def trim(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.kind = "PERSON"  # "King Felipe VI"
         if entity.kind == "PERSON":
             while entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge):
-                _common_noun(sentence, entity.start, knowledge)
+                _retag_common(sentence, entity.start, knowledge)
                 entity.start += 1
         if entity.kind == "PERSON" and entity.end - entity.start == 1 and words[entity.start].tag == "NNPS":
             entity.kind = "NORP"  # "Africans"
@@ -51,15 +51,15 @@ def trim(sentence: Sentence, knowledge: Knowledge) -> None:
 
 
 def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
-    """Whether a name begins with the role of a person and goes on with what is no common noun."""
+    """Return whether a name begins with a person's role and does not end with a common noun."""
     last = sentence.words[entity.end - 1].text
     numeral = _NUMERAL.match(last) is not None
-    plain = knowledge.is_noun(last.lower()) and not knowledge.is_instance(last.lower()) and not numeral
-    return entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge) and not plain
+    common = knowledge.is_noun(last.lower()) and not knowledge.is_instance(last.lower()) and not numeral
+    return entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge) and not common
 
 
 def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
-    """Whether a supposed name is plain words: without a capital ("a koala"), or one known word after "the" ("the Universe")."""
+    """Return whether an entity is common words: lower-case ("a koala"), or one known noun after "the" ("the Universe")."""
     words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
     if not words:
         return True
@@ -68,19 +68,19 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
     only = words[-1].text.lower()
     if len(words) == 1 and entity.start == 0 and words[0].tag in ("NNS", "NNPS") and knowledge.is_noun(only):
         words[0].pos, words[0].tag, words[0].lemma = "NOUN", "NNS", words[0].lemma.lower()
-        return not place_kind(only)  # "Commuters", whose capital only begins the text
+        return not place_kind(only)  # "Commuters": the capital only begins the text
     if words[-1].text.isupper() or _noun_follows(sentence, entity.end):
         return False  # "a NASA astronaut", "the Falcon 9 rocket"
-    led = entity.start > 0 and sentence.words[entity.start - 1].pos == "DET"
-    led = led or sentence.words[entity.start].pos == "DET"
-    if len(words) == 1 and led and knowledge.is_noun(only) and not knowledge.is_instance(only) and not place_kind(only):
+    after_article = entity.start > 0 and sentence.words[entity.start - 1].pos == "DET"
+    after_article = after_article or sentence.words[entity.start].pos == "DET"
+    if len(words) == 1 and after_article and knowledge.is_noun(only) and not knowledge.is_instance(only) and not place_kind(only):
         words[-1].pos, words[-1].lemma = "NOUN", words[-1].lemma.lower()
         return True
     return False
 
 
-def widen(sentence: Sentence, knowledge: Knowledge) -> None:
-    """A name's words stand together: proper nouns right beside an entity belong to it."""
+def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Extend each entity by the adjacent proper nouns."""
     for entity in sentence.entities:
         if entity.kind not in NAMED and entity.kind != "NORP":
             continue
@@ -92,8 +92,8 @@ def widen(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.kind = "PERSON"
 
 
-def find(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Names that no entity covers become one, of the kind that their words and their place in the sentence show."""
+def add_missed_names(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Add an entity for each run of proper nouns that no entity covers, typed by its words and context."""
     position = 0
     while position < len(sentence.words):
         end = position
@@ -104,16 +104,16 @@ def find(sentence: Sentence, knowledge: Knowledge) -> None:
             continue
         start, titled = position, False
         while end - start > 1 and _is_role(sentence, start, knowledge):
-            _common_noun(sentence, start, knowledge)
+            _retag_common(sentence, start, knowledge)
             start, titled = start + 1, True
-        kind = _kind(sentence, start, end, knowledge, titled=titled)
+        kind = _infer_kind(sentence, start, end, knowledge, titled=titled)
         if kind:
             sentence.entities.append(Entity(start, end, kind))
         position = end
 
 
-def _kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, *, titled: bool) -> str:
-    """What a name is that the recogniser did not see, or "" when nothing tells."""
+def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, *, titled: bool) -> str:
+    """Return the type of a missed name, or "" if unknown."""
     words, name = sentence.words, sentence.text_of(start, end)
     first, last = words[start].text, words[end - 1]
     if last.tag == "NNPS" and end - start == 1:
@@ -133,8 +133,8 @@ def _kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, *, tit
     return ""
 
 
-def people(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Two or three capitalised words that are no common noun's are a person where people stand: by whom, who does, with whom."""
+def relabel_people(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Label two to four capitalised words as a person where people occur: as a subject, after "by", beside a person."""
     for entity in sentence.entities:
         words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
         last = words[-1].text.lower() if words else ""
@@ -150,51 +150,52 @@ def people(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.kind = "PERSON"
 
 
-def place(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Single names under a preposition of place, and names after "the island of", are places whatever they sound like."""
+def relabel_places(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Label names after a locative preposition, or after "the island of", as places."""
     for entity in sentence.entities:
         if entity.kind not in ("PERSON", "ORG", "PRODUCT", "NORP", "FAC", "WORK_OF_ART"):
             continue
         name = sentence.text_of(entity.start, entity.end)
-        lead = _led_by(sentence, entity.start)
-        one = entity.end - entity.start == 1
-        if entity.kind != "NORP" and place_kind(name) and (lead in LOCATIVE or lead == "of"):
+        preposition = _led_by(sentence, entity.start)
+        single = entity.end - entity.start == 1
+        if entity.kind != "NORP" and place_kind(name) and (preposition in LOCATIVE or preposition == "of"):
             entity.kind = "GPE"
             continue
         noun = sentence.words[entity.end - 1].text.lower()
         common = knowledge.is_noun(noun) and not knowledge.is_instance(noun)
-        if entity.kind in ("PERSON", "PRODUCT", "NORP") and lead in ("in", "at", "near", "off", "between"):
+        if entity.kind in ("PERSON", "PRODUCT", "NORP") and preposition in ("in", "at", "near", "off", "between"):
             if place_kind(name) or (not common and not is_given_name(sentence.words[entity.start].text)):
                 entity.kind = "GPE"
-        elif one and lead in ("in", "near") and place_kind(name) and not common:
+        elif single and preposition in ("in", "near") and place_kind(name) and not common:
             entity.kind = "GPE"
-        if lead == "of" and entity.start >= 2:
+        if preposition == "of" and entity.start >= 2:
             before = sentence.words[entity.start - 2]
             if before.pos == "NOUN" and before.lemma.lower() in GEOGRAPHIC:
                 entity.kind = "GPE"
 
 
 def _is_role(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
-    """Whether a capitalised word before a name says what its bearer is ("Cellist", "Presidents")."""
+    """Return whether the word before a name is a role ("Cellist", "Presidents")."""
     plain = sentence.words[position].text.lower()
     return knowledge.is_role(plain) and not knowledge.is_instance(plain) and not is_given_name(plain)
 
 
-def _common_noun(sentence: Sentence, position: int, knowledge: Knowledge) -> None:
+def _retag_common(sentence: Sentence, position: int, knowledge: Knowledge) -> None:
+    """Retag a proper noun as a common noun."""
     word = sentence.words[position]
     word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"
     word.lemma = word.lemma.lower()
 
 
 def _free_name(sentence: Sentence, position: int) -> bool:
-    """Whether there is a proper noun at that position which no entity covers."""
+    """Return whether the position holds a proper noun that no entity covers."""
     if not 0 <= position < len(sentence.words) or sentence.words[position].pos != "PROPN":
         return False
     return sentence.words[position].text[:1].isalnum() and sentence.entity_at(position) is None
 
 
 def _joined(sentence: Sentence, position: int) -> bool:
-    """Whether a hyphen at that position joins two parts of a name ("Yo-Yo")."""
+    """Return whether a hyphen at the position joins two parts of a name ("Yo-Yo")."""
     word = sentence.words[position] if position < len(sentence.words) else None
     return (
         word is not None
@@ -206,14 +207,14 @@ def _joined(sentence: Sentence, position: int) -> bool:
 
 
 def _noun_follows(sentence: Sentence, end: int) -> bool:
-    """Whether a noun in small letters follows, numbers between them aside."""
+    """Return whether a lower-case noun follows, numbers ignored."""
     while end < len(sentence.words) and sentence.words[end].pos == "NUM":
         end += 1
     return end < len(sentence.words) and sentence.words[end].pos == "NOUN" and sentence.words[end].text[:1].islower()
 
 
 def coordinated(sentence: Sentence, start: int) -> str:
-    """The kind of the name that a name is in coordination with, before it and its title: "Naomi and Queen ..."; "" for none."""
+    """Return the type of the name coordinated with and before a name and its title ("Naomi and Queen ..."); "" for none."""
     joint = start - 1
     while joint > 0 and sentence.words[joint].pos == "NOUN" and sentence.words[joint].text[:1].isupper():
         joint -= 1
@@ -224,7 +225,7 @@ def coordinated(sentence: Sentence, start: int) -> str:
 
 
 def _coordinated_after(sentence: Sentence, end: int) -> str:
-    """The kind of the name that is in coordination with a name, after it; "" for none."""
+    """Return the type of the name coordinated with and after a name; "" for none."""
     if end + 1 >= len(sentence.words) or sentence.words[end].text.lower() not in ("and", ",", "&"):
         return ""
     entity = sentence.entity_at(end + 1)
@@ -232,8 +233,8 @@ def _coordinated_after(sentence: Sentence, end: int) -> str:
 
 
 def _led_by(sentence: Sentence, start: int) -> str:
-    """The preposition before a phrase, in lower case; "" when it has none."""
-    place = start - 1
-    while place >= 0 and sentence.words[place].pos in ("DET", "ADJ"):
-        place -= 1
-    return sentence.words[place].text.lower() if place >= 0 and sentence.words[place].pos == "ADP" else ""
+    """Return the preposition of a phrase in lower case; "" for none."""
+    position = start - 1
+    while position >= 0 and sentence.words[position].pos in ("DET", "ADJ"):
+        position -= 1
+    return sentence.words[position].text.lower() if position >= 0 and sentence.words[position].pos == "ADP" else ""

@@ -1,7 +1,7 @@
-"""The concept filter over shards: counts made shard by shard and added, then every caption held to them.
+"""The concept filter over shards: count per shard, add the counts, then drop captions with rare concepts.
 
-Three maps over the rewritten captions (``count``, ``concepts``, ``reach``), each shard's result in the cache. What a concept
-is, and when it is common: ``concepts``.
+Three maps over the rewritten captions (``count``, ``concepts``, ``reach``), cached per shard. ``concepts`` defines what a
+concept is and when it is common.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from components.stages.hypernymize.concepts import Counts
 
 CONCEPTS = "concepts.tsv"
-"""The kept and the dropped concepts with their counts, a file of the output."""
+"""Output file that lists kept and dropped concepts with their counts."""
 RESOLVED = "concepts.json"
-"""What the workers of the later passes read, in the stage's scratch."""
+"""Scratch file with the resolved concepts, read by the workers of the later maps."""
 
 
 def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> None:
@@ -36,43 +36,45 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
     Args:
         stage: a run of hypernymize.
         captions: the rewritten shards.
-        entered: how many records came into the stage.
+        entered: number of records of the stage's input.
     """
     from components.core.digests import canonical_json, sha256_bytes
     from components.core.files import publish_bytes
     from components.stages.hypernymize.concepts import concepts_tsv, curve_csv, reaches, resolve
 
-    level, least, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
-    counts = _counts(stage, captions, level)
-    resolved = resolve(counts, level, least, knowledge)
-    told = canonical_json({"concepts": resolved, "reaches": reaches(counts, level, knowledge)}).encode()
-    publish_bytes(stage.work / RESOLVED, told)
-    # The vocabulary may be large: the workers read it from a file, and the cache's keys hold its digest.
-    shared = {"sha256": sha256_bytes(told)}
-    refs = stage.map(drop_rare, captions, step="concepts", params={"min_concept_count": least}, shared=shared)
+    level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
+    counts = _count_concepts(stage, captions, level)
+    resolved = resolve(counts, level, minimum, knowledge)
+    content = canonical_json({"concepts": resolved, "reaches": reaches(counts, level, knowledge)}).encode()
+    publish_bytes(stage.work / RESOLVED, content)
+    # The vocabulary may be large, so workers read it from a file and cache keys hold its digest.
+    shared = {"sha256": sha256_bytes(content)}
+    refs = stage.map(drop_rare, captions, step="concepts", params={"min_concept_count": minimum}, shared=shared)
     reached: Counter[int] = Counter()
     for ref in stage.map(reach_shard, captions, step="reach", params={}, shared=shared, publish=False, conserve=False):
         table = ref.read()
         for reach, number in zip(table["reach"].to_pylist(), table["captions"].to_pylist(), strict=True):
             reached[reach] += number
     stage.write_file(CONCEPTS, concepts_tsv(counts, resolved).encode())
-    stage.export("concepts.csv", curve_csv(counts, reached, level, least, knowledge).encode())
-    rewritten, left = reached.total(), sum(ref.read(["key"]).num_rows for ref in refs)
+    stage.export("concepts.csv", curve_csv(counts, reached, level, minimum, knowledge).encode())
+    rewritten, kept_captions = reached.total(), sum(ref.read(["key"]).num_rows for ref in refs)
     stage.metric("concepts", len(set(resolved.values()) - {""}))
     stage.metric("concepts_dropped", sum(not concept for concept in resolved.values()))
     stage.metric("funnel.rewriting", rewritten / entered if entered else 0.0)
-    stage.metric("funnel.concepts", left / rewritten if rewritten else 0.0)
-    stage.metric("kept", left)
+    stage.metric("funnel.concepts", kept_captions / rewritten if rewritten else 0.0)
+    stage.metric("kept", kept_captions)
 
 
-def _counts(stage: Stage, captions: Sequence[ShardRef], level: str) -> Counts:
-    """The counts of every shard, added: one shard's are in memory at a time."""
+def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> Counts:
+    """Return the sum of all shards' counts; one shard's counts are in memory at a time."""
     from components.stages.hypernymize.concepts import Counts
 
-    counts, asked = Counts(), {"concept_level": level}
-    for ref in stage.map(count_shard, captions, step="count", params=asked, publish=False, conserve=False):
-        concepts, spoken, said = (ref.read().column(name).to_pylist() for name in ("concept", "captions", "said"))
-        counts.add(dict(zip(concepts, spoken, strict=True)), {noun: n for noun, n in zip(concepts, said, strict=True) if n})
+    counts, params = Counts(), {"concept_level": level}
+    for ref in stage.map(count_shard, captions, step="count", params=params, publish=False, conserve=False):
+        concepts, with_concept, with_noun = (ref.read().column(name).to_pylist() for name in ("concept", "captions", "said"))
+        counts.add(
+            dict(zip(concepts, with_concept, strict=True)), {noun: n for noun, n in zip(concepts, with_noun, strict=True) if n}
+        )
     return counts
 
 
@@ -84,34 +86,34 @@ def _knowledge() -> Knowledge:
 
 
 def count_shard(table: pa.Table, task: Task) -> ShardOut:
-    """One shard's counts: ``concept``, ``captions`` that speak of it, and how many ``said`` it as a noun."""
+    """Return a shard's counts: ``concept``, ``captions`` with it, and ``said``, the captions that contain it as a noun."""
     import pyarrow as pa
 
     from components.stages.hypernymize.concepts import count
 
     counts = count(table.column("types").to_pylist(), task.params["concept_level"], _knowledge())
-    rows = [{"concept": c, "captions": counts.captions[c], "said": counts.said[c]} for c in sorted(counts.captions)]
+    rows = [{"concept": c, "captions": counts.captions[c], "said": counts.nouns[c]} for c in sorted(counts.captions)]
     schema = pa.schema([("concept", pa.string()), ("captions", pa.int64()), ("said", pa.int64())])
     return ShardOut(pa.Table.from_pylist(rows, schema=schema), ledger_table([]))
 
 
 def reach_shard(table: pa.Table, task: Task) -> ShardOut:
-    """How many captions of one shard stay up to which minimum count; -1 where there is no concept to be rare."""
+    """Return how many captions of a shard stay up to which minimum count; -1 for captions without concepts."""
     import pyarrow as pa
 
-    reaches = _resolved(task, "reaches")
-    found = Counter(min((reaches[noun] for noun in nouns), default=-1) for nouns in table.column("types").to_pylist())
-    rows = [{"reach": reach, "captions": number} for reach, number in sorted(found.items())]
+    reaches = _read_resolved(task, "reaches")
+    captions = Counter(min((reaches[noun] for noun in nouns), default=-1) for nouns in table.column("types").to_pylist())
+    rows = [{"reach": reach, "captions": number} for reach, number in sorted(captions.items())]
     return ShardOut(
         pa.Table.from_pylist(rows, schema=pa.schema([("reach", pa.int64()), ("captions", pa.int64())])), ledger_table([])
     )
 
 
 def drop_rare(table: pa.Table, task: Task) -> ShardOut:
-    """Resolve each caption's nouns (noun → concept, "" when rare) and drop it if one is rare."""
+    """Replace each caption's nouns by their concepts and drop the caption if one is rare."""
     import pyarrow as pa
 
-    resolved, threshold = _resolved(task, "concepts"), task.params["min_concept_count"]
+    resolved, threshold = _read_resolved(task, "concepts"), task.params["min_concept_count"]
     rows, ledger = [], []
     for record in table.to_pylist():
         rare = [noun for noun in record["types"] if not resolved[noun]]
@@ -123,15 +125,15 @@ def drop_rare(table: pa.Table, task: Task) -> ShardOut:
     return ShardOut(pa.Table.from_pylist(rows, schema=table.schema), ledger_table(ledger))
 
 
-def _resolved(task: Task, what: str) -> dict[str, Any]:
-    return _read_resolved(str(task.work / RESOLVED), task.shared["sha256"])[what]
+def _read_resolved(task: Task, name: str) -> dict[str, Any]:
+    return _load_resolved(str(task.work / RESOLVED), task.shared["sha256"])[name]
 
 
 @lru_cache(maxsize=1)
-def _read_resolved(path: str, sha256: str) -> dict[str, dict[str, Any]]:
+def _load_resolved(path: str, sha256: str) -> dict[str, dict[str, Any]]:
     from components.core.digests import sha256_bytes
 
-    told = Path(path).read_bytes()
-    if sha256_bytes(told) != sha256:
-        raise HearsightError("is not what this run wrote", where=path, hint="run hypernymize again")
-    return json.loads(told)
+    content = Path(path).read_bytes()
+    if sha256_bytes(content) != sha256:
+        raise HearsightError("was changed after this run wrote it", where=path, hint="run hypernymize again")
+    return json.loads(content)

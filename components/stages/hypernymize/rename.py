@@ -1,6 +1,6 @@
 """Steps that replace: names become hypernyms, "actor and actor" becomes "actors".
 
-Source: CC section 3 and table 1.
+Source: CC §3 and table 1.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ RENAMED = frozenset({"PERSON", "GPE", "LOC", "FAC", "ORG", "EVENT", "WORK_OF_ART
 
 
 def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool) -> str:
-    """Each named entity that is no mere modifier becomes its hypernym, and what described the name goes with it.
+    """Replace each named entity that is not a modifier by its hypernym, and remove the words that describe the name.
 
-    ``artist Duncan McKellar`` → ``person`` and ``the 29th American Film Festival`` → ``festival``, as in table 1; with
-    ``stated_role`` a person whose hypernym is not known is called by the role stated before the name (``artist``).
-    A name right after the noun of what it names goes without a word in its place: ``the shuttle Atlantis``, ``the actor X``.
+    ``artist Duncan McKellar`` → ``person`` and ``the 29th American Film Festival`` → ``festival``, as in table 1. With
+    ``stated_role`` a person without a known hypernym gets the role before the name (``artist``). A name after the noun for its
+    kind is removed without a replacement: ``the shuttle Atlantis``, ``the actor X``.
     """
     changed = []
     for entity in sentence.entities:
@@ -31,7 +31,7 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             continue
         name = sentence.text_of(entity.start, entity.end)
         if entity.kind == "NORP" and sentence.words[entity.end - 1].tag == "NNPS":
-            _put(sentence, entity, "people", "person", plural_tag=True)
+            _replace_name(sentence, entity, "people", "person", plural_tag=True)
             changed.append(f"{name} are people")
             continue
         if entity.kind not in RENAMED:
@@ -46,17 +46,17 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             continue
         hypernym = known.word
         described = _description(sentence, entity, knowledge)
-        roles = [sentence.words[place].lemma.lower() for place in described if sentence.words[place].pos == "NOUN"]
+        roles = [sentence.words[position].lemma.lower() for position in described if sentence.words[position].pos == "NOUN"]
         if stated_role and entity.kind == "PERSON" and hypernym == "person" and roles:
             hypernym, known = roles[-1], known._replace(source="the caption")
         sentence.strike(_without_article(sentence, entity, described))
-        _put(sentence, entity, hypernym, hypernym)
+        _replace_name(sentence, entity, hypernym, hypernym)
         changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}, says {known.source}")
     return "; ".join(changed)
 
 
 def _is_team(sentence: Sentence, entity: Entity) -> bool:
-    """Whether a name is a place's and a plural: the Green Bay Packers, whatever the recogniser takes them for."""
+    """Return whether a name is a place and a plural noun (the Green Bay Packers), whatever its label."""
     words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
     town = " ".join(word.text for word in words[:-1])
     return (
@@ -67,50 +67,55 @@ def _is_team(sentence: Sentence, entity: Entity) -> bool:
     )
 
 
-def _put(sentence: Sentence, entity: Entity, text: str, lemma: str, *, plural_tag: bool = False) -> None:
-    """Let ``text`` stand for an entity's name, an article inside it aside."""
+def _replace_name(sentence: Sentence, entity: Entity, text: str, lemma: str, *, plural_tag: bool = False) -> None:
+    """Replace an entity's words by ``text``, keeping an article inside it."""
     head = sentence.words[entity.end - 1]
-    sentence.strike(place for place in range(entity.start, entity.end - 1) if sentence.words[place].pos != "DET")
+    sentence.strike(position for position in range(entity.start, entity.end - 1) if sentence.words[position].pos != "DET")
     head.text, head.lemma, head.pos, head.alive, head.renamed = text, lemma, "NOUN", True, True
     head.tag = "NNS" if plural_tag else "NN"
 
 
 def _without_article(sentence: Sentence, entity: Entity, described: list[int]) -> list[int]:
-    """What goes with a name: all that described it, and its article too, unless that is "the" and still makes sense.
+    """Return the positions to remove with a name: its description and its article, unless that is "the" and still fits.
 
-    A person has none, and what an ordinal made definite is so no longer (table 1: "at festival").
+    A person has no article, and without its ordinal a noun is no longer definite (table 1: "at festival").
     """
-    inside = [place for place in range(entity.start, entity.end) if sentence.words[place].pos == "DET"]
+    inside = [position for position in range(entity.start, entity.end) if sentence.words[position].pos == "DET"]
     before = sentence.before(entity.start)
     outside = [before] if before is not None and sentence.words[before].pos == "DET" else []
-    ordinal = any(_ORDINAL.match(sentence.words[place].text) for place in [*described, *range(entity.start, entity.end)])
-    articles = [*inside, *outside, *(place for place in described if sentence.words[place].pos == "DET")]
-    definite = [place for place in articles if sentence.words[place].text.lower() == "the"]
-    gone = [place for place in described if sentence.words[place].pos != "DET"]
+    ordinal = any(_ORDINAL.match(sentence.words[position].text) for position in [*described, *range(entity.start, entity.end)])
+    articles = [*inside, *outside, *(position for position in described if sentence.words[position].pos == "DET")]
+    definite = [position for position in articles if sentence.words[position].text.lower() == "the"]
+    removed = [position for position in described if sentence.words[position].pos != "DET"]
     if entity.kind == "PERSON" or ordinal or not definite:
-        return [*gone, *articles]
-    return [*gone, *(place for place in articles if place not in definite)]
+        return [*removed, *articles]
+    return [*removed, *(position for position in articles if position not in definite)]
 
 
 def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[int]:
-    """The words to strike where a name only repeats the noun right before it; empty where it stands for itself.
+    """Return the positions of a name that only repeats the noun before it; empty if the name stands alone.
 
-    So with a thing's or place's name after its noun, with a person's after a role that has an article or is a plural
-    ("tennis players X and Y"). ``artist X`` alone is left to the hypernym, as table 1 has it.
+    This holds for a name of a thing or place after its noun, and for a person's name after a role with an article or in the
+    plural ("tennis players X and Y"). ``artist X`` alone is left to the hypernym, as in table 1.
     """
-    place = entity.start - 1
-    if place < 0 or not sentence.words[place].alive or sentence.words[place].pos != "NOUN" or sentence.words[place].renamed:
+    position = entity.start - 1
+    if (
+        position < 0
+        or not sentence.words[position].alive
+        or sentence.words[position].pos != "NOUN"
+        or sentence.words[position].renamed
+    ):
         return []
-    noun = sentence.words[place]
+    noun = sentence.words[position]
     span = list(range(entity.start, entity.end))
     if entity.kind != "PERSON":
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
         return []
-    several = noun.tag in ("NNS", "NNPS")
-    if not several and not _has_article(sentence, place):
+    plural_role = noun.tag in ("NNS", "NNPS")
+    if not plural_role and not _has_article(sentence, position):
         return []
-    while several and (following := _next_person(sentence, span[-1] + 1)) is not None:
+    while plural_role and (following := _next_person(sentence, span[-1] + 1)) is not None:
         span += range(span[-1] + 1, following.end)
     return span
 
@@ -133,7 +138,7 @@ def _next_person(sentence: Sentence, position: int) -> Entity | None:
 
 def merge_coordination(sentence: Sentence, knowledge: Knowledge) -> str:
     """Nouns of the same name in coordination become one plural: "actor and actor", "person, person and person"."""
-    merged = _level(sentence, knowledge)
+    merged = _level_people(sentence, knowledge)
     alive = sentence.alive()
     order = 0
     while order < len(alive):
@@ -155,54 +160,54 @@ def merge_coordination(sentence: Sentence, knowledge: Knowledge) -> str:
     return "; ".join(merged)
 
 
-def _level(sentence: Sentence, knowledge: Knowledge) -> list[str]:
-    """Of people in coordination some of whom are only known to be persons, all are: "person and general"."""
-    levelled = []
+def _level_people(sentence: Sentence, knowledge: Knowledge) -> list[str]:
+    """Rename coordinated people to "person" if one of them is only known as a person: "person and general"."""
+    changed = []
     alive = sentence.alive()
     for order in range(len(alive) - 2):
-        first, joint, other = (sentence.words[alive[at]] for at in (order, order + 1, order + 2))
+        first, joint, other = (sentence.words[alive[index]] for index in (order, order + 1, order + 2))
         if joint.text.lower() not in ("and", "&", ",") or not (first.renamed and other.renamed) or first.lemma == other.lemma:
             continue
         if "person" in (first.lemma, other.lemma) and all(
             word.lemma == "person" or knowledge.is_role(word.lemma) for word in (first, other)
         ):
-            levelled.append(f"{first.text} {joint.text} {other.text}: people")
+            changed.append(f"{first.text} {joint.text} {other.text}: people")
             for word in (first, other):
                 word.text = word.lemma = "person"
-    return levelled
+    return changed
 
 
 def _same_noun_after(sentence: Sentence, alive: list[int], order: int, lemma: str) -> int | None:
-    place, joined = order + 1, False
-    while place < len(alive) and sentence.words[alive[place]].text.lower() in ("and", ",", "&"):
-        place, joined = place + 1, True
-    if joined and place < len(alive) and sentence.words[alive[place]].text.lower() in ("a", "an", "the"):
-        place += 1
+    index, joined = order + 1, False
+    while index < len(alive) and sentence.words[alive[index]].text.lower() in ("and", ",", "&"):
+        index, joined = index + 1, True
+    if joined and index < len(alive) and sentence.words[alive[index]].text.lower() in ("a", "an", "the"):
+        index += 1
     if (
         joined
-        and place < len(alive)
-        and sentence.words[alive[place]].pos == "NOUN"
-        and sentence.words[alive[place]].lemma == lemma
+        and index < len(alive)
+        and sentence.words[alive[index]].pos == "NOUN"
+        and sentence.words[alive[index]].lemma == lemma
     ):
-        return place
+        return index
     return None
 
 
 def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[int]:
-    """The words left of a name that only describe its bearer: titles, roles, ordinals, names, the determiner."""
-    found: list[int] = []
+    """Return the positions left of a name that only describe its bearer: titles, roles, ordinals, names, the determiner."""
+    positions: list[int] = []
     inside = set(range(entity.start, entity.end))
-    place = sentence.before(entity.start)
-    while place is not None:
-        word = sentence.words[place]
+    position = sentence.before(entity.start)
+    while position is not None:
+        word = sentence.words[position]
         role = word.pos == "NOUN" and entity.kind == "PERSON" and knowledge.is_role(word.lemma.lower())
-        belongs = word.pos in ("PROPN", "NUM", "ADJ") and (word.head in inside or word.head in found)
-        belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in found)  # "relief pitcher X"
+        belongs = word.pos in ("PROPN", "NUM", "ADJ") and (word.head in inside or word.head in positions)
+        belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in positions)  # "relief pitcher X"
         if not (role or belongs):
             break
-        found.append(place)
-        inside.add(place)
-        place = sentence.before(place)
-    if place is not None and sentence.words[place].pos == "DET":
-        found.append(place)
-    return sorted(found)
+        positions.append(position)
+        inside.add(position)
+        position = sentence.before(position)
+    if position is not None and sentence.words[position].pos == "DET":
+        positions.append(position)
+    return sorted(positions)

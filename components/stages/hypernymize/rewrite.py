@@ -1,4 +1,4 @@
-"""The chain of small rewrites, each recorded with what it found, and the concepts that the caption then speaks of."""
+"""The chain of rewriting steps, each recorded with its reason, and the concepts of the resulting caption."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.stages.hypernymize.sentence import Sentence
 
 
 class Step(NamedTuple):
-    """One rewrite that changed the text."""
+    """A rewrite that changed the text."""
 
     step: str
     before: str
@@ -22,7 +22,7 @@ class Step(NamedTuple):
 
 
 class Rewritten(NamedTuple):
-    """The caption, how it came about, its concepts (each once, in order), and why it must be dropped, if it must."""
+    """The caption, its steps, its concepts (distinct, in order), and the reason to drop it, if any."""
 
     caption: str
     steps: list[Step]
@@ -31,10 +31,10 @@ class Rewritten(NamedTuple):
 
 
 def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: bool) -> Rewritten:
-    """Turn a parsed text into a caption without names, numbers, dates and places."""
+    """Return a parsed text as a caption without names, numbers, dates and places."""
     sentence = Sentence.of(parse)
     chain: tuple[tuple[str, Callable[[Sentence, Knowledge], str]], ...] = (
-        ("mend", corrections.hint),
+        ("corrections", corrections.correct_parse),
         ("dates", strip.strip_dates),
         ("quantities", strip.strip_quantities),
         ("quotes", strip.strip_quotes),
@@ -55,15 +55,15 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         if after != before:
             steps.append(Step(name, before, after, reason))
         before = after
-    return Rewritten(before, steps, concepts(sentence), tidy.shortcoming(sentence, min_words))
+    return Rewritten(before, steps, find_concepts(sentence), tidy.find_shortcoming(sentence, min_words))
 
 
-def concepts(sentence: Sentence) -> list[str]:
-    """The heads of the noun phrases that are left, as singular common nouns: the paper's resolved entity types."""
-    found: dict[str, None] = {}
+def find_concepts(sentence: Sentence) -> list[str]:
+    """Return the heads of the remaining noun phrases as singular common nouns: the paper's resolved entity types."""
+    heads: dict[str, None] = {}
     for position in sentence.alive():
         word, following = sentence.words[position], sentence.after(position)
         modifies = following is not None and sentence.words[following].pos == "NOUN" and word.dep in ("compound", "nmod")
         if word.pos == "NOUN" and not modifies and word.lemma.strip():
-            found[word.lemma.lower().strip()] = None
-    return list(found)
+            heads[word.lemma.lower().strip()] = None
+    return list(heads)

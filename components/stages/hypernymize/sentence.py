@@ -1,6 +1,6 @@
-"""A parsed caption under rewriting: words that may be struck out or replaced, and the named entities among them.
+"""A parsed caption during rewriting: words that can be removed or replaced, and the named entities among them.
 
-Positions and governors stay those of the parse whatever is struck out, so every step can ask the same questions.
+Positions and heads stay those of the parse after removals.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from components.language.parser import Parse
 
 MODIFIERS = frozenset({"compound", "nmod", "amod", "nummod", "quantmod", "npadvmod"})
-"""Dependencies by which a word modifies a noun to its right."""
+"""Dependencies of a word that modifies a noun to its right."""
 CLOSING = frozenset(")]}.,;:!?%”’»")
 """Marks that follow a word without a space."""
 
 
 @dataclass
 class Word:
-    """One token; ``text`` changes when it is replaced, ``pos`` when the tagger is corrected."""
+    """A token; a replacement changes ``text``, a corrected tag changes ``pos``."""
 
     text: str
     space: bool
@@ -29,12 +29,12 @@ class Word:
     head: int
     alive: bool = True
     renamed: bool = False
-    """Whether it is a hypernym put in for a name."""
+    """Whether the word is a hypernym that replaced a name."""
 
 
 @dataclass
 class Entity:
-    """A named entity: token positions ``start`` to ``end`` (not included) and its OntoNotes type."""
+    """A named entity: token positions ``start`` to ``end`` (exclusive) and its OntoNotes type."""
 
     start: int
     end: int
@@ -50,52 +50,51 @@ class Sentence:
 
     @classmethod
     def of(cls, parse: Parse) -> Sentence:
-        """The sentence of a parse, nothing struck out."""
+        """Return the sentence of a parse with no word removed."""
         columns = zip(
             parse["text"], parse["space"], parse["lemma"], parse["pos"], parse["tag"], parse["dep"], parse["head"], strict=True
         )
         return cls([Word(*column) for column in columns], [Entity(*entity) for entity in parse["entities"]])
 
     def alive(self) -> list[int]:
-        """The positions not struck out."""
+        """Return the positions that are not removed."""
         return [position for position, word in enumerate(self.words) if word.alive]
 
     def strike(self, positions: Iterable[int]) -> None:
-        """Strike words out."""
+        """Remove words."""
         for position in positions:
             self.words[position].alive = False
 
     def before(self, position: int) -> int | None:
-        """The nearest word left of a position that is not struck out."""
-        return next((place for place in range(position - 1, -1, -1) if self.words[place].alive), None)
+        """Return the nearest remaining position left of a position."""
+        return next((index for index in range(position - 1, -1, -1) if self.words[index].alive), None)
 
     def after(self, position: int) -> int | None:
-        """The nearest word right of a position that is not struck out."""
-        return next((place for place in range(position + 1, len(self.words)) if self.words[place].alive), None)
+        """Return the nearest remaining position right of a position."""
+        return next((index for index in range(position + 1, len(self.words)) if self.words[index].alive), None)
 
     def living(self, entity: Entity) -> bool:
-        """Whether any word of an entity is left."""
-        return any(self.words[place].alive for place in range(entity.start, entity.end))
+        """Return whether any word of an entity remains."""
+        return any(self.words[index].alive for index in range(entity.start, entity.end))
 
     def entity_at(self, position: int) -> Entity | None:
-        """The entity that covers a position."""
+        """Return the entity that covers a position."""
         return next((entity for entity in self.entities if entity.start <= position < entity.end), None)
 
     def text_of(self, start: int, end: int) -> str:
-        """The words of a span that are not struck out, with spaces between."""
+        """Return the remaining words of a span, separated by spaces."""
         return " ".join(word.text for word in self.words[start:end] if word.alive)
 
     def modifies(self, start: int, end: int) -> int | None:
-        """The noun right of the span ``start`` to ``end`` that the span modifies, or None.
+        """Return the position of the noun right of the span ``start`` to ``end`` that the span modifies, or None.
 
-        Between the two there may be nothing but further modifiers: a verb or a preposition in between parts them,
-        whatever the parser says.
+        Only further modifiers may lie between: a verb or a preposition separates them, whatever the parser says.
         """
         inside = range(start, end)
-        tops = [place for place in inside if self.words[place].head not in inside or self.words[place].head == place]
-        for place in tops:
-            noun = self.words[place].head
-            if noun < end or self.words[place].dep not in MODIFIERS or not self.words[noun].alive:
+        tops = [index for index in inside if self.words[index].head not in inside or self.words[index].head == index]
+        for index in tops:
+            noun = self.words[index].head
+            if noun < end or self.words[index].dep not in MODIFIERS or not self.words[noun].alive:
                 continue
             between = (word for word in self.words[end:noun] if word.alive)
             if self.words[noun].pos in ("NOUN", "PROPN") and all(
@@ -106,7 +105,7 @@ class Sentence:
         return None
 
     def noun_beside(self, entity: Entity) -> int | None:
-        """The common noun that stands right after an entity, which the entity then modifies; None for a subject's verb."""
+        """Return the position of the common noun right after an entity, which the entity modifies; None for a subject's verb."""
         after = self.after(entity.end - 1)
         if after is None or after != entity.end or self.words[after].pos != "NOUN" or self.words[after].text[:1].isupper():
             return None
@@ -114,13 +113,13 @@ class Sentence:
         return None if last.dep in ("nsubj", "nsubjpass") and entity.kind == "PERSON" else after
 
     def render(self) -> str:
-        """The text as it stands."""
+        """Return the text of the remaining words."""
         text, glue, gap = "", False, False
         for word in self.words:
             if not word.alive:
                 glue, gap = glue or word.space, True
                 continue
-            # Where words were struck out, the space that stood among them stays, except before a closing mark.
+            # A removed span leaves one space, except before a closing mark.
             if text and glue and not (gap and word.text in CLOSING):
                 text += " "
             text += word.text

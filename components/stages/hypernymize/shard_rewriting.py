@@ -1,4 +1,4 @@
-"""Rewrite the texts of one shard from their cached parses."""
+"""Rewriting of one shard's texts from their cached parses."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Steps that strike out: dates, amounts, quotes, modifiers of certain types (whereabouts: ``locations``).
+"""Steps that remove dates, amounts, quotes, and modifiers of certain types (locations: ``locations``).
 
-Source: CC section 3, "the following steps are applied", and seed 001 (quotes, brands). Each step changes the
-sentence in place and returns why, or "" when it found nothing.
+Source: CC §3, "the following steps are applied"; quotes and brands are ours. Each step changes the sentence in place and returns
+the reason, or "" if it removed nothing.
 """
 
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.dates import CALENDAR, RELATIVE
-from components.stages.hypernymize.locations import leaders
+from components.stages.hypernymize.locations import lead_positions
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
@@ -19,7 +19,7 @@ NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 
 
 def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Dates, times and durations, with the preposition that brings them in."""
+    """Remove dates, times and durations, with their preposition."""
     struck = []
     for entity in sentence.entities:
         holiday = entity.kind in ("EVENT", "DATE") and _is_holiday(sentence, entity)
@@ -35,13 +35,13 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
 
 
 def _is_holiday(sentence: Sentence, entity: Entity) -> bool:
-    """Whether a name is a day's: "on Boxing Day", "on New Year's Eve"."""
-    return sentence.words[entity.end - 1].text in ("Day", "Eve") and bool(leaders(sentence, entity.start))
+    """Return whether a name is that of a day: "on Boxing Day", "on New Year's Eve"."""
+    return sentence.words[entity.end - 1].text in ("Day", "Eve") and bool(lead_positions(sentence, entity.start))
 
 
 def _dated(sentence: Sentence, entity: Entity) -> bool:
-    """Whether an entity of time tells when or how long, and is not a plain noun ("the morning")."""
-    words = [sentence.words[place] for place in range(entity.start, entity.end)]
+    """Return whether an entity of time is a date or duration and not a common noun ("the morning")."""
+    words = [sentence.words[position] for position in range(entity.start, entity.end)]
     return any(
         word.pos == "NUM"
         or word.text.strip("'’")[:1].isdigit()
@@ -52,7 +52,7 @@ def _dated(sentence: Sentence, entity: Entity) -> bool:
 
 
 def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Amounts that stand for themselves ("after 5 km", ", £20", "two of the men"), with what brings them in."""
+    """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition."""
     struck = []
     for entity in sentence.entities:
         if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
@@ -73,7 +73,7 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
                 end = following + 1 if start > 0 else end
         beside = after == end and sentence.words[end].pos in ("NOUN", "PROPN", "ADJ")
         if beside and entity.kind in ("CARDINAL", "ORDINAL"):
-            continue  # a modifier after all, whatever the parser says
+            continue  # a modifier, whatever the parser says
         if beside and sentence.words[end].text.lower() in EXTENT:
             end += 1  # "the 80 km long trail"
         struck.append(sentence.text_of(start, end))
@@ -84,22 +84,24 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
 
 
 def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
-    """What stands in quotation marks, with the preposition or the word of naming that brings it in."""
+    """Remove quotations, with their preposition or verb of naming."""
     struck = []
-    while (pair := _quoted(sentence)) is not None:
-        start, end = pair
-        struck.append(" ".join(sentence.words[place].text for place in range(start, end + 1) if sentence.words[place].alive))
-        # A quote that modifies what follows ("Waves" filter) leaves the preposition to it.
+    while (span := _quoted(sentence)) is not None:
+        start, end = span
+        struck.append(
+            " ".join(sentence.words[position].text for position in range(start, end + 1) if sentence.words[position].alive)
+        )
+        # The preposition belongs to the noun that the quote modifies ("Waves" filter).
         follower = sentence.after(end)
-        keeps = follower is not None and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
+        modifies_next = follower is not None and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
         sentence.strike(range(start, end + 1))
-        if not keeps:
+        if not modifies_next:
             _strike_lead(sentence, start)
     return f"quote: {'; '.join(struck)}" if struck else ""
 
 
 def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Modifiers of a noun that are proper nouns, nationalities, numbers, units or brands."""
+    """Remove modifiers of a noun that are proper nouns, nationalities, numbers, units or brands."""
     struck: list[int] = []
     for position in sentence.alive():
         word, entity = sentence.words[position], sentence.entity_at(position)
@@ -113,31 +115,31 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         if (proper or counted) and (beside or _modifies_noun(sentence, position)):
             struck.append(position)
     struck += _scores(sentence, struck)
-    # Marks that joined struck modifiers ("Music & Cultural", "A-319") go with them.
+    # Marks that joined removed modifiers ("Music & Cultural", "A-319") go with them.
     for position in sentence.alive():
         left, right = sentence.before(position), sentence.after(position)
         joins = sentence.words[position].text in {"&", "-", "–", "/", "'s", "’s", "+", "#", "™", "®", "$", "€"}
         if joins and position not in struck and (left in struck or right in struck):
             struck.append(position)
     sentence.strike(struck)
-    text = " ".join(sentence.words[place].text for place in sorted(struck))
+    text = " ".join(sentence.words[position].text for position in sorted(struck))
     return f"name, number or unit before a noun: {text}" if struck else ""
 
 
 def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
-    """What a struck number is joined to by a dash: the rest of "2-1"."""
-    found = []
+    """Return the positions that a dash joins to removed numbers: the rest of "2-1"."""
+    positions = []
     for position in struck:
         mark, other = position + 1, position + 2
         if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
             continue
         if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
-            found += [mark, other]
-    return found
+            positions += [mark, other]
+    return positions
 
 
 def _modifies_noun(sentence: Sentence, position: int) -> bool:
-    """Whether the word, through a chain of modifiers, belongs to a noun further right."""
+    """Return whether the word modifies a noun further right, directly or through other modifiers."""
     entity = sentence.entity_at(position)
     if sentence.modifies(position, position + 1) is not None:
         return True
@@ -148,19 +150,19 @@ def _modifies_noun(sentence: Sentence, position: int) -> bool:
 
 
 def _strike_lead(sentence: Sentence, start: int) -> None:
-    """Strike the determiner, preposition, or word of naming that brought in what was struck out at ``start``."""
-    place = sentence.before(start)
-    if place is not None and sentence.words[place].pos == "DET":
-        sentence.strike([place])
-        place = sentence.before(place)
-    if (place is not None and (sentence.words[place].pos in ("ADP", "SCONJ") or sentence.words[place].lemma in NAMING)) or (
-        place is not None and sentence.words[place].text == ","
-    ):
-        sentence.strike([place])
+    """Remove the determiner, preposition or verb of naming before the words removed at ``start``."""
+    position = sentence.before(start)
+    if position is not None and sentence.words[position].pos == "DET":
+        sentence.strike([position])
+        position = sentence.before(position)
+    if (
+        position is not None and (sentence.words[position].pos in ("ADP", "SCONJ") or sentence.words[position].lemma in NAMING)
+    ) or (position is not None and sentence.words[position].text == ","):
+        sentence.strike([position])
 
 
 def _quoted(sentence: Sentence) -> tuple[int, int] | None:
-    """The first quotation: positions of its marks."""
+    """Return the positions of the first quotation's marks."""
     alive = sentence.alive()
     for order, start in enumerate(alive):
         mark = sentence.words[start].text

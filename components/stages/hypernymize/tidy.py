@@ -1,7 +1,7 @@
-"""The last step, and what is dropped: spacing, marks and articles put in order, lower case; too short or inconsistent.
+"""The last steps: fix spacing, marks and articles, lower the case; and the reasons to drop a caption.
 
-Source: table 1 of CC (lower case, "an aircraft" after the name between went), and "around 20 % of samples are
-discarded during this transformation because it can leave sentences too short or inconsistent".
+Source: CC table 1 (lower case, "an aircraft" once the name between is gone), and "around 20 % of samples are discarded during
+this transformation because it can leave sentences too short or inconsistent".
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ FINAL = frozenset(".!?")
 
 
 def tidy_marks(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Strike marks that join or enclose nothing any more."""
+    """Remove marks that no longer join or enclose anything."""
     marks = _Marks(sentence)
-    at = marks.next(-1)
-    while at < marks.end:
-        orphans = marks.orphans(at)
+    position = marks.next(-1)
+    while position < marks.end:
+        orphans = marks.orphans(position)
         if orphans:
             sentence.strike(orphans)
-            at = marks.restart(at, orphans)
+            position = marks.restart(position, orphans)
         else:
-            at = marks.next(at)
+            position = marks.next(position)
     return "marks that joined nothing" if marks.changed else ""
 
 
 def repair_articles(sentence: Sentence, knowledge: Knowledge) -> str:
-    """``a`` or ``an`` as the word that follows now asks; none before a plural."""
+    """Set ``a`` or ``an`` by the following word, and remove either before a plural."""
     changed = []
     for position in sentence.alive():
         word = sentence.words[position]
@@ -50,16 +50,16 @@ def repair_articles(sentence: Sentence, knowledge: Knowledge) -> str:
 
 
 def lower_case(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Everything in lower case."""
+    """Convert the text to lower case."""
     changed = [word for word in sentence.words if word.alive and word.text != word.text.lower()]
     for word in changed:
         word.text = word.text.lower()
     return "lower case" if changed else ""
 
 
-def shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | None:
-    """Why the caption must be dropped: rule, what was found, what is asked; or None."""
-    alive = [sentence.words[place] for place in sentence.alive()]
+def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | None:
+    """Return why the caption must be dropped (rule, value, threshold), or None."""
+    alive = [sentence.words[index] for index in sentence.alive()]
     words = words_of(sentence.render())
     if len(words) < min_words:
         return "too_short", str(len(words)), f">= {min_words} words"
@@ -73,8 +73,8 @@ def shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | No
         return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
     if alive[0].pos == "ADP" and not any(word.pos == "VERB" or (word.dep == "ROOT" and word.pos == "NOUN") for word in alive):
         return "inconsistent", f"nothing but what '{alive[0].text}' leads to", "a noun or a verb of its own"
-    for place, word in enumerate(alive):
-        rest = alive[place + 1 :]
+    for index, word in enumerate(alive):
+        rest = alive[index + 1 :]
         following = rest[0] if rest else None
         ends = following is None or (following.pos == "PUNCT" and following.text not in QUOTING)
         if (
@@ -85,7 +85,7 @@ def shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | No
             return "inconsistent", f"'{word.text}' leads nowhere", "a noun after an article"
         if word.tag == "IN" and word.pos == "ADP" and (ends or (following is not None and following.pos in ("CCONJ", "AUX"))):
             return "inconsistent", f"'{word.text}' leads nowhere", "an object after a preposition"
-        if word.pos == "CCONJ" and (ends or place == 0):
+        if word.pos == "CCONJ" and (ends or index == 0):
             return "inconsistent", f"'{word.text}' joins nothing", "something on both sides"
     if alive[0].pos == "VERB" and alive[0].tag in ("VBD", "VBZ"):
         return "inconsistent", f"begins with '{alive[0].text}'", "a subject before the verb"
@@ -96,10 +96,10 @@ QUOTING = frozenset("\"'“‘«([{")
 
 
 class _Marks:
-    """The words of a sentence from left to right, while marks among them are struck out; all together one linear pass.
+    """The remaining words of a sentence from left to right while marks are removed; linear in total.
 
-    Words before the one looked at are no orphans: whether a word is one depends on its neighbours and on the brackets that are
-    left, so after each stroke the look goes back just as far as the stroke may matter (``restart``).
+    Whether a word is an orphan depends on its neighbours and on the remaining brackets, so after a removal the scan resumes at
+    the first word that the removal can affect (``restart``).
     """
 
     def __init__(self, sentence: Sentence) -> None:
@@ -109,48 +109,48 @@ class _Marks:
         places = sentence.alive()
         self._after = dict(zip([-1, *places], [*places, self.end], strict=True))
         self._before = {after: before for before, after in self._after.items()}
-        opening = {mark: [place for place in reversed(places) if self.words[place].text == mark] for mark in PAIRS}
-        closing = {mark: [place for place in places if self.words[place].text == mark] for mark in PAIRS.values()}
+        opening = {mark: [position for position in reversed(places) if self.words[position].text == mark] for mark in PAIRS}
+        closing = {mark: [position for position in places if self.words[position].text == mark] for mark in PAIRS.values()}
         self._brackets = opening | closing
-        """Where each bracket stands; the last of a list is the first opening and the last closing one."""
+        """Bracket → its positions; the last of a list is the first opening and the last closing one."""
 
-    def next(self, place: int) -> int:
-        """The next word that is not struck out, or ``end``."""
-        return self._after[place]
+    def next(self, position: int) -> int:
+        """Return the next remaining position, or ``end``."""
+        return self._after[position]
 
-    def orphans(self, place: int) -> list[int]:
-        """The marks at a place that join or enclose nothing; empty for none."""
-        text = self.words[place].text.lower()
-        left, right = self._text(self._before[place]), self._text(self._after[place])
+    def orphans(self, position: int) -> list[int]:
+        """Return the positions of marks at ``position`` that join or enclose nothing; empty for none."""
+        text = self.words[position].text.lower()
+        left, right = self._text(self._before[position]), self._text(self._after[position])
         edge = not left or not right or right in FINAL or (right in JOINTS and right not in ("and", "or"))
-        joint = text in JOINTS and self.words[place].pos in ("PUNCT", "CCONJ", "SYM")
+        joint = text in JOINTS and self.words[position].pos in ("PUNCT", "CCONJ", "SYM")
         if joint and (edge or left in PAIRS or right in PAIRS.values()):
-            return [place]
+            return [position]
         if text in PAIRS and right == PAIRS[text]:
-            return [place, self._after[place]]
-        if text in PAIRS and self._last(PAIRS[text], -1) < place:
-            return [place]
-        if text in OPENINGS and self._last(OPENINGS[text], self.end) > place:
-            return [place]
-        return [place] if text in FINAL and left == text else []
+            return [position, self._after[position]]
+        if text in PAIRS and self._last(PAIRS[text], -1) < position:
+            return [position]
+        if text in OPENINGS and self._last(OPENINGS[text], self.end) > position:
+            return [position]
+        return [position] if text in FINAL and left == text else []
 
-    def restart(self, place: int, struck: list[int]) -> int:
-        """Note what was struck out, and return the first word that this may have made an orphan."""
+    def restart(self, position: int, struck: list[int]) -> int:
+        """Record the removed positions and return the first position that may have become an orphan."""
         self.changed = True
-        before, after = self._before[place], self._after[struck[-1]]
+        before, after = self._before[position], self._after[struck[-1]]
         self._after[before], self._before[after] = after, before
         again = before if before >= 0 else after
-        if len(struck) == 2 and (last := self._last(PAIRS[self.words[place].text], -1)) < struck[-1]:
-            # The last closing bracket is gone: what was opened behind the one before it is closed by nothing any more.
-            opened = self._brackets[self.words[place].text]
-            again = min([again, *(each for each in opened if last < each < again and self.words[each].alive)])
+        if len(struck) == 2 and (last := self._last(PAIRS[self.words[position].text], -1)) < struck[-1]:
+            # Without the last closing bracket, brackets opened after the one before it are no longer closed.
+            opened = self._brackets[self.words[position].text]
+            again = min([again, *(start for start in opened if last < start < again and self.words[start].alive)])
         return again
 
-    def _text(self, place: int) -> str:
-        return self.words[place].text if 0 <= place < self.end else ""
+    def _text(self, position: int) -> str:
+        return self.words[position].text if 0 <= position < self.end else ""
 
     def _last(self, mark: str, none: int) -> int:
-        """The first opening or the last closing bracket that is left, or ``none``."""
+        """Return the first opening or the last closing bracket that remains, or ``none``."""
         places = self._brackets[mark]
         while places and not self.words[places[-1]].alive:
             places.pop()

@@ -1,4 +1,4 @@
-"""A recording as it was made becomes 16 kHz mono FLAC, measured; what cannot be used says why."""
+"""Conversion of recordings to measured 16 kHz mono FLAC; unusable ones get a reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from components.speech.audio.files import Samples, Sound
 
 AT_A_TIME = 64
-"""Recordings in memory at once, and what a kill can cost."""
+"""Recordings in memory at a time, and lost at most when the run is killed."""
 HEARD = pa.schema(
     [
         *(pa.field(name, pa.string(), nullable=False) for name in (*OF_RECORD, "image_media", "voice")),
@@ -32,11 +32,11 @@ HEARD = pa.schema(
         *(pa.field(name, pa.float32(), nullable=False) for name in ("lead", "tail")),
     ]
 )
-"""One usable recording; ``gain`` in dB is what it was turned down by, ``over`` how many samples reached full scale."""
+"""Schema of a usable recording; ``gain`` in dB is its attenuation, ``over`` the number of samples at full scale."""
 
 
 class Hearing:
-    """Annotator: samples at 16 kHz → FLAC bytes; no bytes at all when nothing can be heard."""
+    """Annotator: samples at 16 kHz → FLAC bytes; no bytes if nothing is audible."""
 
     name = "speech"
     version = 2
@@ -47,50 +47,50 @@ class Hearing:
         self.model = "recorded-trimmed" if trimmed else "recorded"
 
     def compute(self, payload: Samples) -> bytes:
-        """Cut and pack one recording."""
+        """Trim and encode one recording."""
         if is_silent(payload):
             return b""
         samples = trim_silence(payload) if self.trimmed else payload
         return to_flac(samples)
 
 
-def hear_all(table: pa.Table, task: Task) -> ShardOut:
-    """The usable recordings of a joined shard, and the ledger of all its records."""
+def convert_recordings(table: pa.Table, task: Task) -> ShardOut:
+    """Return the usable recordings of a joined shard, and the ledger of all its records."""
     rows: list[dict[str, Any]] = []
     ledger: list[dict[str, str]] = []
-    for some in _in_pieces(table.to_pylist()):
+    for batch in _batches(table.to_pylist()):
         sounds: dict[str, Sound | str] = {}
-        for record in some:
+        for record in batch:
             if record["recording_sha256"] and record["recording_sha256"] not in sounds:
-                sounds[record["recording_sha256"]] = _read(record["recording"], task)
-        good = {digest: sound.samples for digest, sound in sounds.items() if not isinstance(sound, str)}
-        flacs = task.annotations.annotate(Hearing(task.params["trim"]), good)
-        for record in some:
+                sounds[record["recording_sha256"]] = _read_recording(record["recording"], task)
+        readable = {digest: sound.samples for digest, sound in sounds.items() if not isinstance(sound, str)}
+        flacs = task.annotations.annotate(Hearing(task.params["trim"]), readable)
+        for record in batch:
             digest = record["recording_sha256"]
-            row, entry = _judged(record, sounds.get(digest, ""), flacs.get(digest, b""), task.params)
+            row, entry = _judge(record, sounds.get(digest, ""), flacs.get(digest, b""), task.params)
             ledger.append(entry)
             rows += [row] if row else []
     return ShardOut(pa.Table.from_pylist(rows, schema=HEARD), ledger_table(ledger))
 
 
-def _in_pieces(records: list[dict[str, str]]) -> Iterator[list[dict[str, str]]]:
-    left = iter(records)
-    while some := list(islice(left, AT_A_TIME)):
-        yield some
+def _batches(records: list[dict[str, str]]) -> Iterator[list[dict[str, str]]]:
+    remaining = iter(records)
+    while batch := list(islice(remaining, AT_A_TIME)):
+        yield batch
 
 
-def _read(name: str, task: Task) -> Sound | str:
-    """The sound of a file, or what is wrong with it."""
+def _read_recording(name: str, task: Task) -> Sound | str:
+    """Return the sound of a file, or the error."""
     try:
         return read_sound((project_of(task) / name).read_bytes(), name)
     except HearsightError as error:
         return error.what
 
 
-def _judged(
+def _judge(
     record: dict[str, str], sound: Sound | str, flac: bytes, params: dict[str, Any]
 ) -> tuple[dict[str, Any] | None, dict[str, str]]:
-    """A record's row, if its recording can be used, and its ledger row."""
+    """Return a record's row if its recording is usable, and its ledger row."""
     import numpy as np
 
     key, name = record["key"], record["recording"]
@@ -100,23 +100,23 @@ def _judged(
         return None, dropped(key, "unreadable", sound, "a sound file", detail=name)
     if not flac:
         return None, dropped(key, "silent", "nothing louder than -60 dB", "something to hear", detail=name)
-    found = measure(from_flac(flac))
-    pace = found.seconds / max(1, len(record["caption"]))
-    for rule, value, least, most in (
-        ("too_short", found.seconds, params["min_seconds"], np.inf),
-        ("too_long", found.seconds, 0, params["max_seconds"]),
-        ("too_fast", pace, params["min_seconds_per_character"], np.inf),
+    measures = measure(from_flac(flac))
+    seconds_per_character = measures.seconds / max(1, len(record["caption"]))
+    for rule, value, minimum, maximum in (
+        ("too_short", measures.seconds, params["min_seconds"], np.inf),
+        ("too_long", measures.seconds, 0, params["max_seconds"]),
+        ("too_fast", seconds_per_character, params["min_seconds_per_character"], np.inf),
     ):
-        if not least <= value <= most:
-            return None, dropped(key, rule, value, least or most, detail=name)
-    told = _told(name, sound)
+        if not minimum <= value <= maximum:
+            return None, dropped(key, rule, value, minimum or maximum, detail=name)
+    description = _describe(name, sound)
     row: dict[str, Any] = {field.name: record[field.name] for field in HEARD if field.name in record}
-    row |= {"audio_sha256": sha256_bytes(flac), "told": told, "gain": sound.gain, "over": sound.over, **asdict(found)}
-    return row | {"seconds_per_character": pace}, kept(key, detail=told)
+    row |= {"audio_sha256": sha256_bytes(flac), "told": description, "gain": sound.gain, "over": sound.over, **asdict(measures)}
+    return row | {"seconds_per_character": seconds_per_character}, kept(key, detail=description)
 
 
-def _told(name: str, sound: Sound) -> str:
-    """What the ledger says of a kept recording."""
+def _describe(name: str, sound: Sound) -> str:
+    """Return the ledger's detail of a kept recording."""
     parts = [name, *sound.warnings]
     if sound.over:
         parts.append(f"{sound.over} samples at full scale or over it")

@@ -1,8 +1,8 @@
-"""Corpora of captions read aloud: which recording is of which caption, and who speaks.
+"""Corpora of captions read aloud: the recording and the speaker of each caption.
 
 Flickr Audio Caption Corpus (Harwath and Glass 2015), as published: ``wav2capt.txt`` (``x.wav x.jpg #0``), ``wav2spk.txt``
-(``x.wav 12``), ``wavs/``. Tux Paint's stamps: ``apple.png`` is spoken in ``apple_desc_fr.ogg``, in English ``apple_desc.ogg``, by
-people who are not named. Not in scope: reading sound (``hearing``).
+(``x.wav 12``), ``wavs/``. Tux Paint's stamps: ``apple.png`` has the recording ``apple_desc_fr.ogg``, in English
+``apple_desc.ogg``; the speakers are not named. Not in scope: decoding sound (``audio``).
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ class Recording:
     """One recording of a caption."""
 
     name: str
-    """Below the corpus' folder."""
+    """Path relative to the corpus' folder."""
     speaker: str
 
 
 class Corpus(Protocol):
-    """One published way to lay out recordings."""
+    """A published layout of recordings."""
 
     def recording(self, record: Mapping[str, Any]) -> Recording | str:
-        """That of a record's caption, or why there is none."""
+        """Return the recording of a record's caption, or why there is none."""
 
 
 NEEDS = ("image_url", "language", "post")
-"""What a corpus looks at in a record."""
+"""Columns of a record that a corpus reads."""
 
 
-def corpus_of(layout: str, folder: Path) -> Corpus:
-    """The corpus in a folder; raises HearsightError when it is not there or not of that layout."""
+def open_corpus(layout: str, folder: Path) -> Corpus:
+    """Return the corpus in a folder; raise HearsightError if it is missing or has another layout."""
     if not folder.is_dir():
-        raise HearsightError("is no folder", where=folder, hint="fix narrate.folder, or bring the recordings")
+        raise HearsightError("is not a folder", where=folder, hint="fix import_recordings.folder, or add the recordings")
     return FlickrAudio(folder) if layout == "facc" else Stamps()
 
 
 class Stamps:
-    """Recordings beside the pictures, named after them and the language."""
+    """Recordings next to the pictures, named after picture and language."""
 
     def recording(self, record: Mapping[str, Any]) -> Recording | str:
-        """See :class:`Corpus`; that the file is there is for others to see."""
+        """See :class:`Corpus`; the caller tests whether the file exists."""
         scheme, _, path = record["image_url"].partition(":")
         if scheme != "file":
             return "the picture is of no folder"
@@ -60,42 +60,42 @@ class Stamps:
 
 
 class FlickrAudio:
-    """The recordings that ``wav2capt.txt`` lists; where one is listed twice, or a caption has several, the first line counts."""
+    """The recordings listed in ``wav2capt.txt``; of duplicates the first line counts."""
 
     def __init__(self, folder: Path) -> None:
-        self._of: dict[str, str] = {}
+        self._recordings: dict[str, str] = {}
         """``x.jpg#0`` → wav."""
-        taken: dict[str, int] = {}
-        self._twice: dict[str, str] = {}
-        """Caption → why its recording does not count."""
+        first_line: dict[str, int] = {}
+        self._rejected: dict[str, str] = {}
+        """Caption → why its recording is not used."""
         table = folder / "wav2capt.txt"
         for number, (wav, image, caption) in _lines(table, 3):
-            spoken = f"{image}#{caption.removeprefix('#')}"
+            caption_id = f"{image}#{caption.removeprefix('#')}"
             if "/" in wav or wav.startswith("."):
-                self._twice[spoken] = f"'{wav[:80]}' in line {number} of {table.name} is no file's name"
-            elif wav in taken:
-                self._twice.setdefault(spoken, f"{wav} is of another caption by line {taken[wav]} of {table.name}")
+                self._rejected[caption_id] = f"'{wav[:80]}' in line {number} of {table.name} is no file's name"
+            elif wav in first_line:
+                self._rejected.setdefault(caption_id, f"{wav} is of another caption by line {first_line[wav]} of {table.name}")
             else:
-                taken[wav] = number
-                self._of.setdefault(spoken, wav)
+                first_line[wav] = number
+                self._recordings.setdefault(caption_id, wav)
         self._speakers = {wav: speaker for _, (wav, speaker) in _lines(folder / "wav2spk.txt", 2)}
 
     def recording(self, record: Mapping[str, Any]) -> Recording | str:
-        """See :class:`Corpus`; records name their captions in ``post``, as the crawl's layouts of Flickr do."""
-        spoken = record["post"]
-        if not spoken:
+        """See :class:`Corpus`; ``post`` names a record's caption, as set by the crawl's Flickr layouts."""
+        caption_id = record["post"]
+        if not caption_id:
             return "the record does not say which caption of its picture it is"
-        if (wav := self._of.get(spoken)) is None:
-            return self._twice.get(spoken, f"{spoken} is not in wav2capt.txt")
+        if (wav := self._recordings.get(caption_id)) is None:
+            return self._rejected.get(caption_id, f"{caption_id} is not in wav2capt.txt")
         return Recording(f"wavs/{wav}", self._speakers.get(wav) or f"human-{record['language']}")
 
 
-LOOKED_AT = 20
-"""Lines a table is known by: when none of them fits, it is another file."""
+MAX_BAD_LINES = 20
+"""Lines after which a table without a valid line is rejected."""
 
 
 def _lines(path: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
-    """Lines of a table by white space, with their numbers; those that do not fit are counted and told."""
+    """Yield the lines of a white-space separated table with their numbers; invalid lines are counted and logged."""
     bad: list[int] = []
     good = 0
     try:
@@ -107,17 +107,19 @@ def _lines(path: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
                     yield number, parts
                 elif parts:
                     bad.append(number)
-                    if not good and len(bad) >= LOOKED_AT:
+                    if not good and len(bad) >= MAX_BAD_LINES:
                         break
     except OSError as error:
         raise HearsightError(
-            f"cannot be read ({error.strerror})", where=path, hint="bring the file: see docs/captions-to-speech.md"
+            f"cannot be read ({error.strerror})", where=path, hint="add the file: see docs/captions-to-speech.md"
         ) from None
     if bad and not good:
-        raise HearsightError(
-            f"is no table of {fields} fields a line", where=f"{path}: line {bad[0]}", hint="bring the published file"
-        )
+        raise HearsightError(f"has no line of {fields} fields", where=f"{path}: line {bad[0]}", hint="use the published file")
     if bad:
         log.warning(
-            "narrate: %s: %d lines do not have %d fields and were left out, line %d first", path, len(bad), fields, bad[0]
+            "import_recordings: %s: %d lines do not have %d fields and are skipped, the first is line %d",
+            path,
+            len(bad),
+            fields,
+            bad[0],
         )

@@ -1,4 +1,4 @@
-"""The same audio on one side only: of several, the side that is first in a fixed order keeps it."""
+"""Equal audio in one split only: the first split in a fixed order keeps it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterable, Iterator
 from components.core.stage_output import ShardRef
 
 FIRST = ("test", "validation", "train")
-"""The order: what is tested on must not have been heard in training."""
+"""Order of the splits: test audio must not be heard in training."""
 
 
-def of_records(shards: Iterable[ShardRef]) -> Iterator[tuple[str, str, str]]:
-    """(audio's digest, side, record) of everything that was heard."""
+def recorded_audio(shards: Iterable[ShardRef]) -> Iterator[tuple[str, str, str]]:
+    """Yield (audio digest, split, record) of every usable recording."""
     for shard in shards:
         table = shard.read(["audio_sha256", "split", "key"])
         yield from zip(*(table.column(name).to_pylist() for name in ("audio_sha256", "split", "key")), strict=True)
 
 
-def conflicts(heard: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
-    """Digest → the side that keeps it and its first record there, for audio that is on several sides."""
+def find_conflicts(recordings: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """Return digest → the split that keeps it and its first record there, for audio in several splits."""
     keeps: dict[str, tuple[int, str]] = {}
-    several: set[str] = set()
-    for digest, side, key in heard:
-        own = (FIRST.index(side), key)
-        if digest in keeps and keeps[digest][0] != own[0]:
-            several.add(digest)
-        keeps[digest] = min(keeps.get(digest, own), own)
-    return {digest: [FIRST[keeps[digest][0]], keeps[digest][1]] for digest in sorted(several)}
+    conflicting: set[str] = set()
+    for digest, side, key in recordings:
+        candidate = (FIRST.index(side), key)
+        if digest in keeps and keeps[digest][0] != candidate[0]:
+            conflicting.add(digest)
+        keeps[digest] = min(keeps.get(digest, candidate), candidate)
+    return {digest: [FIRST[keeps[digest][0]], keeps[digest][1]] for digest in sorted(conflicting)}

@@ -1,7 +1,7 @@
-"""Records joined with their recordings: what a shard of the map needs, with the recordings' digests in it.
+"""Records joined with their recordings, with the recordings' digests.
 
-A recording is an input that DVC does not know. Its digest goes into the joined shard, and so into the cache's key, and that of
-all of them into the lineage. Digests are taken in jobs; a file of the same size and time of change is not read again.
+Recordings are inputs outside of DVC. Their digests enter the joined shards, and so the cache keys, and the digest of all enters
+the lineage. Digests are computed in jobs; a file with unchanged size and modification time is not read again.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from components.core.errors import HearsightError
 from components.core.shards import write_table
 from components.core.stage_output import ShardRef
 from components.execution.stage import Job, Stage, Task
-from components.stages.import_recordings.corpora import NEEDS, corpus_of
+from components.stages.import_recordings.corpora import NEEDS, open_corpus
 
 PER_JOB = 256
-"""Recordings whose digests one job takes."""
+"""Recordings per digest job."""
 OF_RECORD = ("key", "caption", "language", "split", "group", "image_sha256")
 JOINED = pa.schema(
     [
@@ -30,64 +30,74 @@ JOINED = pa.schema(
         for name in (*OF_RECORD, "image_media", "voice", "recording", "recording_sha256", "missing")
     ]
 )
-"""One record: ``recording`` is relative to the project; ``missing`` says why there is none, or is empty."""
+"""Schema of a record; ``recording`` is relative to the project, ``missing`` says why there is none, or is empty."""
 
 
 def join(stage: Stage) -> list[ShardRef]:
-    """The input's shards, each record with its recording.
+    """Return the input's shards, each record with its recording.
 
     Raises:
-        HearsightError: the folder is not there or of another layout, a recording cannot be read, or no record has one.
+        HearsightError: the folder is missing or has another layout, a recording cannot be read, or no record has one.
     """
     home, folder = stage.state.parent, stage.params.folder
-    corpus = corpus_of(stage.params.layout, home / folder)
+    corpus = open_corpus(stage.params.layout, home / folder)
     shards: list[tuple[ShardRef, list[dict[str, str]]]] = []
     stats: dict[str, list[Any]] = {}
     for shard in stage.inputs["input"].shards:
         rows = []
         for record in shard.read(sorted({*OF_RECORD, *NEEDS, "media"})).to_pylist():
-            found = corpus.recording(record)
+            recording = corpus.recording(record)
             row = {name: record[name] for name in OF_RECORD} | {"image_media": record["media"], "recording_sha256": ""}
-            if isinstance(found, str):
-                rows.append({**row, "voice": "", "recording": "", "missing": found})
+            if isinstance(recording, str):
+                rows.append({**row, "voice": "", "recording": "", "missing": recording})
                 continue
-            name = f"{folder.rstrip('/')}/{found.name}"
-            about = _about(home / name)
-            if about:
-                stats[name] = [name, *about]
-            rows.append({**row, "voice": found.speaker, "recording": name, "missing": "" if about else f"no file {found.name}"})
+            name = f"{folder.rstrip('/')}/{recording.name}"
+            info = _file_stat(home / name)
+            if info:
+                stats[name] = [name, *info]
+            rows.append(
+                {
+                    **row,
+                    "voice": recording.speaker,
+                    "recording": name,
+                    "missing": "" if info else f"no file {recording.name}",
+                }
+            )
         shards.append((shard, rows))
     if not stats and any(rows for _, rows in shards):
-        why = next(row["missing"] for _, rows in shards for row in rows)
+        reason = next(row["missing"] for _, rows in shards for row in rows)
         raise HearsightError(
-            f"holds a recording of none of the captions ({why})",
+            f"has no recording of any caption ({reason})",
             where=home / folder,
-            hint="fix narrate.folder and narrate.layout, and see that the crawl's layout is the corpus' own",
+            hint="fix import_recordings.folder and .layout; the crawl must use the layout of the corpus",
         )
     digests = _digests(stage, [stats[name] for name in sorted(stats)])
     stage.note_parent("recordings", digest_value(sorted(digests.items())))
     return [_write(stage, shard, rows, digests) for shard, rows in shards]
 
 
-def _about(path: Path) -> list[int] | None:
-    """Size and time of change of a regular file, or None."""
+def _file_stat(path: Path) -> list[int] | None:
+    """Return size and modification time (ns) of a regular file, or None."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return None
-    return [found.st_size, found.st_mtime_ns] if stat.S_ISREG(found.st_mode) else None
+    return [status.st_size, status.st_mtime_ns] if stat.S_ISREG(status.st_mode) else None
 
 
 def _digests(stage: Stage, specs: Sequence[list[Any]]) -> dict[str, str]:
-    jobs = [Job(f"{at:06d}", list(specs[at : at + PER_JOB]), content_addressed=True) for at in range(0, len(specs), PER_JOB)]
-    found: dict[str, str] = {}
+    jobs = [
+        Job(f"{start:06d}", list(specs[start : start + PER_JOB]), content_addressed=True)
+        for start in range(0, len(specs), PER_JOB)
+    ]
+    digests: dict[str, str] = {}
     for folder in stage.jobs(take_digests, jobs, step="identify", params={}):
-        found |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
-    return found
+        digests |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
+    return digests
 
 
 def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
-    """A job: the sha256 of each file of ``spec`` (name, size, time of change)."""
+    """Write the sha256 of each file of ``spec`` (name, size, modification time); a job."""
     home, digests = project_of(task), {}
     for name, *_ in spec:
         try:
@@ -98,7 +108,7 @@ def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
 
 
 def project_of(task: Task) -> Path:
-    """The project's root, seen from a worker: its work folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
+    """Return the project's root: a worker's folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
     return task.work.parents[3]
 
 

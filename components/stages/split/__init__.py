@@ -1,10 +1,10 @@
-"""split: train, validation and test: by group for pages, by owner for posts, by text for spoken sets, or as published.
+"""split: assign records to train, validation and test by group (pages), owner (posts), text (spoken sets) or published lists.
 
-``by: group`` draws each group of near-duplicates by its key and the seed alone: adding pages tomorrow moves no record that is
-there today. Shares are therefore approximate, as close as the number of groups allows. ``by: owner`` keeps all posts of an
-account on one side, close to the shares, and remembers the sides (``owners``, ``sides``). ``by: text`` parts neither a text nor a
-picture (``text``), ``by: published`` reads lists (``published``); both take candidates as well, as they stand (``records``).
-Source: Conceptual Captions section 3 (table 3); #PraCegoVer section 4.3.4. Not in scope: cleaning the test split by raters.
+``by: group`` draws each group of near-duplicates by its key and the seed alone, so added pages move no existing record. Shares
+are therefore approximate. ``by: owner`` keeps all posts of an account in one split, close to the shares, and stores the
+assignments (``owners``, ``assignments``). ``by: text`` separates neither equal captions nor equal pictures (``text``), ``by:
+published`` reads lists (``published``); both also accept candidates, whose alt-text is the caption (``records``). Source: CC §3
+(table 3); PCV §4.3.4. Not in scope: cleaning the test split by raters.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
-from components.stages.split.assignments import opened
-from components.stages.split.owners import Placed, Post, place, shares_of
+from components.stages.split.assignments import open_assignments
+from components.stages.split.owners import Placement, Post, deviations, place_owners
 from components.stages.split.published import Lists, split_as_published
-from components.stages.split.records import ACROSS, SPLITS, is_grouped, shares_asked
+from components.stages.split.records import ACROSS, SPLITS, is_grouped, requested_shares
 from components.stages.split.text import split_by_text
 
-__all__ = ["ACROSS", "CLOSE", "SPLITS", "Params", "run", "split_of"]
+__all__ = ["ACROSS", "CLOSE", "SPLITS", "Params", "draw_split", "run"]
 CLOSE = 0.01
-"""How far a side may be from its share while no owner holds more than that (MISSION P6)."""
+"""Deviation of a split from its share above which a warning is logged, unless one owner holds more than that."""
 log = logging.getLogger(__name__)
 
 
@@ -36,20 +36,20 @@ class Params(Settings):
     """Settings of split."""
 
     by: Literal["group", "owner", "text", "published"] = "group"
-    """group: near-duplicates never part; owner: an account's posts never part either; text: nor do equal captions or pictures;
-    published: as lists of picture names say."""
+    """group: near-duplicates stay together; owner: an account's posts too; text: equal captions and pictures too; published: as
+    lists of picture names say."""
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> type[Settings]:
-        """Return the class of the way that ``by`` names."""
+        """Return the settings class of the value of ``by``."""
         return KINDS.get(str(block.get("by", "group")), cls)
 
 
 class ByGroup(Params):
-    """Near-duplicates never part."""
+    """Near-duplicates stay together."""
 
     by: Literal["group"] = "group"
-    """Near-duplicates never part."""
+    """Near-duplicates stay together."""
     seed: int = 1
     """Seed of the draw. Ours."""
     validation: float = 0.0084
@@ -59,10 +59,10 @@ class ByGroup(Params):
 
 
 class ByOwner(Params):
-    """An account's posts never part, nor do near-duplicates (PCV §4.3.4)."""
+    """An account's posts stay together, and so do near-duplicates (PCV §4.3.4)."""
 
     by: Literal["owner"] = "owner"
-    """An account's posts never part, nor do near-duplicates."""
+    """An account's posts stay together, and so do near-duplicates."""
     seed: int = 1
     """Seed of the draw. Ours."""
     validation: float = 0.2
@@ -70,14 +70,14 @@ class ByOwner(Params):
     test: float = 0.2
     """Share of the posts that goes to test. PCV §4.3.4: .2."""
     sides: str = ""
-    """The name of the file that remembers owners' sides (data/store/sides); has to be given."""
+    """Name of the file with the owners' split assignments (data/store/sides); required."""
 
 
 class ByText(Params):
-    """Equal captions or pictures never part."""
+    """Equal captions and equal pictures stay together."""
 
     by: Literal["text"] = "text"
-    """Equal captions or pictures never part."""
+    """Equal captions and equal pictures stay together."""
     seed: int = 1
     """Seed of the draw. Ours."""
     validation: float = 0.125
@@ -87,20 +87,20 @@ class ByText(Params):
 
 
 class Published(Params):
-    """As lists of picture names say."""
+    """Splits from published lists of picture names."""
 
     by: Literal["published"] = "published"
-    """As lists of picture names say."""
+    """Splits from published lists of picture names."""
     lists: Lists = Lists()
-    """The lists; one at least has to be given."""
+    """The lists; at least one is required."""
 
 
 KINDS: dict[str, type[Params]] = {"group": ByGroup, "owner": ByOwner, "text": ByText, "published": Published}
-"""``split.by`` → the class of its settings."""
+"""``split.by`` → settings class."""
 
 
-def split_of(group: str, seed: int, validation: float, test: float) -> str:
-    """The split of one group; shares are of 1, and what is left is train."""
+def draw_split(group: str, seed: int, validation: float, test: float) -> str:
+    """Return the split of a group; the rest of the shares is train."""
     position = seeded_rng(seed, group, "split").random()
     if position < test:
         return "test"
@@ -108,7 +108,7 @@ def split_of(group: str, seed: int, validation: float, test: float) -> str:
 
 
 def run(stage: Stage) -> None:
-    """Write each shard with its records' splits."""
+    """Write each shard with the splits of its records."""
     params, where = stage.params, f"params.yaml: {stage.dataset}.split"
     if not isinstance(params, Published) and (min(params.validation, params.test) < 0 or params.validation + params.test >= 1):
         raise HearsightError(
@@ -117,7 +117,7 @@ def run(stage: Stage) -> None:
             hint="give shares of at least 0 that sum to less than 1",
         )
     if isinstance(params, ByOwner) and not params.sides:
-        raise HearsightError("is empty", where=f"{where}.sides", hint="name the file that remembers the owners' sides")
+        raise HearsightError("is empty", where=f"{where}.sides", hint="name the file of split assignments")
     if params.by in ("group", "owner") and not is_grouped(stage.inputs["input"]):
         raise HearsightError(
             f"by: {params.by} needs groups, and {stage.inputs['input'].name} has none",
@@ -134,7 +134,7 @@ def _by_group(stage: Stage) -> None:
     counts = dict.fromkeys(SPLITS, 0)
     for shard in stage.inputs["input"].shards:
         table = shard.read()
-        splits = [split_of(group, params.seed, params.validation, params.test) for group in table.column("group").to_pylist()]
+        splits = [draw_split(group, params.seed, params.validation, params.test) for group in table.column("group").to_pylist()]
         for name in splits:
             counts[name] += 1
         ledger = [kept(key, detail=name) for key, name in zip(table.column("key").to_pylist(), splits, strict=True)]
@@ -147,37 +147,37 @@ def _by_owner(stage: Stage) -> None:
     import pyarrow as pa
 
     params = stage.params
-    shares = shares_asked(params)
+    shares = requested_shares(params)
     posts = _posts(stage)
-    # The project is where the caches lie: a test's stage has its code elsewhere.
-    with opened(stage.state.parent, params.sides, params.seed, shares) as sides:
-        known = sides.of({post.owner for post in posts.values() if post.owner})
-        placed = place(
+    # The folder of the caches, because a test's stage has its code elsewhere.
+    with open_assignments(stage.state.parent, params.sides, params.seed, shares) as assignments:
+        assigned = assignments.lookup({post.owner for post in posts.values() if post.owner})
+        placement = place_owners(
             list(posts.values()),
             shares,
             params.seed,
-            known,
-            lambda key: split_of(key, params.seed, params.validation, params.test),
+            assigned,
+            lambda key: draw_split(key, params.seed, params.validation, params.test),
         )
-        stage.note_parent(f"sides {params.sides}", sides.remember(placed.owners))
-    stays: list[Post] = []
+        stage.note_parent(f"sides {params.sides}", assignments.add(placement.owners))
+    kept_posts: list[Post] = []
     for shard in stage.inputs["input"].shards:
         table = shard.read()
         rows, splits, ledger = [], [], []
         for index, key in enumerate(table.column("key").to_pylist()):
             post = posts[key]
-            own, led = placed.side(post)
-            if own == led:
+            own_split, group_split = placement.splits_of(post)
+            if own_split == group_split:
                 rows.append(index)
-                splits.append(own)
-                stays.append(post)
-                ledger.append(kept(key, detail=own))
+                splits.append(own_split)
+                kept_posts.append(post)
+                ledger.append(kept(key, detail=own_split))
             else:
-                value = f"same picture as {placed.leaders[post.group].key} in {led}"
-                ledger.append(dropped(key, ACROSS, value, "one side a picture", detail=f"its owner is in {own}"))
+                value = f"same picture as {placement.leaders[post.group].key} in {group_split}"
+                ledger.append(dropped(key, ACROSS, value, "one side a picture", detail=f"its owner is in {own_split}"))
         table = table.take(pa.array(rows, pa.int64()))
         stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))
-    _measure(stage, placed, stays, shares, len(placed.owners) - len(known))
+    _measure(stage, placement, kept_posts, shares, len(placement.owners) - len(assigned))
 
 
 def _posts(stage: Stage) -> dict[str, Post]:
@@ -187,33 +187,33 @@ def _posts(stage: Stage) -> dict[str, Post]:
     return {key: Post(key, group, normalise_account(owner) or "", *times) for key, group, owner, *times in rows}
 
 
-def _measure(stage: Stage, placed: Placed, stays: list[Post], shares: dict[str, float], new: int) -> None:
-    records = Counter(placed.side(post)[0] for post in stays)
-    held = Counter(post.owner for post in stays if post.owner)
-    owners = Counter(placed.owners[owner] for owner in held)
-    off = shares_of(records.elements(), shares)
-    largest = max(held.values(), default=0) / len(stays) if stays else 0.0
-    worst = max(abs(value) for value in off.values())
+def _measure(stage: Stage, placement: Placement, posts: list[Post], shares: dict[str, float], new_owners: int) -> None:
+    records = Counter(placement.splits_of(post)[0] for post in posts)
+    posts_by_owner = Counter(post.owner for post in posts if post.owner)
+    owners = Counter(placement.owners[owner] for owner in posts_by_owner)
+    deviation = deviations(records.elements(), shares)
+    largest = max(posts_by_owner.values(), default=0) / len(posts) if posts else 0.0
+    worst = max(abs(value) for value in deviation.values())
     for name in SPLITS:
         stage.metric(f"records_{name}", records[name])
         stage.metric(f"owners_{name}", owners[name])
-        stage.metric(f"deviation_{name}", off[name])
+        stage.metric(f"deviation_{name}", deviation[name])
     for name, value in (
         ("deviation", worst),
         ("largest_owner_share", largest),
-        ("owners", len(held)),
-        ("owners_new", new),
-        ("records_without_owner", sum(not post.owner for post in stays)),
+        ("owners", len(posts_by_owner)),
+        ("owners_new", new_owners),
+        ("records_without_owner", sum(not post.owner for post in posts)),
     ):
         stage.metric(name, value)
     if worst > CLOSE:
-        why = (
+        reason = (
             f"one owner holds {largest:.1%} of the posts, and all of an owner's posts are on one side"
             if largest > CLOSE
             else "owners that have their sides already grew unevenly, or groups and posts without owners are few and large"
         )
-        found = ", ".join(f"{name} {shares[name] + off[name]:.1%}" for name in SPLITS)
-        log.warning("split: %s holds %s, which is off by up to %.1f points: %s", stage.dataset, found, worst * 100, why)
+        shown = ", ".join(f"{name} {shares[name] + deviation[name]:.1%}" for name in SPLITS)
+        log.warning("split: %s holds %s, which is off by up to %.1f points: %s", stage.dataset, shown, worst * 100, reason)
 
 
 WAYS: dict[str, Callable[[Stage], None]] = {
@@ -222,4 +222,4 @@ WAYS: dict[str, Callable[[Stage], None]] = {
     "text": split_by_text,
     "published": split_as_published,
 }
-"""``split.by`` → what does it."""
+"""``split.by`` → function that writes the split."""

@@ -1,8 +1,8 @@
-"""Sides once given are remembered: ``data/store/sides/<name>.jsonl``, outside of what a run clears.
+"""Stored split assignments of owners: ``data/store/sides/<name>.jsonl``, which no run clears.
 
-The first line says what the sides were drawn with (seed, shares, salt); each later line is an owner, by salted sha256, and its
-side. Lines are only ever added, so a set that grows or shrinks moves nobody; a withdrawn owner's line stays, for the same account
-may come back. The salt keeps two projects' hashes apart; it does not hide a name from somebody who guesses it.
+The first line holds the draw's seed, shares and salt; each later line an owner, by salted sha256, and its split. Lines are only
+added, so owners keep their split when a set grows or shrinks; a withdrawn owner's line stays, because the account may return. The
+salt separates the hashes of two projects; it does not protect a name that can be guessed.
 """
 
 from __future__ import annotations
@@ -27,98 +27,99 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 @dataclass
-class Sides:
-    """The remembered sides, open for one run."""
+class Assignments:
+    """The stored split assignments, open for one run."""
 
     path: Path
     salt: str
-    _given: dict[str, str]
-    """Hash → side."""
+    _splits: dict[str, str]
+    """Hash of an owner → split."""
     _bytes: bytes
 
-    def hashed(self, owner: str) -> str:
-        """What stands for an owner (in its spelling of ``core.owners``) in the file."""
+    def hash_owner(self, owner: str) -> str:
+        """Return the hash of an owner (in the spelling of ``core.account_names``) as stored in the file."""
         return sha256_bytes(f"{self.salt}\nowner\n{owner}".encode())
 
-    def of(self, owners: Iterable[str]) -> dict[str, str]:
-        """owner → side, for those that have one already."""
-        return {owner: side for owner in owners if (side := self._given.get(self.hashed(owner)))}
+    def lookup(self, owners: Iterable[str]) -> dict[str, str]:
+        """Return owner → split for the owners with an assignment."""
+        return {owner: side for owner in owners if (side := self._splits.get(self.hash_owner(owner)))}
 
-    def remember(self, sides: Mapping[str, str]) -> str:
-        """Add the owners that have no line yet, durably, all or none.
+    def add(self, sides: Mapping[str, str]) -> str:
+        """Append the owners without an assignment, durably, all or none.
 
         Returns:
-            The digest of the file as it is then.
+            The digest of the resulting file.
         """
-        # By hash, not by size: the order of the lines tells nothing of who is who.
-        new = sorted((self.hashed(owner), side) for owner, side in sides.items())
-        new = [(name, side) for name, side in new if name not in self._given]
+        # Sorted by hash, so that the order of lines reveals nothing about owners.
+        new = sorted((self.hash_owner(owner), side) for owner, side in sides.items())
+        new = [(name, side) for name, side in new if name not in self._splits]
         if new or not self.path.exists():
-            self._given.update(new)
+            self._splits.update(new)
             self._bytes += "".join(canonical_json({"owner": name, "side": side}) + "\n" for name, side in new).encode()
             publish_bytes(self.path, self._bytes)
         return sha256_bytes(self._bytes)
 
 
 @contextmanager
-def opened(root: Path, name: str, seed: int, shares: Mapping[str, float]) -> Iterator[Sides]:
-    """The sides of that name, held by this run alone; a file that is not there yet begins with a new salt.
+def open_assignments(root: Path, name: str, seed: int, shares: Mapping[str, float]) -> Iterator[Assignments]:
+    """Open the named assignments for this run alone; a new file starts with a new salt.
 
     Args:
         root: the project's root.
-        name: ``split.sides``; datasets that share a name share the sides of their common owners.
+        name: ``split.sides``; datasets with the same name share the assignments of their common owners.
 
     Raises:
-        HearsightError: the name is no file's name, the file was drawn with another seed or other shares, a line of it is
-            damaged, or another run holds it.
+        HearsightError: the name is not a valid file name, the file has another seed or other shares, a line is damaged, or
+        another
+            run holds the file.
     """
-    if not _NAME.fullmatch(name) or name == "index":  # what the folder of a fetch store is known by
-        raise HearsightError(f"'{name}' names no file of sides", where="split.sides", hint="use a-z, 0-9, - and _")
+    if not _NAME.fullmatch(name) or name == "index":  # "index" marks the folder of a fetch store
+        raise HearsightError(f"'{name}' is not a valid name of assignments", where="split.sides", hint="use a-z, 0-9, - and _")
     path = root / "data" / "store" / "sides" / f"{name}.jsonl"
     with sole_writer(root / ".hearsight" / "locks" / f"sides.{name}.lock", f"the sides '{name}'"):
-        drawn: dict[str, Any] = {"seed": seed, "shares": dict(shares)}
+        draw: dict[str, Any] = {"seed": seed, "shares": dict(shares)}
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             salt = secrets.token_hex(16)
-            yield Sides(path, salt, {}, (canonical_json({**drawn, "salt": salt}) + "\n").encode())
+            yield Assignments(path, salt, {}, (canonical_json({**draw, "salt": salt}) + "\n").encode())
             return
         except OSError as error:
             raise HearsightError(f"cannot be read ({error.strerror})", where=path, hint="fix its permissions") from None
-        salt, given = _read(path, data, drawn)
-        yield Sides(path, salt, given, data)
+        salt, splits = _read(path, data, draw)
+        yield Assignments(path, salt, splits, data)
 
 
 def _read(path: Path, data: bytes, drawn: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    damaged = "restore it from a copy; without one, name new sides in split.sides, and owners are drawn anew"
+    hint = "restore the file from a copy; without one, give split.sides a new name, and owners are drawn again"
     lines = data.split(b"\n")
     if lines.pop():
-        raise HearsightError(f"line {len(lines) + 1} is cut off", where=path, hint=damaged)
-    given: dict[str, str] = {}
+        raise HearsightError(f"line {len(lines) + 1} is cut off", where=path, hint=hint)
+    splits: dict[str, str] = {}
     salt = ""
     for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
             if number == 1:
-                was, salt = {name: entry[name] for name in ("seed", "shares")}, entry["salt"]
-                sound = isinstance(was["shares"], dict) and isinstance(salt, str) and _SALT.fullmatch(salt)
+                stored, salt = {name: entry[name] for name in ("seed", "shares")}, entry["salt"]
+                valid = isinstance(stored["shares"], dict) and isinstance(salt, str) and _SALT.fullmatch(salt)
             else:
                 name, side = entry["owner"], entry["side"]
-                sound = _HEX.fullmatch(name) and side in drawn["shares"] and given.setdefault(name, side) == side
+                valid = _HEX.fullmatch(name) and side in drawn["shares"] and splits.setdefault(name, side) == side
         except (ValueError, TypeError, KeyError):
-            sound = None
-        if not sound:
-            raise HearsightError(f"line {number} is not of a file of sides", where=path, hint=damaged)
-        if number == 1 and was != drawn:
+            valid = None
+        if not valid:
+            raise HearsightError(f"line {number} is not a split assignment", where=path, hint=hint)
+        if number == 1 and stored != drawn:
             raise HearsightError(
-                f"its sides were drawn with {_told(was)}, not with {_told(drawn)}",
+                f"its sides were drawn with {_describe_draw(stored)}, not with {_describe_draw(drawn)}",
                 where=path,
-                hint="set those back, or give split.sides a new name: owners are then drawn anew, and may change sides",
+                hint="restore those settings, or give split.sides a new name: owners are then drawn again and may change splits",
             )
     if not salt:
-        raise HearsightError("is empty", where=path, hint=damaged)
-    return salt, given
+        raise HearsightError("is empty", where=path, hint=hint)
+    return salt, splits
 
 
-def _told(drawn: Mapping[str, Any]) -> str:
-    return f"seed {drawn['seed']} and " + ", ".join(f"{name} {drawn['shares'][name]}" for name in sorted(drawn["shares"]))
+def _describe_draw(draw: Mapping[str, Any]) -> str:
+    return f"seed {draw['seed']} and " + ", ".join(f"{name} {draw['shares'][name]}" for name in sorted(draw["shares"]))

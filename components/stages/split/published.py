@@ -1,11 +1,11 @@
-"""By published lists: a file of picture names for each side, as Flickr8k's ``Flickr_8k.trainImages.txt`` and its two siblings.
+"""Splits from published lists: a file of picture names for each split, as Flickr8k's ``Flickr_8k.trainImages.txt``.
 
-A list may be a file of Karpathy's (``dataset_coco.json``) as well, which says of each picture where it belongs. A set that is
-only tested on (Flickr 1K, COCO C40, the validation file of Conceptual Captions) has no other lists, or its test side takes all.
-A record of a picture in no list is dropped (``unlisted``). A listed picture without a record is a ledger row of kind ``image``
-(``no_record``): a set that lacks some must say so. A picture in two lists is an error, for then the published sides are not what
-they are said to be. Two names of one picture (or two near-duplicates, where groups are known) on two sides: test keeps
-it, then validation; the others drop by ``duplicate_across_sides``.
+A list may also be Karpathy's ``dataset_coco.json``, which names the split of each picture. A test-only set (Flickr 1K, COCO C40,
+the validation file of Conceptual Captions) has no other lists, or its test split takes every picture. A record of an unlisted
+picture is dropped (``unlisted``). A listed picture without a record is a ledger row of kind ``image`` (``no_record``). A picture
+in two lists is an error, because the result would not be the published split. If two names of one picture (or two
+near-duplicates, where groups are known) are in two splits, test keeps them, then validation; the others are dropped by
+``duplicate_across_sides``.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from components.execution.stage import Stage
 from components.stages.split.records import groups_of_pictures, is_grouped, read_grouped, write_split
 
 FIRST = ("test", "validation", "train")
-"""Which side keeps what is on several: what is tested on must not have been seen, and stays comparable with others' results."""
+"""Order in which splits keep shared pictures: test pictures must be unseen, and results stay comparable with others'."""
 
 
 EVERY = "*"
-"""In the place of a file: every picture that no other list names."""
+"""In place of a file: every picture that no other list names."""
 KARPATHY = {"train": ("train", "restval"), "validation": ("val",), "test": ("test",)}
-"""Side → what Karpathy's files call it; ``restval`` is what others train on (COCO's validation pictures that are left)."""
+"""Split → its names in Karpathy's files; ``restval`` (the rest of COCO's validation pictures) is commonly used for training."""
 
 
 class Lists(Settings):
-    """The files, relative to the project: a picture's file name a line, or a ``.json`` of Karpathy's.
+    """The files, relative to the project: one picture file name a line, or a ``.json`` of Karpathy's.
 
-    Empty for no such side; "*" for every picture that no other list names.
+    Empty for an absent split; "*" for every picture that no other list names.
     """
 
     train: str = ""
@@ -46,41 +46,41 @@ class Lists(Settings):
     """Names of the test pictures."""
 
 
-def name_of(image_url: str) -> str:
-    """The file name of a picture, by its address."""
+def picture_name(image_url: str) -> str:
+    """Return the file name of a picture from its address."""
     return PurePosixPath(unquote(urlsplit(image_url).path)).name
 
 
 def read_lists(lists: Lists, home: Path) -> dict[str, str]:
-    """Picture's file name → side.
+    """Return picture file name → split.
 
     Raises:
-        HearsightError: a list cannot be read or is empty, a picture is in two, two sides take every picture, or none takes any.
+        HearsightError: a list cannot be read or is empty, a picture is in two, two splits take every picture, or all are empty.
     """
-    sides: dict[str, str] = {}
-    given = {side: getattr(lists, side) for side in FIRST if getattr(lists, side)}
-    if not given or list(given.values()).count(EVERY) > 1:
-        what = f'"{EVERY}" stands for two sides' if given else "are all empty"
-        raise HearsightError(what, where="split.lists", hint="name a file for one side at least, and every other picture's once")
-    for side, file in given.items():
+    splits: dict[str, str] = {}
+    files = {split: getattr(lists, split) for split in FIRST if getattr(lists, split)}
+    if not files or list(files.values()).count(EVERY) > 1:
+        what = f'"{EVERY}" is set for two splits' if files else "are all empty"
+        raise HearsightError(what, where="split.lists", hint=f'set a file for at least one split, and "{EVERY}" at most once')
+    for split, file in files.items():
         if file == EVERY:
             continue
         path = home / file
-        names = _names(path, side)
+        names = _names(path, split)
         if not names:
-            raise HearsightError("names no picture", where=path, hint="fix split.lists, or bring the file")
+            raise HearsightError("contains no picture name", where=path, hint="fix split.lists, or add the file")
         for number, name in enumerate(names, 1):
-            if sides.setdefault(name, side) != side:
+            if splits.setdefault(name, split) != split:
                 raise HearsightError(
-                    f"names {name}, which is in the list of {sides[name]} too",
+                    f"contains {name}, which is also in the list of {splits[name]}",
                     where=f"{path}: name {number}",
-                    hint="leave it in one of them",
+                    hint="remove it from one of them",
                 )
-    return sides
+    return splits
 
 
 def _names(path: Path, side: str) -> list[str]:
-    """The file names that a list holds, those of its side where it tells several."""
+    """Return the file names in a list; for Karpathy's files those of the split."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".json":
@@ -89,45 +89,45 @@ def _names(path: Path, side: str) -> list[str]:
         else:
             lines = text.splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise HearsightError(f"cannot be read ({error})", where=path, hint="fix split.lists, or bring the file") from None
+        raise HearsightError(f"cannot be read ({error})", where=path, hint="fix split.lists, or add the file") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        what = f"is no list of Karpathy's: {type(error).__name__} {error}"
-        raise HearsightError(what, where=path, hint="name a file of names, or one whose images have filename and split") from None
+        what = f"is not a Karpathy split file: {type(error).__name__} {error}"
+        raise HearsightError(what, where=path, hint="use a file of names, or one whose images have filename and split") from None
     return [name for name in (PurePosixPath(line.strip()).name for line in lines) if name]
 
 
 def winners(groups: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """Group → the side that keeps it, from (group, side) of every record."""
-    found: dict[str, str] = {}
+    """Return group → the split that keeps it, from (group, split) of every record."""
+    kept_by: dict[str, str] = {}
     for group, side in groups:
-        if group not in found or FIRST.index(side) < FIRST.index(found[group]):
-            found[group] = side
-    return found
+        if group not in kept_by or FIRST.index(side) < FIRST.index(kept_by[group]):
+            kept_by[group] = side
+    return kept_by
 
 
 def split_as_published(stage: Stage) -> None:
-    """Write the split; metrics: how many pictures are listed, how many of them have no record."""
+    """Write the split; metrics: numbers of listed pictures and of those without a record."""
     source = stage.inputs["input"]
     groups = None if is_grouped(source) else groups_of_pictures(source)
-    # The project is where the caches lie: a test's stage has its code elsewhere.
+    # The folder of the caches, because a test's stage has its code elsewhere.
     home = stage.state.parent
     listed = read_lists(stage.params.lists, home)
-    rest = next((side for side in FIRST if getattr(stage.params.lists, side) == EVERY), None)
+    default = next((side for side in FIRST if getattr(stage.params.lists, side) == EVERY), None)
     sides: dict[str, str] = {}
     names: dict[str, str] = {}
-    of_group: list[tuple[str, str]] = []
+    grouped: list[tuple[str, str]] = []
     for shard in source.shards:
         table = read_grouped(shard, groups).select(["key", "image_url", "group"])
         for key, url, group in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            names[key] = name_of(url)
-            side = listed.get(names[key], rest)
+            names[key] = picture_name(url)
+            side = listed.get(names[key], default)
             if side is not None:
                 sides[key] = side
-                of_group.append((group, side))
-    keeps = winners(of_group)
-    have = set(names.values())
+                grouped.append((group, side))
+    keeps = winners(grouped)
+    present = set(names.values())
     missing = [dropped(name, "no_record", f"in the list of {listed[name]}", "a record of it", kind="image") for name in listed]
-    missing = [row for row in missing if row["key"] not in have]
+    missing = [row for row in missing if row["key"] not in present]
     write_split(
         stage,
         sides,
@@ -138,4 +138,4 @@ def split_as_published(stage: Stage) -> None:
     )
     stage.metric("pictures_listed", len(listed))
     stage.metric("pictures_without_record", len(missing))
-    stage.note_parent("lists", digest_value([*sorted(listed.items()), *([EVERY, rest] if rest else [])]))
+    stage.note_parent("lists", digest_value([*sorted(listed.items()), *([EVERY, default] if default else [])]))

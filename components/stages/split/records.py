@@ -1,8 +1,7 @@
-"""Records as they enter the split, and as they leave it.
+"""Input and output records of the split.
 
-They enter as ``dedup`` left them, or as candidates whose captions are finished as they stand: the alt-text of a set that people
-wrote or spoke is the caption, and nothing is cut, renamed or labelled. Then one picture is one group, by the
-key of its first record.
+The input is the output of ``dedup``, or candidates with finished captions: the alt-text of a set written or spoken by people is
+the caption, without changes or labels. Then each picture is a group, named by the key of its first record.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from components.execution.stage import Stage
 
 SPLITS = ("train", "validation", "test")
 ACROSS = "duplicate_across_sides"
-"""The rule of a record that duplicates one on another side, which keeps it."""
+"""Rule of a record that duplicates one in another split, which is kept."""
 
 PICTURE = "image_sha256"
-"""What candidates are grouped by."""
+"""Column by which candidates are grouped."""
 
 
 def is_grouped(output: StageOutput) -> bool:
-    """Whether the input's records have groups, and so captions, of their own."""
+    """Return whether the input's records have groups and captions of their own."""
     return output.manifest.record == "GROUPED"
 
 
 def groups_of_pictures(output: StageOutput) -> dict[str, str]:
-    """Picture (sha256) → its group: the key of the first record of it."""
+    """Return picture (sha256) → its group: the key of the picture's first record."""
     first: dict[str, str] = {}
     for shard in output.shards:
         table = shard.read(["key", PICTURE])
@@ -42,7 +41,7 @@ def groups_of_pictures(output: StageOutput) -> dict[str, str]:
 
 
 def read_grouped(shard: ShardRef, groups: dict[str, str] | None) -> pa.Table:
-    """A shard as GROUPED; ``groups`` (of :func:`groups_of_pictures`) for candidates, None for what is grouped already."""
+    """Return a shard as GROUPED; ``groups`` (of :func:`groups_of_pictures`) for candidates, None for grouped records."""
     table = shard.read()
     if groups is None:
         return table
@@ -61,8 +60,8 @@ def read_grouped(shard: ShardRef, groups: dict[str, str] | None) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=GROUPED)
 
 
-def shares_asked(params: Any) -> dict[str, float]:
-    """side → its share of 1, from ``split.validation`` and ``split.test``."""
+def requested_shares(params: Any) -> dict[str, float]:
+    """Return split → its share of 1, from ``split.validation`` and ``split.test``."""
     train = round(1 - params.validation - params.test, 9)
     return dict(zip(SPLITS, (train, params.validation, params.test), strict=True))
 
@@ -71,21 +70,20 @@ def write_split(
     stage: Stage,
     sides: Mapping[str, str],
     groups: dict[str, str] | None,
-    told: Callable[[str], str],
+    describe: Callable[[str], str],
     keeps: Mapping[str, str] | None = None,
     more: Sequence[dict[str, str]] = (),
 ) -> None:
-    """Write the input's shards with their sides, metrics of how many each has, and the ledger.
+    """Write the input's shards with their splits, the number of records in each split as metrics, and the ledger.
 
     Args:
         stage: the split.
-        sides: record → side; a record without one is dropped by ``unlisted``.
+        sides: record → split; a record without one is dropped by ``unlisted``.
         groups: as for :func:`read_grouped`.
-        told: record → what the ledger says of it.
-        keeps: group → the one side whose records stay; None where the sides part no group.
+        describe: record → its text in the ledger.
+        keeps: group → the one split whose records stay; None if no group is in several splits.
         more: further ledger rows.
     """
-
     counts: Counter[str] = Counter()
     for number, shard in enumerate(stage.inputs["input"].shards):
         table = read_grouped(shard, groups)
@@ -93,14 +91,14 @@ def write_split(
         for index, (key, group) in enumerate(zip(table["key"].to_pylist(), table["group"].to_pylist(), strict=True)):
             side = sides.get(key)
             if side is None:
-                ledger.append(dropped(key, "unlisted", told(key), "a name in one of the lists"))
+                ledger.append(dropped(key, "unlisted", describe(key), "a name in one of the lists"))
             elif keeps is not None and keeps[group] != side:
                 value = f"same picture as {group}'s in {keeps[group]}"
                 ledger.append(dropped(key, ACROSS, value, "one side a picture", detail=f"listed in {side}"))
             else:
                 rows.append(index)
                 splits.append(side)
-                ledger.append(kept(key, detail=f"{side}, {told(key)}"))
+                ledger.append(kept(key, detail=f"{side}, {describe(key)}"))
         counts.update(splits)
         table = table.take(pa.array(rows, pa.int64()))
         stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))

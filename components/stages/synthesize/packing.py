@@ -1,4 +1,4 @@
-"""What was spoken, as UTTERANCE records, media and a ledger row a record. No engine is asked here."""
+"""Packing of spoken utterances as UTTERANCE records, media and one ledger row a record. No engine runs here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def with_failures(planned: Sequence[ShardRef], failed: Mapping[str, str], folder: Path) -> list[ShardRef]:
-    """The planned shards; those with failures as copies that name them, so that no cache takes them for whole ones.
+    """Return the planned shards; shards with failures are copies that record them, so that no cache takes them for complete.
 
     Args:
         planned: shards of planned utterances.
@@ -50,19 +50,19 @@ def with_failures(planned: Sequence[ShardRef], failed: Mapping[str, str], folder
 
 
 def pack_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Planned utterances → the spoken ones, with their FLACs."""
+    """Convert planned utterances to the spoken ones, with their FLACs."""
     planned = table.to_pylist()
     clips = _clips(planned, task)
     rows: list[dict[str, Any]] = []
     media: dict[str, bytes] = {}
-    said: dict[str, list[str]] = defaultdict(list)
-    unsaid: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    spoken: dict[str, list[str]] = defaultdict(list)
+    failures: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for utterance in planned:
         key, record, voice, clip = utterance["key"], utterance["record"], utterance["voice"], clips.get(utterance["digest"])
         if clip is None:
-            unsaid[record].append((voice, utterance["failed"] or SILENT))
+            failures[record].append((voice, utterance["failed"] or SILENT))
             continue
-        said[record].append(key)
+        spoken[record].append(key)
         media[f"{key}.flac"] = clip.flac
         rows.append(
             {name: value for name, value in utterance.items() if name in UTTERANCE.names}
@@ -75,7 +75,7 @@ def pack_shard(table: pa.Table, task: Task) -> ShardOut:
                 "media": f"{task.shard}/{key}.flac",
             }
         )
-    ledger = [_verdict(record, len(said[record]), unsaid[record]) for record in dict.fromkeys(u["record"] for u in planned)]
+    ledger = [_verdict(record, len(spoken[record]), failures[record]) for record in dict.fromkeys(u["record"] for u in planned)]
     return ShardOut(pa.Table.from_pylist(rows, schema=UTTERANCE), ledger_table(ledger), media)
 
 
@@ -86,17 +86,21 @@ def _clips(planned: Sequence[Mapping[str, Any]], task: Task) -> dict[str, Clip |
             by_voice[utterance["voice"]].append(utterance["digest"])
     clips: dict[str, Clip | None] = {}
     for voice, digests in sorted(by_voice.items()):
-        found = task.annotations.read(speech_of(voice, task.params["google_shapes"]), digests)
-        if any(digest not in found for digest in digests):
-            raise HearsightError("an utterance that was spoken is gone", where=f"the annotations of {voice}", hint="run it again")
-        clips.update((digest, unpack(blob)) for digest, blob in found.items())
+        blobs = task.annotations.read(speech_of(voice, task.params["google_shapes"]), digests)
+        if any(digest not in blobs for digest in digests):
+            raise HearsightError(
+                "a spoken utterance is missing from the result cache",
+                where=f"the annotations of {voice}",
+                hint="run it again",
+            )
+        clips.update((digest, unpack(blob)) for digest, blob in blobs.items())
     return clips
 
 
-def _verdict(record: str, said: int, unsaid: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Kept with at least one utterance; what was not said, and why, stands in the detail."""
-    reasons = ", ".join(f"{voice} {reason}" for voice, reason in unsaid)
-    if not said:
-        return dropped(record, "engine", sorted({reason for _, reason in unsaid}), "something to hear", detail=reasons)
-    whole = f"{said} utterances" if not unsaid else f"{said} of {said + len(unsaid)} utterances; {reasons}"
-    return kept(record, detail=whole)
+def _verdict(record: str, spoken: int, failures: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return the ledger row of a record: kept with at least one utterance; the detail lists the failures."""
+    reasons = ", ".join(f"{voice} {reason}" for voice, reason in failures)
+    if not spoken:
+        return dropped(record, "engine", sorted({reason for _, reason in failures}), "something to hear", detail=reasons)
+    counts = f"{spoken} utterances" if not failures else f"{spoken} of {spoken + len(failures)} utterances; {reasons}"
+    return kept(record, detail=counts)

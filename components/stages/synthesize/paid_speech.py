@@ -1,8 +1,8 @@
-"""What paid voices say of the texts of a piece: bought before any of it is shaped, all voices together.
+"""Speech from paid services: requested before any shaping, all voices of a piece together.
 
-The answers are annotations of their own, by text and voice, so a manner drawn anew costs nothing unless the service is to shape
-speech itself (``google_shapes``, as the paper had it). A service has no level that could be measured beforehand: each answer it
-did not shape is brought to the voices' level by its own.
+The answers are cached by text and voice, so a new draw of the prosody costs nothing unless the service shapes the speech itself
+(``google_shapes``, as in the paper). The level of a service's voice is unknown beforehand, so each answer that the service did
+not shape is brought to the common level by its own measured level.
 """
 
 from __future__ import annotations
@@ -20,49 +20,49 @@ if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
 LEVEL_DB = -26.0
-"""dB of full scale: the mean active level of the voices of this machine (docs/providers.md)."""
+"""dB of full scale: mean active level of the local voices (docs/providers.md)."""
 REFUSED = "refused"
-"""The reason of a service that will not say a text."""
+"""Reason recorded when a service refuses a text."""
 
 
-def speech_of(voice: str, shaped_there: bool) -> Speech:
-    """The annotator under which a voice's utterances are kept."""
-    return Speech(voice, shaped_there=shaped_there and voice_named(voice).paid)
+def speech_of(voice: str, shaped_by_service: bool) -> Speech:
+    """Return the annotator of a voice's utterances."""
+    return Speech(voice, shaped_by_service=shaped_by_service and voice_named(voice).paid)
 
 
-def buy(rows: Sequence[Mapping[str, Any]], task: Task) -> dict[str, bytes | str]:
-    """The service's stored answer, or why it is not asked, for the rows of paid voices by their digest."""
+def request_speech(rows: Sequence[Mapping[str, Any]], task: Task) -> dict[str, bytes | str]:
+    """Return digest → the service's stored answer, or why it is not asked, for the rows of paid voices."""
     from components.speech.voices.google_speech import answer_key, exceeded_limit
     from components.speech.voices.paid import google_speech, speech_request
 
-    plan, shaped_there = task.shared["google"], task.shared["shaped_there"]
-    wishes = {
+    plan, shaped_by_service = task.shared["google"], task.shared["shaped_there"]
+    requests = {
         row["digest"]: speech_request(
-            row["spoken"], row["voice"], rate=row["rate"], pitch=row["pitch"], gain=row["gain"], shaped_there=shaped_there
+            row["spoken"], row["voice"], rate=row["rate"], pitch=row["pitch"], gain=row["gain"], shaped_there=shaped_by_service
         )
         for row in rows
         if voice_named(row["voice"]).paid
     }
-    asked = {answer_key(each): each for each in wishes.values() if not exceeded_limit(each)}
-    stored = task.annotations.annotate(google_speech(plan, task.work), asked) if asked else {}
-    return {digest: exceeded_limit(each) or stored[answer_key(each)] for digest, each in wishes.items()}
+    askable = {answer_key(request): request for request in requests.values() if not exceeded_limit(request)}
+    stored = task.annotations.annotate(google_speech(plan, task.work), askable) if askable else {}
+    return {digest: exceeded_limit(request) or stored[answer_key(request)] for digest, request in requests.items()}
 
 
-def bought_speech(voice: str, answers: Mapping[tuple[str, Prosody], bytes | str], shaped_there: bool) -> Speech:
-    """The annotator of a paid voice, whose answers are at hand."""
+def bought_speech(voice: str, answers: Mapping[tuple[str, Prosody], bytes | str], shaped_by_service: bool) -> Speech:
+    """Return the annotator of a paid voice with stored answers."""
 
-    def say(text: str, manner: Prosody) -> Samples:
+    def say(text: str, prosody: Prosody) -> Samples:
         from components.speech.audio.measures import measure
         from components.speech.voices.paid import SILENCE, read_answer
 
-        answer = answers[text, manner]
+        answer = answers[text, prosody]
         if isinstance(answer, str):
             raise EngineFailure(voice, REFUSED, answer)
-        found = read_answer(answer)
-        if found.refusal:
-            raise EngineFailure(voice, SILENT if found.refusal == SILENCE else REFUSED, found.refusal)
-        if shaped_there:
-            return found.samples
-        return found.samples * 10.0 ** ((LEVEL_DB - measure(found.samples).level) / 20.0)
+        result = read_answer(answer)
+        if result.refusal:
+            raise EngineFailure(voice, SILENT if result.refusal == SILENCE else REFUSED, result.refusal)
+        if shaped_by_service:
+            return result.samples
+        return result.samples * 10.0 ** ((LEVEL_DB - measure(result.samples).level) / 20.0)
 
-    return Speech(voice, say, shaped_there=shaped_there)
+    return Speech(voice, say, shaped_by_service=shaped_by_service)

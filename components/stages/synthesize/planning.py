@@ -1,6 +1,6 @@
-"""What is to be said: each record's text made speakable, and the manner of each of its utterances drawn.
+"""Plans of utterances: the speakable text of each record, and the drawn prosody of each utterance.
 
-Cheap, and all that decides what is spoken: no engine is asked here. Records with nothing to say stop here.
+It decides everything that is spoken without running an engine. Records without speakable text are dropped here.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ PLANNED = pa.schema(
         pa.field("failed", STR, metadata={"unit": "hang, crash or error of the engine; empty before it was asked"}),
     ]
 )
-"""An utterance to be spoken."""
+"""Schema of an utterance to be spoken."""
 COPIED = ("caption", "language", "split", "group", "image_sha256")
 
 
-def plans(
+def plan_utterances(
     records: Iterable[Mapping[str, Any]], voices: Mapping[str, Collection[str]], params: Mapping[str, Any]
 ) -> Iterator[tuple[Mapping[str, Any], NormalisedText | RejectedText | None, list[Prosody]]]:
-    """Each SPLIT record, what is said of its caption, and the manner of each of its utterances.
+    """Yield each SPLIT record, its speakable text, and the prosody of each of its utterances.
 
     Args:
-        voices: language → the voices that are drawn from.
+        voices: language → the voices to draw from.
         params: the stage's ``seed``, ``utterances``, ``max_characters``, ``rate_sd``, ``pitch_sd`` and ``gain_sd``.
 
     Yields:
-        None in the place of what is said where no voice speaks the record's language; no manners where nothing is said.
+        None as text if no voice speaks the record's language; no prosodies without speakable text.
     """
     from components.speech.text_normalization import NormalisedText, normalise_for_speech
-    from components.stages.synthesize.prosody import manner_of
+    from components.stages.synthesize.prosody import draw_prosody
 
     seed, spread = params["seed"], {name: params[name] for name in ("rate_sd", "pitch_sd", "gain_sd")}
     for record in records:
         key, names = record["key"], list(voices.get(record["language"], ()))
-        said = (
+        text = (
             normalise_for_speech(record["caption"], record["language"], max_characters=params["max_characters"])
             if names
             else None
         )
-        numbers = range(params["utterances"] if isinstance(said, NormalisedText) else 0)
-        yield record, said, [manner_of(seed, key, number, voices=names, **spread) for number in numbers]
+        numbers = range(params["utterances"] if isinstance(text, NormalisedText) else 0)
+        yield record, text, [draw_prosody(seed, key, number, voices=names, **spread) for number in numbers]
 
 
 def plan_shard(table: pa.Table, task: Task) -> ShardOut:
-    """SPLIT records → planned utterances, and a ledger row a record.
+    """Convert SPLIT records to planned utterances, with one ledger row a record.
 
-    ``task.shared["voices"]`` holds language → voice → model; a record whose language has none is dropped by
-    ``no_voice``, one whose caption cannot be said by the rule that ``normalise_for_speech`` names.
+    ``task.shared["voices"]`` holds language → voice → model; a record whose language has none is dropped by ``no_voice``, one
+    whose caption is not speakable by the rule that ``normalise_for_speech`` names.
     """
     from components.core.ledger import dropped, kept, ledger_table
     from components.execution.shard_worker import ShardOut
@@ -73,22 +73,22 @@ def plan_shard(table: pa.Table, task: Task) -> ShardOut:
     voices = task.shared["voices"]
     rows: list[dict[str, Any]] = []
     ledger: list[dict[str, str]] = []
-    for record, said, manners in plans(table.to_pylist(), voices, task.params):
+    for record, text, prosodies in plan_utterances(table.to_pylist(), voices, task.params):
         key = record["key"]
-        if said is None:
+        if text is None:
             ledger.append(dropped(key, "no_voice", record["language"], sorted(voices)))
             continue
-        if isinstance(said, RejectedText):
-            ledger.append(dropped(key, said.rule, said.value, said.threshold))
+        if isinstance(text, RejectedText):
+            ledger.append(dropped(key, text.rule, text.value, text.threshold))
             continue
         ledger.append(kept(key))
         common = {name: record[name] for name in COPIED} | {
             "record": key,
-            "spoken": said.text,
+            "spoken": text.text,
             "image_media": record["media"],
             "failed": "",
         }
-        for number, manner in enumerate(manners):
-            digest = utterance_digest(said.text, manner)
-            rows.append(common | vars(manner) | {"key": f"{key}.{number}", "number": number, "digest": digest})
+        for number, prosody in enumerate(prosodies):
+            digest = utterance_digest(text.text, prosody)
+            rows.append(common | vars(prosody) | {"key": f"{key}.{number}", "number": number, "digest": digest})
     return ShardOut(pa.Table.from_pylist(rows, schema=PLANNED), ledger_table(ledger))

@@ -1,4 +1,4 @@
-"""Who says a caption, and how: the random choices of CSC, section 2.2."""
+"""Random voice, rate, pitch and gain of an utterance (CSC §2.2)."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from components.core.digests import digest_value
 from components.core.seeded_rng import seeded_rng
 
 DEVIATIONS = 2.0
-"""A draw is never further from its mean than this many standard deviations; one that is gets moved to the edge."""
+"""Standard deviations at which draws are clipped to the edge."""
 MEANS = {"rate": 1.0, "pitch": 0.0, "gain": 0.0}
-"""Where each parameter's distribution has its middle."""
+"""Mean of each parameter's distribution."""
 DECIMALS = 4
-"""Values are rounded to these, so that what the record tells is exactly what was spoken."""
+"""Decimals of the values, so that records hold exactly what was spoken."""
 
 
 @dataclass(frozen=True)
 class Prosody:
-    """How one utterance is spoken."""
+    """Voice and prosody of one utterance."""
 
     voice: str
     rate: float
-    """1 = the voice's own speed."""
+    """Factor; 1 is the voice's own speed."""
     pitch: float
-    """Semitones above the voice's own."""
+    """Shift of the voice's own pitch, in semitones."""
     gain: float
-    """dB."""
+    """dB"""
 
 
-def manner_of(
+def draw_prosody(
     seed: int, record: str, number: int, *, voices: Sequence[str], rate_sd: float, pitch_sd: float, gain_sd: float
 ) -> Prosody:
-    """The manner of utterance ``number`` of ``record``: a function of these alone, not of any order.
+    """Return the prosody of utterance ``number`` of ``record``: a function of the arguments alone.
 
-    Each parameter has a key of its own, so that none depends on the voices or on another's deviation. The voice is
-    drawn afresh for each utterance as in the paper: with few utterances a caption may have all of them in one voice.
+    Each parameter has its own key, so none depends on the voices or on another's deviation. The voice is drawn for each utterance
+    as in the paper, so a caption's utterances may share one voice.
     """
     deviations = {"rate": rate_sd, "pitch": pitch_sd, "gain": gain_sd}
     values = {name: _clipped(seed, record, number, name, deviations[name]) for name in MEANS}
-    return Prosody(voice_of(seed, record, number, voices), **values)
+    return Prosody(draw_voice(seed, record, number, voices), **values)
 
 
-def voice_of(seed: int, record: str, number: int, voices: Sequence[str]) -> str:
-    """One of ``voices``, uniformly: the one whose hash with this utterance is highest.
+def draw_voice(seed: int, record: str, number: int, voices: Sequence[str]) -> str:
+    """Return one of ``voices``, uniformly: the one whose hash with this utterance is highest.
 
-    So the order of the list is nothing, and a voice that is added or left out changes only the utterances that it
-    says or said (rendezvous hashing, Thaler and Ravishankar 1998): one in seven when a seventh is added.
+    The order of the list does not matter, and an added or removed voice changes only its own utterances (rendezvous hashing,
+    Thaler and Ravishankar 1998): one in seven when a seventh is added.
     """
     return max(sorted(voices), key=lambda voice: _hash(seed, record, number, voice))
 
@@ -64,7 +64,7 @@ def _clipped(seed: int, record: str, number: int, name: str, sd: float) -> float
 
 
 def distributions(*, voices: dict[str, list[str]], rate_sd: float, pitch_sd: float, gain_sd: float) -> dict[str, Any]:
-    """What :func:`manner_of` draws from, as JSON: the check holds the records to it.
+    """Return the distributions of :func:`draw_prosody` as JSON; the check compares the records with them.
 
     Args:
         voices: language → the names drawn from.
@@ -79,6 +79,6 @@ def distributions(*, voices: dict[str, list[str]], rate_sd: float, pitch_sd: flo
     }
 
 
-def utterance_digest(text: str, manner: Prosody) -> str:
-    """The content key under which the audio of ``text`` in this manner is cached."""
-    return digest_value({"text": text, **asdict(manner)})
+def utterance_digest(text: str, prosody: Prosody) -> str:
+    """Return the content key of the audio of ``text`` with this prosody."""
+    return digest_value({"text": text, **asdict(prosody)})

@@ -1,7 +1,6 @@
-"""Speaking what was planned: in pieces that all cores share, whatever the shards they came from.
+"""Speaking of planned utterances, in pieces shared by all workers, whatever their shards.
 
-What is spoken lies among the annotations, each utterance as soon as it is there, so pieces may be cut anyhow: their
-number and order follow the workers, and no output follows them.
+Each utterance is cached as soon as it is spoken. Number and order of the pieces depend on the workers; no output depends on them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from components.speech.voices.catalogue import voice_named
-from components.stages.synthesize.paid_speech import bought_speech, buy, speech_of
+from components.stages.synthesize.paid_speech import bought_speech, request_speech, speech_of
 from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Speech, Unspoken
 
@@ -26,40 +25,40 @@ COLUMNS = ["digest", "spoken", "voice", "rate", "pitch", "gain"]
 LARGEST = 64
 """Utterances of a piece, at most."""
 SHARES = 4
-"""A piece is this part of a worker's share of what is left: large ones first, single utterances last."""
+"""Pieces per worker into which the rest is divided: large pieces first, single utterances last."""
 
 
 def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, Any]) -> dict[str, str]:
-    """Speak what no earlier run has spoken.
+    """Speak the utterances that are not cached.
 
     Args:
-        stage: with the parameters.
+        stage: the run of synthesize.
         planned: shards of planned utterances.
-        google: how paid voices are asked (``paid.plan_for``).
+        google: settings of paid voices (``paid.plan_for``).
 
     Returns:
-        The digests of what the engines failed on now, with the reason; nothing of it is kept, so the next run tries again.
+        Digest → reason of the engines' failures; they are not cached, so the next run tries them again.
 
     Raises:
-        HearsightError: an engine is broken, or the disk is full. What was spoken is kept.
+        HearsightError: an engine is broken, or the disk is full. Finished speech is kept.
     """
-    wanted, total = _missing(stage, planned)
-    load()
-    stage.done["speak"], stage.cached["speak"] = total, total - wanted.num_rows
+    missing, total = _missing(stage, planned)
+    preload()
+    stage.done["speak"], stage.cached["speak"] = total, total - missing.num_rows
     failed: dict[str, str] = {}
     shared = {"google": google, "shaped_there": stage.params.google_shapes}
-    pieces = [wanted.take(pa.array(range(start, end))) for start, end in cuts(wanted.num_rows, workers_of(stage))]
+    pieces = [missing.take(pa.array(range(start, end))) for start, end in cut_pieces(missing.num_rows, workers_of(stage))]
     for result in stage.map_uncached(speak_piece, pieces, step="speak", shared=shared):
         failed.update(result)
     if failed:
         counts = ", ".join(f"{reason} {number}" for reason, number in sorted(Counter(failed.values()).items()))
-        again = f"`dvc repro -f -s synthesize@{stage.dataset}` tries them again"
-        print(f"hearsight: warning: engines failed on {len(failed)} utterances ({counts}); {again}", file=sys.stderr, flush=True)
+        hint = f"`dvc repro -f -s synthesize@{stage.dataset}` tries them again"
+        print(f"hearsight: warning: engines failed on {len(failed)} utterances ({counts}); {hint}", file=sys.stderr, flush=True)
     return failed
 
 
-def load() -> None:
-    """Import what speech is worked on with, once and for all workers, which are forks of this process."""
+def preload() -> None:
+    """Import the libraries of speech once, for all workers, which are forks of this process."""
     import numpy  # noqa: F401
     import scipy.fft  # noqa: F401
     import soundfile  # noqa: F401
@@ -67,37 +66,38 @@ def load() -> None:
 
 
 def workers_of(stage: Stage) -> int:
-    """Among how many workers pieces are to be dealt; a cluster that takes what it finds is taken for 64."""
+    """Return the number of workers to divide pieces among; 64 for a cluster of unknown size."""
     return getattr(stage.engine, "workers", 0) or 64
 
 
 def _missing(stage: Stage, planned: Sequence[ShardRef]) -> tuple[pa.Table, int]:
-    """The utterances that are not among the annotations, the longest text first; and how many there are in all."""
+    """Return the utterances that are not cached, the longest text first, and the number of all."""
     import pyarrow.compute as pc
 
     tables = [shard.read(COLUMNS) for shard in planned]
     if not any(table.num_rows for table in tables):
         return pa.table({name: [] for name in COLUMNS}), 0
-    every = pa.concat_tables(tables)
+    utterances = pa.concat_tables(tables)
     parts = []
-    for voice in sorted(pc.unique(every["voice"]).to_pylist()):
-        its = every.filter(pc.equal(every["voice"], voice))
-        lacking = pa.array(
-            stage.annotations.find_missing(speech_of(voice, stage.params.google_shapes), its["digest"].to_pylist()), pa.string()
+    for voice in sorted(pc.unique(utterances["voice"]).to_pylist()):
+        of_voice = utterances.filter(pc.equal(utterances["voice"], voice))
+        digests = pa.array(
+            stage.annotations.find_missing(speech_of(voice, stage.params.google_shapes), of_voice["digest"].to_pylist()),
+            pa.string(),
         )
-        parts.append(its.filter(pc.is_in(its["digest"], value_set=lacking)))
-    found = pa.concat_tables(parts)
-    # The same text in the same manner twice is one sound.
-    found = found.group_by("digest").aggregate([(name, "min") for name in COLUMNS if name != "digest"])
-    found = found.rename_columns([name.removesuffix("_min") for name in found.column_names]).select(COLUMNS)
-    # Voices are mixed in every piece, so that no core is left with the slow ones.
-    lengths = pc.utf8_length(found["spoken"])
-    found = found.append_column("length", lengths).sort_by([("length", "descending"), ("digest", "ascending")])
-    return found.select(COLUMNS), every.num_rows
+        parts.append(of_voice.filter(pc.is_in(of_voice["digest"], value_set=digests)))
+    missing = pa.concat_tables(parts)
+    # Utterances with equal text and prosody share one sound.
+    missing = missing.group_by("digest").aggregate([(name, "min") for name in COLUMNS if name != "digest"])
+    missing = missing.rename_columns([name.removesuffix("_min") for name in missing.column_names]).select(COLUMNS)
+    # Every piece mixes the voices, so that no worker gets only slow ones.
+    lengths = pc.utf8_length(missing["spoken"])
+    missing = missing.append_column("length", lengths).sort_by([("length", "descending"), ("digest", "ascending")])
+    return missing.select(COLUMNS), utterances.num_rows
 
 
-def cuts(total: int, workers: int) -> Iterator[tuple[int, int]]:
-    """Where to cut ``total`` utterances: pieces that shrink towards the end, so that all workers end together."""
+def cut_pieces(total: int, workers: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of the pieces of ``total`` utterances; sizes shrink, so that all workers end together."""
     start = 0
     while start < total:
         size = min(LARGEST, max(1, (total - start) // (SHARES * workers)))
@@ -106,26 +106,26 @@ def cuts(total: int, workers: int) -> Iterator[tuple[int, int]]:
 
 
 def speak_piece(piece: pa.Table, task: Task) -> dict[str, str]:
-    """Speak one piece into the annotations; tells what failed and why, by digest."""
+    """Speak one piece into the result cache; return digest → reason of the failures."""
     failed: dict[str, str] = {}
     rows = piece.to_pylist()
-    bought = buy(rows, task)
+    service_answers = request_speech(rows, task)
     for voice in sorted({row["voice"] for row in rows}):
-        wanted = {
+        payloads = {
             row["digest"]: (row["spoken"], Prosody(voice, row["rate"], row["pitch"], row["gain"]))
             for row in rows
             if row["voice"] == voice
         }
         if voice_named(voice).paid:
-            answers = {payload: bought[digest] for digest, payload in wanted.items()}
+            answers = {payload: service_answers[digest] for digest, payload in payloads.items()}
             speech = bought_speech(voice, answers, task.shared["shaped_there"])
         else:
             speech = Speech(voice)
         while True:
             try:
-                task.annotations.annotate(speech, wanted)
+                task.annotations.annotate(speech, payloads)
                 break
             except Unspoken as unspoken:
                 failed[unspoken.digest] = unspoken.reason
-                del wanted[unspoken.digest]
+                del payloads[unspoken.digest]
     return failed

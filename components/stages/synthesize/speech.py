@@ -1,4 +1,4 @@
-"""The expensive part of synthesis: one text spoken once, shaped, measured and packed."""
+"""Speech of one text: spoken once, shaped, measured and packed. This is the expensive part of synthesis."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Unspoken(Exception):
-    """An engine failed on one utterance, for a reason that may be gone at the next try (hang, crash, error)."""
+    """An engine failed on one utterance for a reason that may not recur (hang, crash, error)."""
 
     def __init__(self, digest: str, reason: str) -> None:
         self.digest, self.reason = digest, reason
@@ -32,34 +32,34 @@ class Unspoken(Exception):
 
 @dataclass(frozen=True)
 class Clip:
-    """One utterance as it is kept: the FLAC file, and what was measured of it."""
+    """One cached utterance: the FLAC file and its measures."""
 
     measures: Measures
     turned: float
-    """dB by which it was turned down beside the gain that was drawn, so that nothing is clipped; 0 for nearly all."""
+    """Attenuation in dB in addition to the drawn gain, so that nothing clips; 0 for nearly all."""
     flac: bytes
 
     def pack(self) -> bytes:
-        """One line of JSON, then the FLAC: whoever needs the measures decodes no sound."""
+        """Return one line of JSON, then the FLAC, so that reading the measures decodes no sound."""
         return json.dumps({"measures": asdict(self.measures), "turned": self.turned}, sort_keys=True).encode() + b"\n" + self.flac
 
 
-def unpack(kept: bytes) -> Clip | None:
-    """What :meth:`Speech.compute` gave: a clip, or None for what cannot be heard."""
-    if not kept:
+def unpack(packed: bytes) -> Clip | None:
+    """Return the clip packed by :meth:`Speech.compute`, or None for inaudible speech."""
+    if not packed:
         return None
-    line, _, flac = kept.partition(b"\n")
-    told = json.loads(line)
-    return Clip(Measures(**told["measures"]), told["turned"], flac)
+    line, _, flac = packed.partition(b"\n")
+    header = json.loads(line)
+    return Clip(Measures(**header["measures"]), header["turned"], flac)
 
 
 class Speech:
-    """Annotator: (text, manner) → a packed :class:`Clip`, 16 kHz mono 16 bit; no bytes at all when nothing can be heard.
+    """Annotator: (text, prosody) → a packed :class:`Clip`, 16 kHz mono 16 bit; no bytes if nothing is audible.
 
     Args:
-        voice: name of the catalogue.
-        say: (text, manner) → the voice's own speech, where no engine of this machine is to be asked for it.
-        shaped_there: ``say`` gives speech that has the rate, pitch and gain of the manner already.
+        voice: name in the catalogue.
+        say: (text, prosody) → the voice's speech, in place of a local engine.
+        shaped_by_service: ``say`` returns speech that already has the rate, pitch and gain.
     """
 
     name = "speech"
@@ -68,28 +68,28 @@ class Speech:
     held = 1
     """Each utterance is stored as soon as it is spoken."""
 
-    def __init__(self, voice: str, say: Say | None = None, *, shaped_there: bool = False) -> None:
-        self.model = f"{voice}-{voice_named(voice).model}" + ("-shaped" if shaped_there else "")
-        self.say = say or (lambda text, manner: speak(text, manner.voice))
-        self.shaped_there = shaped_there
+    def __init__(self, voice: str, say: Say | None = None, *, shaped_by_service: bool = False) -> None:
+        self.model = f"{voice}-{voice_named(voice).model}" + ("-shaped" if shaped_by_service else "")
+        self.say = say or (lambda text, prosody: speak(text, prosody.voice))
+        self.shaped_by_service = shaped_by_service
 
     def compute(self, payload: tuple[str, Prosody]) -> bytes:
-        """Speak, shape, measure and pack one utterance; raises Unspoken when the engine fails."""
-        text, manner = payload
+        """Speak, shape, measure and pack one utterance; raise Unspoken when the engine fails."""
+        text, prosody = payload
         try:
-            own = trim_silence(self.say(text, manner))
+            speech = trim_silence(self.say(text, prosody))
         except EngineFailure as failure:
-            # Saying nothing is a property of the text, and kept like a sound.
+            # Silence is a property of the text, so it is cached like a sound.
             if failure.reason == SILENT:
                 return b""
-            raise Unspoken(utterance_digest(text, manner), failure.reason) from failure
-        # Of what cannot be heard ``trim_silence`` leaves nothing, and of nothing else.
-        if not len(own):
+            raise Unspoken(utterance_digest(text, prosody), failure.reason) from failure
+        # ``trim_silence`` leaves nothing exactly if nothing is audible.
+        if not len(speech):
             return b""
-        if self.shaped_there:
-            return _packed(own, 0.0)
-        # Trimmed before, as silence need not be shaped, and after, as what was faint beside the loudest frame may be silence now.
-        shaped = trim_silence(change_prosody(own, rate=manner.rate, pitch=manner.pitch, gain=manner.gain))
+        if self.shaped_by_service:
+            return _packed(speech, 0.0)
+        # Trimmed before, because silence needs no shaping, and after, because faint parts may have become silent.
+        shaped = trim_silence(change_prosody(speech, rate=prosody.rate, pitch=prosody.pitch, gain=prosody.gain))
         if not len(shaped):
             return b""
         samples, turned = fit_peak(shaped)
@@ -97,7 +97,7 @@ class Speech:
 
 
 def _packed(samples: Samples, turned: float) -> bytes:
-    """What is measured is what is stored, and nothing is decoded for it."""
+    """Return the packed clip of 16 kHz samples; measures are of the stored samples, and nothing is decoded."""
     import numpy as np
 
     stored = to_int16(samples)

@@ -37,16 +37,18 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     import pyarrow as pa
 
     from components.providers.registry import make_providers
-    from components.stages.filter.annotation import Learning
+    from components.stages.filter.annotation import SubjectAnnotator
     from components.stages.filter.boilerplate import load_boilerplate
-    from components.stages.filter.cascade import TEXT_GROUPS, study, subject_of
+    from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, make_subject
 
     lists = load_boilerplate(task.params.language)
     rows = {row["key"]: row for row in table.select(["key", "alt", "language"]).to_pylist()}
-    subjects = {key: subject_of(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
+    subjects = {key: make_subject(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
-    findings_by_key = study(subjects, Learning(rows, task, make_providers(task.shared, task.work)), task.params, TEXT_GROUPS)
+    findings_by_key = evaluate_all(
+        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, TEXT_GROUPS
+    )
     measured = [
         {
             "text": subjects[key].text,

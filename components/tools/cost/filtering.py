@@ -22,8 +22,8 @@ from components.google.bill import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.providers.registry import ProviderParams, make_providers, plan_for
-from components.stages.filter import Params, subjects_of
-from components.stages.filter.annotation import Learning
+from components.stages.filter import Params, make_subjects
+from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import Subject, first_failure
 
@@ -76,13 +76,13 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
     chosen = make_providers(plan)
     for shard in inputs["input"].shards:
         rows = {row["key"]: row for row in shard.read().to_pylist()}
-        _apply_rules(Learning(rows, task, chosen), subjects_of(rows, params), params, tallies)
+        _apply_rules(SubjectAnnotator(rows, task, chosen), make_subjects(rows, params), params, tallies)
     prices = google_params(root).prices.plain()
     lines = [line for name in sorted(tallies) for line in tallies[name].lines(prices)]
     return [*lines, sum_lines(lines)]
 
 
-def _apply_rules(learning: Learning, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
+def _apply_rules(learning: SubjectAnnotator, subjects: Mapping[str, Subject], params: Params, tallies: dict[str, Tally]) -> None:
     dropped: set[str] = set()
     for group, rules in GROUPS.items():
         alive = {key: subject for key, subject in subjects.items() if key not in dropped}
@@ -97,7 +97,9 @@ def _apply_rules(learning: Learning, subjects: Mapping[str, Subject], params: Pa
         }
 
 
-def _count_missing(learning: Learning, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]) -> set[str]:
+def _count_missing(
+    learning: SubjectAnnotator, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]
+) -> set[str]:
     """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
     contents = learning.contents(annotator, alive)
     cached = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))

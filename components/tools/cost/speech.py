@@ -21,7 +21,7 @@ from components.speech.voices.catalogue import Voice, installed, voice_named
 from components.speech.voices.google_speech import SpeechRequest
 from components.speech.voices.paid import speech_request
 from components.stages.synthesize import Params
-from components.stages.synthesize.planning import plans
+from components.stages.synthesize.planning import plan_utterances
 
 
 def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[CostLine]:
@@ -54,7 +54,7 @@ def _wishes(records: Iterator[Mapping[str, Any]], params: Params, voices: Sequen
     for voice in voices:
         by_language.setdefault(voice.language, []).append(voice.name)
     paid = {voice.name for voice in voices if voice.paid}
-    for _, said, manners in plans(records, by_language, params.plain()):
+    for _, said, manners in plan_utterances(records, by_language, params.plain()):
         for manner in manners:
             if isinstance(said, NormalisedText) and manner.voice in paid:
                 how = {"rate": manner.rate, "pitch": manner.pitch, "gain": manner.gain}

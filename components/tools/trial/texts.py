@@ -17,7 +17,7 @@ from components.language.wordnet import load_wordnet
 from components.stages import filter as filtering
 from components.stages import hypernymize
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import TEXT_GROUPS, failures, study, subject_of
+from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.rules import Finding, Subject
 from components.stages.hypernymize.rewrite import rewrite
 from components.web.html.page import fold
@@ -56,10 +56,10 @@ class Trial:
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
             subjects = {
-                str(at): subject_of(_clean(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
+                str(at): make_subject(_clean(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
             }
-            failed = failures(subjects, learn, self._filter, TEXT_GROUPS)
-            studied = study(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
+            failed = first_failures(subjects, learn, self._filter, TEXT_GROUPS)
+            studied = evaluate_all(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):
                 result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
                 yield result | ({"rules": _plain(studied[key])} if explain_all else {})

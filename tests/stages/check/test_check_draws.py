@@ -19,7 +19,7 @@ from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.check import check
 from components.stages.check.draws import draws_table, probabilities, voices_table
-from components.stages.synthesize.prosody import distributions, manner_of
+from components.stages.synthesize.prosody import distributions, draw_prosody
 from tests.stages.check.boundaries import make
 from tests.support import PROJECT, make_stage, row
 
@@ -32,9 +32,9 @@ def spoken(count: int, change: Change = lambda utterance: utterance, **spread: f
     """Utterances as the stage draws them; ``change`` edits or drops one."""
     rows = []
     for number in range(count):
-        manner = manner_of(1, f"r{number}", 0, voices=VOICES, **{**SPREAD, **spread})
-        heard = {"language": "en", "origin": "synthetic", "level": -26.0 + manner.gain}
-        given = row("synthesize", key=f"r{number}.0", **heard, **vars(manner))
+        prosody = draw_prosody(1, f"r{number}", 0, voices=VOICES, **{**SPREAD, **spread})
+        heard = {"language": "en", "origin": "synthetic", "level": -26.0 + prosody.gain}
+        given = row("synthesize", key=f"r{number}.0", **heard, **vars(prosody))
         if (changed := change(given)) is not None:
             rows.append(changed)
     return rows

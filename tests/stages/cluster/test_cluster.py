@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.manifest import read_manifest
 from components.core.stage_output import StageOutput
 from components.stages.cluster import SUMMARY, Embedding, Params, run
-from components.stages.cluster.embedding import count_components, fitting, project
+from components.stages.cluster.embedding import count_components, limit_to_posts, project
 from components.stages.cluster.rounds import cluster_rounds
 from tests.support import make_output, make_stage, row
 
@@ -207,5 +207,5 @@ def test_what_does_not_vary_has_no_components_and_is_not_projected():
 
 @given(st.integers(0, 2000), st.integers(2, 200), st.integers(2, 1280))
 def test_neighbours_and_dimensions_fit_the_posts(posts, neighbours, dimensions):
-    fewer, lower = fitting(posts, neighbours, dimensions)
+    fewer, lower = limit_to_posts(posts, neighbours, dimensions)
     assert (fewer, lower) == (0, 0) if posts < 5 else (2 <= fewer < posts and 2 <= lower <= posts - 2)

@@ -9,8 +9,8 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from components.stages.dedup.pictures import verified
-from components.stages.dedup.sketches import ANGLES, correlation, parts, sketch
+from components.stages.dedup.pictures import verify_pairs
+from components.stages.dedup.sketches import ANGLES, correlation, make_parts, make_sketch
 from components.vision.features import ImageFeatures
 from tests.stages.dedup.support import ALIGNED, POSTS, dedup, drawing, encoded, key, picture, post, settings, verdicts
 
@@ -45,8 +45,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
-    originals = parts(np.stack([sketch(encoded(picture(seed))) for seed in range(6)]))
-    changed = parts(np.stack([sketch(encoded(CHANGES[change](picture(0)), "JPEG"))]))
+    originals = make_parts(np.stack([make_sketch(encoded(picture(seed))) for seed in range(6)]))
+    changed = make_parts(np.stack([make_sketch(encoded(CHANGES[change](picture(0)), "JPEG"))]))
     found = [correlation(originals, n, changed, 0)[1] for n in range(6)]
     assert found[0] > 0.9 and max(found[1:]) < 0.75
     assert found == pytest.approx([correlation(changed, 0, originals, n)[1] for n in range(6)])
@@ -57,16 +57,16 @@ def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change
 def test_a_turned_or_mirrored_picture_is_wholly_the_same(seed, symmetry):
     original = picture(seed)
     turned = original.rotate(90 * (symmetry % 4))
-    both = parts(np.stack([sketch(encoded(p)) for p in (original, turned.transpose(FLIP) if symmetry > 3 else turned)]))
+    both = make_parts(np.stack([make_sketch(encoded(p)) for p in (original, turned.transpose(FLIP) if symmetry > 3 else turned)]))
     assert correlation(both, 0, both, 1)[0] > 0.999
 
 
 def test_an_even_tone_resembles_nothing_and_transparency_is_white():
     plain = Image.new("RGB", (96, 96), "white")
     clear = Image.new("RGBA", (96, 96), (0, 0, 0, 0))
-    both = parts(np.stack([sketch(encoded(plain)), sketch(encoded(clear))]))
+    both = make_parts(np.stack([make_sketch(encoded(plain)), make_sketch(encoded(clear))]))
     assert correlation(both, 0, both, 1) == (0.0, 0.0)
-    assert (sketch(encoded(clear)) == sketch(encoded(plain))).all()
+    assert (make_sketch(encoded(clear)) == make_sketch(encoded(plain))).all()
 
 
 def test_the_angles_turn_back_either_way():
@@ -74,12 +74,12 @@ def test_the_angles_turn_back_either_way():
 
 
 def test_what_is_verified_does_not_depend_on_the_batches(monkeypatch):
-    sketches = np.stack([sketch(encoded(picture(seed % 5).crop((0, 0, 90 + seed % 3, 92)))) for seed in range(15)])
+    sketches = np.stack([make_sketch(encoded(picture(seed % 5).crop((0, 0, 90 + seed % 3, 92)))) for seed in range(15)])
     i, j = np.nonzero(np.triu(np.ones((15, 15)), 1))
     cosines = np.full(len(i), 0.9, np.float32)
-    whole = verified(sketches, sketches, i, j, cosines, ALIGNED.plain())
+    whole = verify_pairs(sketches, sketches, i, j, cosines, ALIGNED.plain())
     monkeypatch.setattr("components.stages.dedup.pictures.BATCH", 4)
-    assert (verified(sketches, sketches, i, j, cosines, ALIGNED.plain()) == whole).all()
+    assert (verify_pairs(sketches, sketches, i, j, cosines, ALIGNED.plain()) == whole).all()
     assert (whole == (i % 5 == j % 5)).all()
 
 

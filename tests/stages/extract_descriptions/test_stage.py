@@ -62,5 +62,5 @@ def test_a_changed_setting_changes_the_verdict(tmp_path: Path) -> None:
 
 
 def test_a_language_without_lists_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(HearsightError, match="no lists for 'xx'"):
+    with pytest.raises(HearsightError, match="no lists for language 'xx'"):
         described(tmp_path, PARAMS.model_copy(update={"language": "xx"}))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.stages.filter.boilerplate import crop, dropping_pattern, load_boilerplate
+from components.stages.filter.boilerplate import crop, find_drop_pattern, load_boilerplate
 
 LISTS = load_boilerplate("en")
 CREDITS = ("Photo: AP", "(dpa/L. Schwedes)", "Photo by Ann Lee", "(public domain)", "© Ann Lee", "Credit: NASA")
@@ -38,7 +38,7 @@ def test_what_was_cropped_is_told() -> None:
 
 def test_a_language_without_lists_crops_nothing() -> None:
     lists = load_boilerplate("xx")
-    assert crop("Stock photo", lists).text == "Stock photo" and dropping_pattern("profile photo", lists) == ""
+    assert crop("Stock photo", lists).text == "Stock photo" and find_drop_pattern("profile photo", lists) == ""
 
 
 @given(st.one_of(st.text(), st.lists(PIECES).map(" ".join)))

@@ -15,7 +15,7 @@ from components.language.polarity import EnglishPolarity
 from components.language.profanity import EnglishProfanity
 from components.language.wordnet import load_wordnet
 from components.stages.filter.boilerplate import crop, load_boilerplate
-from components.stages.filter.cascade import failures, study, subject_of
+from components.stages.filter.cascade import evaluate_all, first_failures, make_subject
 from components.stages.hypernymize.sentence import Sentence, Word
 from components.stages.hypernymize.tidy import tidy_marks
 from components.tools.trial.texts import Trial
@@ -74,7 +74,7 @@ def test_grass_with_many_dots_is_dropped_whatever_their_number(trial: Trial) -> 
 
 
 def test_the_rules_work_on_no_more_of_a_text_than_the_setting() -> None:
-    made = subject_of("A dog " * LONG, LISTS, 600)
+    made = make_subject("A dog " * LONG, LISTS, 600)
     assert len(made.text) <= 600 and len(made.words) == 200 and len(made.alt) == 6 * LONG
 
 
@@ -112,13 +112,13 @@ def test_marks_that_join_nothing_are_struck_out_in_one_pass(marks: list[str], le
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.integers(0, 40))
 def test_any_text_ends_with_a_verdict_and_no_rule_raises(text: str, max_characters: int) -> None:
     params = PAPER.model_copy(update={"max_characters": max_characters})
-    subjects = {"": subject_of(text, LISTS, max_characters)}
+    subjects = {"": make_subject(text, LISTS, max_characters)}
 
     def learn(group: str, alive: object) -> None:
         """The texts' rules need nothing but the text."""
 
-    found = study(subjects, learn, params, ["text"])[""]
-    failed = failures(subjects, learn, params, ["text"])
+    found = evaluate_all(subjects, learn, params, ["text"])[""]
+    failed = first_failures(subjects, learn, params, ["text"])
     broken = [name for name, finding in found.items() if not finding.passed]
     assert ([failed[""][0]] if failed else []) == broken[:1]
     assert ("max_characters" in broken) == (len(text) > max_characters)

@@ -70,7 +70,7 @@ def test_counts_of_parts_add_up_to_the_counts_of_the_whole(first, second, level,
     whole, parts = count(first + second, level, KNOWN), Counts()
     for part in (first, second):
         counted = count(part, level, KNOWN)
-        parts.add(counted.captions, counted.said)
+        parts.add(counted.captions, counted.nouns)
     assert parts == whole
     resolved, reach = resolve(parts, level, least, KNOWN), reaches(parts, level, KNOWN)
     assert {noun for captions in first + second for noun in captions} == set(resolved)

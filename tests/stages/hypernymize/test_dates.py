@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.stages.hypernymize.dates import dates
+from components.stages.hypernymize.dates import find_dates
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from components.stages.hypernymize.dates import dates
 )
 def test_dates_are_found_by_their_form(text: str, found: list[str]) -> None:
     words = text.split()
-    assert [" ".join(words[start:end]) for start, end in dates(words)] == found
+    assert [" ".join(words[start:end]) for start, end in find_dates(words)] == found
 
 
 WORDS = """
@@ -40,6 +40,6 @@ WORDS = """
 @given(st.lists(st.sampled_from(WORDS.split()) | st.text(max_size=6)))
 def test_spans_never_overlap_and_lie_inside(words: list[str]) -> None:
     last = 0
-    for start, end in dates(words):
+    for start, end in find_dates(words):
         assert last <= start < end <= len(words)
         last = end

@@ -12,7 +12,7 @@ from components.knowledge.cascade import EmbeddedKnowledge, HypernymAnswer
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.rewrite import Rewritten, rewrite
 from components.stages.hypernymize.sentence import Sentence
-from components.stages.hypernymize.tidy import shortcoming
+from components.stages.hypernymize.tidy import find_shortcoming
 from tests.knowledge.dictionary import extract, knowledge
 
 FORD = (
@@ -123,10 +123,10 @@ def test_too_little_left_is_too_short() -> None:
 
 def test_a_caption_with_a_name_or_a_number_left_is_inconsistent() -> None:
     sentence = Sentence.of(EnglishParser().compute("A boat on a lake"))
-    assert shortcoming(sentence, 2) is None
+    assert find_shortcoming(sentence, 2) is None
     for text, pos in (("Zyx", "PROPN"), ("4x4", "NOUN")):
         sentence.words[1].text, sentence.words[1].pos = text, pos
-        found = shortcoming(sentence, 2)
+        found = find_shortcoming(sentence, 2)
         assert found is not None and found[0] == "inconsistent"
 
 

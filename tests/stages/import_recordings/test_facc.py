@@ -137,10 +137,10 @@ def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard
 @pytest.mark.parametrize(
     "break_it, message",
     [
-        (lambda home: shutil.rmtree(home / "flickr_audio"), "flickr_audio: is no folder"),
+        (lambda home: shutil.rmtree(home / "flickr_audio"), "flickr_audio: is not a folder"),
         (lambda home: (home / "flickr_audio/wav2capt.txt").unlink(), r"wav2capt\.txt: cannot be read"),
-        (lambda home: (home / "flickr_audio/wav2spk.txt").write_text("a b c d\n" * 30), r"line 1: is no table of 2 fields"),
-        (lambda home: (home / "flickr_audio/wav2capt.txt").write_text("a.wav b.jpg #0\n"), "a recording of none of the captions"),
+        (lambda home: (home / "flickr_audio/wav2spk.txt").write_text("a b c d\n" * 30), r"line 1: has no line of 2 fields"),
+        (lambda home: (home / "flickr_audio/wav2capt.txt").write_text("a.wav b.jpg #0\n"), "has no recording of any caption"),
     ],
 )
 def test_a_corpus_that_is_not_there_is_one_clear_line(project, tmp_path, monkeypatch, break_it, message):

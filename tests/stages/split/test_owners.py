@@ -17,8 +17,8 @@ from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.stages.check import check
 from components.stages.split import ACROSS, CLOSE, SPLITS, ByGroup, ByOwner, Params, run
-from components.stages.split.assignments import opened
-from components.stages.split.owners import Post, place, shares_of
+from components.stages.split.assignments import open_assignments
+from components.stages.split.owners import Post, deviations, place_owners
 from tests.stages.check.boundaries import make
 from tests.support import PROJECT, make_output, make_stage, row
 
@@ -79,10 +79,10 @@ def posts_of(counts: list[int]) -> list[Post]:
 @given(sizes(), st.integers(0, 9))
 def test_sides_are_within_one_percent_while_no_owner_holds_more(counts: list[int], seed: int) -> None:
     posts = posts_of(counts)
-    placed = place(posts, SHARES, seed, {}, lambda key: "train")
-    assert set(placed.owners) == {post.owner for post in posts}
-    off = shares_of((placed.side(post)[0] for post in posts), SHARES)
-    assert max(map(abs, off.values())) <= CLOSE
+    placement = place_owners(posts, SHARES, seed, {}, lambda key: "train")
+    assert set(placement.owners) == {post.owner for post in posts}
+    deviation = deviations((placement.splits_of(post)[0] for post in posts), SHARES)
+    assert max(map(abs, deviation.values())) <= CLOSE
 
 
 @settings(max_examples=60, deadline=None)
@@ -90,7 +90,7 @@ def test_sides_are_within_one_percent_while_no_owner_holds_more(counts: list[int
 def test_the_order_of_the_posts_decides_nothing(counts: list[int], data: st.DataObject) -> None:
     posts = posts_of(counts)
     mixed = data.draw(st.permutations(posts))
-    assert place(posts, SHARES, 1, {}, lambda key: "test") == place(mixed, SHARES, 1, {}, lambda key: "test")
+    assert place_owners(posts, SHARES, 1, {}, lambda key: "test") == place_owners(mixed, SHARES, 1, {}, lambda key: "test")
 
 
 GROUPED = st.lists(
@@ -106,13 +106,13 @@ def test_what_a_side_holds_is_what_was_counted_when_owners_were_placed(
     posts = [
         Post(f"{n:04}", f"g{group}", str(owner) if owner else "", DAYS[day], "") for n, (owner, group, day) in enumerate(made)
     ]
-    placed = place(posts, SHARES, 1, known, lambda key: "validation")
-    stays = [post for post in posts if len(set(placed.side(post))) == 1]
+    placement = place_owners(posts, SHARES, 1, known, lambda key: "validation")
+    stays = [post for post in posts if len(set(placement.splits_of(post))) == 1]
     for group in {post.group for post in posts}:
         first = min((p for p in posts if p.group == group), key=lambda p: (p.collected, p.key))
         assert first in stays, "the earliest of a group always stays"
-        assert len({placed.side(p)[0] for p in stays if p.group == group}) == 1
-    assert all(placed.owners[owner] == side for owner, side in known.items() if owner in placed.owners)
+        assert len({placement.splits_of(p)[0] for p in stays if p.group == group}) == 1
+    assert all(placement.owners[owner] == side for owner, side in known.items() if owner in placement.owners)
     assert all(post in stays for post in posts if not post.owner), "a post of nobody is bound to no side of its own"
 
 
@@ -204,7 +204,7 @@ def test_the_earlier_post_stays_when_a_group_grows(tmp_path: Path) -> None:
 
 def test_without_a_time_a_post_is_later_than_one_that_has_one(tmp_path: Path) -> None:
     posts = [Post("a", "g", "x", "", ""), Post("b", "g", "y", DAYS[2], ""), Post("c", "g", "z", DAYS[2], "2020-01-01")]
-    assert place(posts, SHARES, 1, {}, lambda key: "train").leaders["g"].key == "c"
+    assert place_owners(posts, SHARES, 1, {}, lambda key: "train").leaders["g"].key == "c"
 
 
 def test_posts_of_nobody_are_drawn_as_pages_are_and_keep_their_split(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_an_owner_of_half_of_all_posts_and_owners_of_one_end_well(tmp_path: Path
 
 
 @pytest.mark.parametrize("owners", [1, 2])
-def test_fewer_owners_than_sides_are_told_and_no_crash(tmp_path: Path, caplog: pytest.LogCaptureFixture, owners: int) -> None:
+def test_fewer_owners_than_splits_give_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture, owners: int) -> None:
     with caplog.at_level(logging.WARNING):
         stage = split(tmp_path, [record(n, f"o{n % owners}") for n in range(10)])
     counts = Counter(found(stage).values())
@@ -263,8 +263,8 @@ def test_other_settings_than_the_sides_were_drawn_with_are_refused_with_how_to_m
     ("spoil", "said"),
     [
         (lambda data: data[:-5], "is cut off"),
-        (lambda data: data.replace(b'"side":"train"', b'"side":"attic"'), "line 2 is not of a file of sides"),
-        (lambda data: data.replace(b'"salt"', b'"pepper"'), "line 1 is not of a file of sides"),
+        (lambda data: data.replace(b'"side":"train"', b'"side":"attic"'), "line 2 is not a split assignment"),
+        (lambda data: data.replace(b'"salt"', b'"pepper"'), "line 1 is not a split assignment"),
         (lambda data: data + data.splitlines()[1].replace(b"train", b"test") + b"\n", "line 3 is not"),
         (lambda data: b"", "is empty"),
         (lambda data: b"\xff\xfe\n", "line 1 is not"),
@@ -282,11 +282,11 @@ def test_a_damaged_file_of_sides_stops_the_run_and_stays_as_it_is(tmp_path: Path
     ("changed", "said"),
     [
         ({"by": "hand"}, "split.by: input should be 'group', 'owner', 'text' or 'published', not 'hand'"),
-        ({"sides": ""}, "split.sides: is empty — name the file that remembers"),
+        ({"sides": ""}, "split.sides: is empty — name the file of split assignments"),
         ({"by": "group"}, "split.sides: is not a setting of by: group — remove it; it belongs to by: owner"),
         ({"side": "x"}, "split.side: is not a setting — did you mean 'sides'?"),
-        ({"sides": "../else"}, "names no file of sides"),
-        ({"sides": "index"}, "names no file of sides"),
+        ({"sides": "../else"}, "is not a valid name"),
+        ({"sides": "index"}, "is not a valid name"),
         ({"test": 0.9}, "leave nothing to train on"),
     ],
 )
@@ -297,14 +297,14 @@ def test_settings_that_do_not_fit_are_one_line(tmp_path: Path, changed: dict[str
 def test_a_side_is_held_by_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.execution.process.LOCK_PATIENCE", 0.2)
     with (
-        opened(tmp_path, "ours", 1, SHARES),
+        open_assignments(tmp_path, "ours", 1, SHARES),
         pytest.raises(HearsightError, match="the sides 'ours' is being written"),
-        opened(tmp_path, "ours", 1, SHARES),
+        open_assignments(tmp_path, "ours", 1, SHARES),
     ):
         pass
 
 
-def test_a_run_killed_after_it_remembered_ends_as_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_killed_after_storing_assignments_ends_as_usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [record(n, f"owner{n % 7}") for n in range(50)]
     whole = split(tmp_path / "whole", rows)
 

@@ -53,7 +53,7 @@ def rules(output):
     return {r["key"]: (r["kind"], r["rule"]) for r in output.ledger().to_pylist() if r["rule"]}
 
 
-def test_names_decide_and_what_fits_no_list_or_no_record_is_told(split):
+def test_names_decide_and_unlisted_or_missing_pictures_are_ledger_rows(split):
     pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3"), ("c.jpg", "3"), ("d.jpg", "4")]
     output = split(pictures, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
     assert sides(output) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
@@ -72,7 +72,7 @@ def test_one_picture_under_two_names_stays_where_it_is_tested(split, output):
 
 
 def test_a_picture_in_two_lists_is_one_clear_error(split):
-    with pytest.raises(HearsightError, match=r"dev\.txt: name 2: names c\.jpg, which is in the list of test too"):
+    with pytest.raises(HearsightError, match=r"dev\.txt: name 2: contains c\.jpg, which is also in the list of test"):
         split([("a.jpg", "1")], dev="b.jpg\nc.jpg\n")
 
 
@@ -85,7 +85,7 @@ def test_a_set_that_is_only_tested_on_needs_no_other_lists(split):
     assert sides(split(pictures, params=every)) == {"0000": "test", "0001": "validation", "0002": "test"}
 
 
-@pytest.mark.parametrize("train, test, message", [("", "", "are all empty"), ("*", "*", "stands for two sides")])
+@pytest.mark.parametrize("train, test, message", [("", "", "are all empty"), ("*", "*", "is set for two splits")])
 def test_lists_that_say_nothing_or_all_twice_are_one_clear_error(split, train, test, message):
     with pytest.raises(HearsightError, match=message):
         split([("a.jpg", "1")], params=SETTINGS.model_copy(update={"lists": Lists(train=train, validation="", test=test)}))
@@ -105,11 +105,11 @@ def test_a_file_of_karpathys_is_a_list_for_each_side(split, tmp_path):
 def test_a_json_that_is_no_list_is_one_clear_error(split, tmp_path, text):
     (tmp_path / "names.json").write_text(text)
     params = SETTINGS.model_copy(update={"lists": Lists(train="names.json", validation="", test="")})
-    with pytest.raises(HearsightError, match=r"names\.json: is no list of Karpathy's"):
+    with pytest.raises(HearsightError, match=r"names\.json: is not a Karpathy split file"):
         split([("a.jpg", "1")], params=params)
 
 
-@pytest.mark.parametrize("text, message", [("\n \n", r"test\.txt: names no picture"), (None, r"test\.txt: cannot be read")])
+@pytest.mark.parametrize("text, message", [("\n \n", r"contains no picture name"), (None, r"test\.txt: cannot be read")])
 def test_a_list_that_is_not_there_or_empty_is_one_clear_error(split, text, message):
     with pytest.raises(HearsightError, match=message):
         split([("a.jpg", "1")], test=text)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.split import ByGroup, run, split_of
+from components.stages.split import ByGroup, draw_split, run
 from tests.support import make_output, make_stage, row
 
 SETTINGS = ByGroup(validation=0.2, test=0.3)
@@ -28,11 +28,11 @@ def records(groups):
 
 @given(st.text(min_size=1, max_size=16), st.integers(0, 9))
 def test_a_group_has_one_split(group, seed):
-    assert split_of(group, seed, 0.2, 0.3) == split_of(group, seed, 0.2, 0.3)
+    assert draw_split(group, seed, 0.2, 0.3) == draw_split(group, seed, 0.2, 0.3)
 
 
 def test_shares_are_close_to_what_was_asked_for():
-    names = [split_of(f"g{n}", 7, 0.2, 0.3) for n in range(4000)]
+    names = [draw_split(f"g{n}", 7, 0.2, 0.3) for n in range(4000)]
     assert abs(names.count("test") / 4000 - 0.3) < 0.03
     assert abs(names.count("validation") / 4000 - 0.2) < 0.03
 

@@ -12,21 +12,21 @@ from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.split import ByGroup, ByOwner, ByText, run
-from components.stages.split.text import Said, components, sides_by_text
+from components.stages.split.text import CaptionKey, assign_by_text, find_components
 from tests.support import make_output, make_stage, row
 
 SHARES = {"train": 0.55, "validation": 0.15, "test": 0.3}
 SETTINGS = ByText(validation=0.15, test=0.3)
 RECORDS = st.lists(
     st.tuples(st.sampled_from(["a", "A.", "b", " b!", "c", "?", "!", ""]), st.integers(0, 9), st.integers(0, 9)), max_size=40
-).map(lambda rows: [Said(f"{n:03d}", text, f"p{picture}", f"g{group}") for n, (text, picture, group) in enumerate(rows)])
+).map(lambda rows: [CaptionKey(f"{n:03d}", text, f"p{picture}", f"g{group}") for n, (text, picture, group) in enumerate(rows)])
 
 
 @given(RECORDS)
 def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(records):
-    found = components(records)
+    found = find_components(records)
 
-    def touch(one: Said, other: Said) -> bool:
+    def touch(one: CaptionKey, other: CaptionKey) -> bool:
         same = normalise_caption(one.caption) == normalise_caption(other.caption)
         return same or one.picture == other.picture or one.group == other.group
 
@@ -41,15 +41,15 @@ def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(reco
 def test_sides_do_not_depend_on_the_order_of_the_records(records, chance):
     shuffled = records[:]
     chance.shuffle(shuffled)
-    assert sides_by_text(records, SHARES, 3) == sides_by_text(shuffled, SHARES, 3)
+    assert assign_by_text(records, SHARES, 3) == assign_by_text(shuffled, SHARES, 3)
 
 
 def test_shares_are_close_though_components_are_unequal():
     chance = random.Random(5)
     for _ in range(20):
         texts = [f"text {n}" for n in range(120) for _ in range(min(int(chance.paretovariate(1.2)), 12))]
-        records = [Said(f"{n:05d}", text, f"p{n}", f"g{n}") for n, text in enumerate(texts)]
-        sides = list(sides_by_text(records, SHARES, 1)[0].values())
+        records = [CaptionKey(f"{n:05d}", text, f"p{n}", f"g{n}") for n, text in enumerate(texts)]
+        sides = list(assign_by_text(records, SHARES, 1)[0].values())
         assert all(abs(sides.count(side) / len(sides) - share) < 0.01 for side, share in SHARES.items())
 
 

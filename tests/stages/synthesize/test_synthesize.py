@@ -18,7 +18,7 @@ from components.speech.audio.shaping import change_prosody
 from components.speech.voices import catalogue
 from components.stages import synthesize
 from components.stages.synthesize import speaking
-from components.stages.synthesize.speaking import cuts
+from components.stages.synthesize.speaking import cut_pieces
 from components.stages.synthesize.speech import Speech
 from tests.stages.synthesize.support import (
     CAPTIONS,
@@ -207,7 +207,7 @@ def test_the_output_does_not_depend_on_pieces_workers_or_shards_already_done(
 
 @pytest.mark.parametrize("total, workers", [(0, 2), (1, 2), (7, 1), (496, 2), (1000, 64), (10_000, 2)])
 def test_pieces_cover_everything_once_and_the_last_are_small(total: int, workers: int) -> None:
-    found = list(cuts(total, workers))
+    found = list(cut_pieces(total, workers))
     assert [number for start, end in found for number in range(start, end)] == list(range(total))
     sizes = [end - start for start, end in found]
     assert sizes == sorted(sizes, reverse=True) and all(size <= 64 for size in sizes)
@@ -220,7 +220,7 @@ def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
 
 def test_a_sound_that_is_gone_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResultCache, "recall", lambda self, kept, keys: {})
-    with pytest.raises(HearsightError, match="an utterance that was spoken is gone"):
+    with pytest.raises(HearsightError, match="a spoken utterance is missing"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])))
 
 

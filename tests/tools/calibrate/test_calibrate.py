@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, failures, subject_of
+from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, first_failures, make_subject
 from components.tools.calibrate import measure
 from components.tools.calibrate.page import html, rates_tsv
 from components.tools.calibrate.sweep import SAMPLES, Sweep
@@ -84,7 +84,7 @@ def test_each_swept_rule_and_its_setting_exist() -> None:
 @pytest.mark.parametrize("each", SWEPT, ids=lambda each: each.rule)
 def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.Table], each: Any) -> None:
     lists = load_boilerplate("en")
-    subjects = {str(at): subject_of(alt, lists, PAPER.max_characters) for at, alt in enumerate(ALTS)}
+    subjects = {str(at): make_subject(alt, lists, PAPER.max_characters) for at, alt in enumerate(ALTS)}
     for subject in subjects.values():
         subject.language = "en"
     for group in TEXT_GROUPS:
@@ -94,7 +94,7 @@ def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.
     for threshold in [t for t in curve.grid if t in curve.inside or round(t * 20) == t * 20]:
         params = PAPER.model_copy(update={each.setting: threshold})
         alone = [key for key, subject in subjects.items() if test(subject, params).passed]
-        left = subjects.keys() - failures(subjects, learn, params, TEXT_GROUPS).keys()
+        left = subjects.keys() - first_failures(subjects, learn, params, TEXT_GROUPS).keys()
         assert curve.at(threshold) == (len(alone), len(left)), threshold
 
 
