@@ -2,8 +2,8 @@
 
 Input: SPLIT records. Output: UTTERANCE records with 16 kHz FLAC in the media shards, and ``draws.json``, the distributions.
 The ledger has one row a record: a record without speech is dropped by ``no_voice`` (no voice speaks its language), by the rule
-that its text breaks (``text_normalization``), or by ``engine``. Three steps: planning (text and prosody), speaking (into the result cache,
-so nothing is spoken twice) and packing. Not in scope: human speech, recognition checks, noise.
+that its text breaks (``text_normalization``), or by ``engine``. Three steps: planning (text and prosody), speaking (into the
+result cache, so nothing is spoken twice) and packing. Not in scope: human speech, recognition checks, noise.
 """
 
 from __future__ import annotations
