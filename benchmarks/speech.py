@@ -112,7 +112,7 @@ def run_engines(root: Path, workers: int, work: Callable[[tuple[str, Prosody]], 
 def _engine(name: str) -> Any:
     from components.speech.voices.engines import ENGINES
 
-    return ENGINES[name]()
+    return ENGINES[name].load()
 
 
 def _say(said: tuple[str, Prosody]) -> int:

@@ -48,7 +48,7 @@ def alone(voice: str) -> dict[str, Any]:
     from components.speech.voices.engines import ENGINES
 
     who = voice_named(voice)
-    engine, said = ENGINES[who.engine](), texts(who.language)
+    engine, said = ENGINES[who.engine].load(), texts(who.language)
     engine.say(said[0], who.speaker)
     begun = time.process_time()
     for text in said:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from components.speech.voices import catalogue, google
-from components.speech.voices.catalogue import Voice
+from components.speech.voices.voice import Voice
 
 
 class Lack(NamedTuple):
@@ -29,8 +29,6 @@ def lack_of(voice: Voice) -> Lack | None:
         if voice.paid:
             refusal = google.lack(voice.name)
             return Lack(refusal.what, refusal.hint) if refusal else None
-        if voice.engine not in catalogue._THERE:
-            return Lack(f"the engine '{voice.engine}' has no check", f"add one to _THERE in {catalogue.__name__}")
         return None if catalogue.installed(voice) else Lack("not installed", install)
     except Exception as error:  # a half-removed package fails in its own way, e.g. find_spec by ValueError
         return Lack(f"{type(error).__name__}: {' '.join(str(error).split())}", install)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from components.speech.voices.voice import EngineEntry, Voice
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -66,7 +68,7 @@ class Espeak:
         self._espeak.espeak_SetSynthCallback(self._callback)
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
-        """See :class:`~components.speech.voices.engines.Engine`."""
+        """See :class:`~components.speech.voices.voice.Engine`."""
         if self._espeak.espeak_SetVoiceByName(speaker.encode()) != _OK:
             raise ValueError(f"espeak-ng has no voice '{speaker}'")
         self._blocks.clear()
@@ -75,3 +77,23 @@ class Espeak:
         if self._espeak.espeak_Synth(raw, len(raw) + 1, 0, _BY_CHARACTER, 0, _UTF8, None, None) != _OK:
             raise RuntimeError("espeak-ng refused the text")
         return np.frombuffer(b"".join(self._blocks), dtype="<i2"), self._rate
+
+
+def _voice(name: str, language: str, sex: str, speaker: str, level: float) -> Voice:
+    model, install = f"piper-tts-1.8.0-espeak-ng-1.52.0-{speaker}", "pip install piper-tts==1.8.0"
+    return Voice(f"espeak-{name}", "espeak", model, language, sex, "GPL-3.0-or-later", install, speaker, level, extra=True)
+
+
+ENGINE = EngineEntry(
+    Espeak,
+    espeak_is_there,
+    (
+        _voice("en-us", "en", "M", "en-us", -5.6),
+        _voice("pt-br", "pt", "M", "pt-br", -5.7),
+        _voice("pt-br-f", "pt", "F", "pt-br+f2", -7.2),
+        _voice("fr", "fr", "M", "fr", -4.5),
+        _voice("fr-f", "fr", "F", "fr+f2", -5.9),
+        _voice("es", "es", "M", "es", -5.1),
+        _voice("es-f", "es", "F", "es+f2", -6.8),
+    ),
+)

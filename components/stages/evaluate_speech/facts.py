@@ -141,7 +141,7 @@ def _mean(values: Any) -> float:
 def _describe(origin: str, voice: str) -> str:
 
     known = VOICES.get(voice) if origin == SYNTHETIC else None
-    return f"{'female' if known.sex == 'F' else 'male'}, {known.licence}" if known else ""
+    return ", ".join(filter(None, ({"F": "female", "M": "male"}.get(known.sex), known.licence))) if known else ""
 
 
 def _draws(name: str, values: Any) -> Draws:

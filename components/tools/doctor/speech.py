@@ -21,7 +21,7 @@ for kind, name, module in json.loads(sys.argv[1]):
     try:
         if kind == "engine":
             from components.speech.voices.engines import ENGINES
-            ENGINES[name]()
+            ENGINES[name].load()
         else:
             importlib.import_module(module)
         said = ""

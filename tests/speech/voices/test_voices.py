@@ -21,8 +21,9 @@ from components.core.code_digest import reached_files
 from components.core.errors import HearsightError
 from components.core.params import parse_settings
 from components.speech.audio.measures import measure
-from components.speech.voices import catalogue, engine_espeak, hosts, libraries, speaking
+from components.speech.voices import engine_espeak, hosts, libraries, speaking
 from components.speech.voices.catalogue import VOICES, at_hand, installed, voice_named
+from components.speech.voices.engines import ENGINES
 from components.speech.voices.failures import EngineFailure
 from components.speech.voices.speaking import speak
 from components.stages import synthesize
@@ -187,11 +188,12 @@ def test_an_engine_that_cannot_start_names_voice_and_cure(monkeypatch):
     assert issubclass(HearsightError, Exception) and not issubclass(EngineFailure, HearsightError)
 
 
-def test_six_american_voices_three_of_each_sex_and_five_of_both_without_extras():
-    assert sorted(voice.sex for voice in AMERICAN) == ["F"] * 3 + ["M"] * 3
+def test_at_least_six_american_voices_of_both_sexes_and_five_without_extras():
+    sexes = [voice.sex for voice in AMERICAN]
+    assert sexes.count("F") >= 3 and sexes.count("M") >= 3
     free = [voice for voice in AMERICAN if not voice.extra]
-    assert len(free) == 5 and {voice.sex for voice in free} == {"F", "M"}
-    assert {v.language for v in VOICES.values()} == {"en", "pt", "fr", "es"}
+    assert len(free) >= 5 and {voice.sex for voice in free} >= {"F", "M"}
+    assert {v.language for v in VOICES.values()} >= {"en", "pt", "fr", "es"}
     for voice in HERE.values():
         assert voice.extra == ("GPL" in voice.licence), "what is under the GPL is an extra"
 
@@ -199,8 +201,8 @@ def test_six_american_voices_three_of_each_sex_and_five_of_both_without_extras()
 def test_an_extra_that_is_not_there_is_left_out_and_another_is_an_error_with_its_command(monkeypatch, tmp_path):
     monkeypatch.setattr(libraries, "_roots", lambda: [tmp_path])
     monkeypatch.setattr(libraries, "SYSTEM", (str(tmp_path),))
-    monkeypatch.setitem(catalogue._THERE, "piper", lambda: False)
-    monkeypatch.setitem(catalogue._THERE, "espeak", lambda: False)
+    monkeypatch.setitem(ENGINES, "piper", ENGINES["piper"]._replace(is_installed=lambda: False))
+    monkeypatch.setitem(ENGINES, "espeak", ENGINES["espeak"]._replace(is_installed=lambda: False))
     names = ["hibari-heart", "piper-joe", "espeak-fr"]
     there, absent = at_hand(names)
     assert [voice.name for voice in there] == ["hibari-heart"]
