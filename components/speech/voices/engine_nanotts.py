@@ -30,7 +30,7 @@ class NanoTts:
         self._engine = NanoTTS()
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
-        """See :class:`~components.speech.voices.voice.Engine`. The engine reads memory it never wrote, so new memory is zeroed."""
+        """See :class:`~components.speech.voices.voice.Engine`. The engine reads memory it never wrote, so memory is zeroed."""
         import numpy as np
 
         # In pointed brackets it would take orders, such as to play a file.
