@@ -22,7 +22,7 @@ from components.core.files import publish_json
 from components.core.graph import Graph
 from components.core.shards import read_table
 from components.speech.voices.paid import keys_of
-from components.stages.crawl.sources.inputs import PINNED, of_files
+from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.tools.takedown import versions
 from components.tools.takedown.matcher import Wanted
 from components.web.snapshot_chain import chain
@@ -182,9 +182,9 @@ def older_digests(root: Path) -> set[str]:
     for folder in snapshots(root):
         before = [note["before"] for note in removals(folder)]
         found.update(before)
-        if before and (folder / PINNED).exists():
-            files = json.loads((folder / PINNED).read_bytes())["files"]
-            found.update(of_files(digest, files) for digest in before)
+        if before and (folder / INPUTS_FILE).exists():
+            files = json.loads((folder / INPUTS_FILE).read_bytes())["files"]
+            found.update(digest_with_files(digest, files) for digest in before)
     return found
 
 

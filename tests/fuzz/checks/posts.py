@@ -46,11 +46,11 @@ def instagram(data: bytes) -> None:
 def _answered(kind: str, server: str, data: bytes) -> None:
     from components.stages.crawl.posts.calls import Reply
     from components.stages.crawl.posts.post import Account
-    from components.stages.crawl.posts.provider import provider_of
+    from components.stages.crawl.posts.servers import create_provider
     from components.stages.crawl.posts.settings import PostsSettings
 
     settings = PostsSettings(provider=kind, server=server, **SETTINGS)  # type: ignore[arg-type]
-    provider = provider_of(settings, 3, live=False)
+    provider = create_provider(settings, 3, live=False)
     link, _, body = data.partition(b"\n") if data[:5] == b"LINK:" else (b"", b"", data)
     try:
         value = json.loads(body)
@@ -84,10 +84,10 @@ def _shaped(url: str, value: Any) -> Any:
 
 
 def _pages_of(post: Any, owner: str) -> None:
-    from components.stages.crawl.posts.found import pages_of_post
-    from components.stages.crawl.posts.post import judged
+    from components.stages.crawl.posts.found import post_to_pages
+    from components.stages.crawl.posts.post import apply_rules
 
-    _good(pages_of_post(judged(post, TAGS), owner))
+    _good(post_to_pages(apply_rules(post, TAGS), owner))
 
 
 def _good(pages: Any) -> None:
@@ -100,9 +100,9 @@ def _good(pages: Any) -> None:
 
 def exported(data: bytes) -> None:
     """Exported posts: each line is pages and images, or a ledger row that says why not."""
-    from components.stages.crawl.posts.exported import pages_of_file
+    from components.stages.crawl.posts.exported import read_export
 
     try:
-        _good(pages_of_file(Path(as_file(data)), "posts.jsonl", TAGS))
+        _good(read_export(Path(as_file(data)), "posts.jsonl", TAGS))
     except HearsightError as error:
         storable(str(error))

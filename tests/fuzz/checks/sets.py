@@ -27,7 +27,7 @@ def documents(data: bytes) -> None:
 
 def _read(names: Iterable[str], data: bytes) -> None:
     from components.stages.crawl.sources.layouts import layout_named
-    from components.stages.crawl.sources.table import page_of
+    from components.stages.crawl.sources.table import row_to_page
 
     path = Path(as_file(data))
     for name in names:
@@ -36,7 +36,7 @@ def _read(names: Iterable[str], data: bytes) -> None:
             for row in layout.rows(path, "table"):
                 assert row.number > 0
                 assert isinstance(row.caption, str) and isinstance(row.file, str) and isinstance(row.url, str)
-                page = page_of(row, "table", local=layout.has_files, language="un")
+                page = row_to_page(row, "table", local=layout.has_files, language="un")
                 storable(page)
                 if page.row is not None:
                     shown(page.row["value"])

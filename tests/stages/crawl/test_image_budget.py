@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl import image_decoding
-from components.stages.crawl.image_decoding import LookAhead
+from components.stages.crawl.image_decoding import DecodeAhead
 from components.web.budget import Budget
 from components.web.images import inspection
 from components.web.images.image import look
@@ -66,7 +66,7 @@ def seen_ahead(tmp_path, bodies, budget):
     """The sha256 of each picture that workers looked at ahead."""
     job = make_stage(tmp_path, "crawl", params=fixture_params(budget=budget))
     job.engine = WORKERS
-    with FetchStore(tmp_path / "s", writer=True) as store, LookAhead(job, store):
+    with FetchStore(tmp_path / "s", writer=True) as store, DecodeAhead(job, store):
         for number, data in enumerate(bodies):
             store.add(Entry(f"http://a.sample/{number}", 200, type="image/png"), data, [], "OK")
     found: set[str] = set()
@@ -88,15 +88,15 @@ def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp
         return look(data)
 
     monkeypatch.setattr(image_decoding, "look_within", looked)
-    monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)  # what a process had in hand goes with it
+    monkeypatch.setattr(image_decoding, "MESSAGES_PER_BATCH", 1)  # what a process had in hand goes with it
     assert seen_ahead(tmp_path, GOOD, Budget(image_seconds=0.5)) == {look(data).sha256 for data in GOOD[1:]}
 
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatch, most):
     monkeypatch.setattr(image_decoding, "look_within", lambda *_: os.abort())
-    monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)
-    monkeypatch.setattr(image_decoding, "CHILDREN", most)
+    monkeypatch.setattr(image_decoding, "MESSAGES_PER_BATCH", 1)
+    monkeypatch.setattr(image_decoding, "MAX_CHILDREN", most)
     assert seen_ahead(tmp_path, [GOOD[0] + bytes([number]) for number in range(20)], Budget()) == set()
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.ledger import ledger_table
-from components.stages.crawl.posts.exported import pages_of_file
-from components.stages.crawl.sources.found import read_found, write_found
+from components.stages.crawl.posts.exported import read_export
+from components.stages.crawl.sources.found import read_pages, write_pages
 from tests.stages.crawl.social import MEDIA
 from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
 
@@ -59,7 +59,7 @@ def test_every_line_that_does_not_fit_has_a_row_with_its_number(tmp_path):
     wrong = [line(9) | {name: 5.5} for name in ("id", "url", "owner", "posted", "collected", "caption", "images", "visibility")]
     others = [b"{", b"\xff\xfe", b"[]", b"[" * 50_000, b'"x"', b"1" * 1_000_001]
     path = write(tmp_path / "x.jsonl", line(1), *lacking, *wrong, *others)
-    found = list(pages_of_file(path, "x.jsonl", ["pracegover"]))
+    found = list(read_export(path, "x.jsonl", ["pracegover"]))
     said = [(page.offset, page.row["rule"]) for page in found if page.row]
     assert [number for number, _ in said] == list(range(1, 1 + 1 + len(lacking) + len(wrong) + len(others)))
     names = [rule for _, rule in said][1:]
@@ -79,7 +79,7 @@ def test_posts_that_are_none_are_dropped_by_their_rules(tmp_path):
         "unusable_url": {"url": "ftp://x"},
     }
     path = write(tmp_path / "x.jsonl", *(line(number, **change) for number, change in enumerate(changes.values())))
-    assert [page.row["rule"] for page in pages_of_file(path, "x.jsonl", ["pracegover"])] == list(changes)
+    assert [page.row["rule"] for page in read_export(path, "x.jsonl", ["pracegover"])] == list(changes)
 
 
 def test_a_post_that_comes_twice_is_one(social, collect, tmp_path):  # noqa: F811
@@ -94,7 +94,7 @@ def test_a_file_of_something_else_is_told_in_one_line(tmp_path):
         path = tmp_path / "x.jsonl"
         path.write_bytes(content)
         with pytest.raises(HearsightError):
-            list(pages_of_file(path, "x.jsonl", ["pracegover"]))
+            list(read_export(path, "x.jsonl", ["pracegover"]))
 
 
 VALUES = st.recursive(
@@ -111,8 +111,8 @@ def test_whatever_lines_hold_each_is_told_and_can_be_kept(tmp_path_factory, line
     folder = tmp_path_factory.mktemp("any")
     posts = [line(0)] + [(line(at) | one if over and isinstance(one, dict) else one) for at, one in enumerate(lines, 1)]
     path = write(folder / "x.jsonl", *posts)
-    found = list(pages_of_file(path, "x.jsonl", ["pracegover"]))
+    found = list(read_export(path, "x.jsonl", ["pracegover"]))
     assert {page.offset for page in found} == set(range(1, len(posts) + 1))
-    write_found(folder / "found.parquet", found)
-    assert [page.row for page in read_found(folder / "found.parquet")] == [page.row for page in found]
+    write_pages(folder / "found.parquet", found)
+    assert [page.row for page in read_pages(folder / "found.parquet")] == [page.row for page in found]
     ledger_table(page.row for page in found if page.row)

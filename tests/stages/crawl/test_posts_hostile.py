@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from components.core.ledger import ledger_table
 from components.stages.crawl.posts.calls import Reply
-from components.stages.crawl.posts.found import pages_of
+from components.stages.crawl.posts.found import account_to_pages
 from components.stages.crawl.posts.mastodon import MastodonApi
-from components.stages.crawl.posts.provider import provider_of
+from components.stages.crawl.posts.servers import create_provider
 from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
-from components.stages.crawl.sources.found import write_found
+from components.stages.crawl.sources.found import write_pages
 from components.web.takedown_list import NOTHING
 from tests.stages.crawl.conftest import posts_params
 from tests.stages.crawl.social import SERVER
@@ -70,12 +70,12 @@ class Said:
 def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
     chosen = posts_params("", **own).posts
-    survey = Survey(provider_of(chosen, 3, live=False), Said(value), State(), chosen, NOTHING, lambda url: False)
+    survey = Survey(create_provider(chosen, 3, live=False), Said(value), State(), chosen, NOTHING, lambda url: False)
     state = survey.run(None)
-    pages = [page for _, owner in sorted(state.owners.items()) for page in pages_of(owner, chosen.tags)]
+    pages = [page for _, owner in sorted(state.owners.items()) for page in account_to_pages(owner, chosen.tags)]
     folder = tmp_path_factory.mktemp("any")
     ledger_table([*survey.search.rows, *(page.row for page in pages if page.row)])
-    write_found(folder / "found.parquet", pages)
+    write_pages(folder / "found.parquet", pages)
     state.save(folder / "state.parquet")
     assert State.load(folder / "state.parquet") == state
 
@@ -110,5 +110,5 @@ def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
     said = Endless(None)
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
     chosen = posts_params("", **own).posts
-    state = Survey(provider_of(chosen, 5, live=False), said, State(), chosen, NOTHING, lambda url: False).run(None)
+    state = Survey(create_provider(chosen, 5, live=False), said, State(), chosen, NOTHING, lambda url: False).run(None)
     assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and said.count < 12

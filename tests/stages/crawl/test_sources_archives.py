@@ -19,7 +19,7 @@ from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
 from components.stages.crawl import records
 from components.stages.crawl.sources import found
-from components.stages.crawl.sources.inputs import draw_inputs, expand
+from components.stages.crawl.sources.inputs import draw_inputs, expand_inputs
 from components.tracking.explain import explain
 from tests.pipeline.harness import Project, make_project, sample_params
 from tests.stages.crawl.conftest import OF_ARCHIVES, fixture_params
@@ -97,8 +97,8 @@ def test_chunks_and_row_groups_change_no_byte(crawl, web, tmp_path, monkeypatch)
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     shutil.rmtree(tmp_path / ".hearsight")
-    monkeypatch.setattr(records, "IMAGES_AT_A_TIME", 7)
-    monkeypatch.setattr(found, "PAGES_A_GROUP", 3)
+    monkeypatch.setattr(records, "IMAGES_PER_CHUNK", 7)
+    monkeypatch.setattr(found, "PAGES_PER_GROUP", 3)
     assert crawl("part-0*.warc.gz").digest == digest
 
 
@@ -112,7 +112,7 @@ def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
 
 def test_ledger_rows_alone_close_a_shard(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 1)
-    monkeypatch.setattr(records, "ROWS_A_SHARD", 10)
+    monkeypatch.setattr(records, "MAX_ROWS_PER_SHARD", 10)
     output = crawl("part-00.warc.gz", min_alt=10_000)
     assert len(output.manifest.shards) > 3 and len(output.ledger()) == len({row["key"] for row in output.ledger().to_pylist()})
 
@@ -158,13 +158,16 @@ def test_inputs_are_named_once_and_in_order(tmp_path):
     for name in ("b.warc.gz", "a.warc.gz", "deep/c.warc.gz", "odd[1].warc.gz"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert expand(["*.warc.gz", "a.warc.gz", "**/c.warc.gz"], tmp_path) == [
+    assert expand_inputs(["*.warc.gz", "a.warc.gz", "**/c.warc.gz"], tmp_path) == [
         "a.warc.gz",
         "b.warc.gz",
         "deep/c.warc.gz",
         "odd[1].warc.gz",
     ]
-    assert expand(["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"], tmp_path) == ["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"]
+    assert expand_inputs(["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"], tmp_path) == [
+        "odd[1].warc.gz",
+        "s3://commoncrawl/x.warc.gz",
+    ]
 
 
 def test_explain_tells_page_archive_and_offset(crawl, web, tmp_path):

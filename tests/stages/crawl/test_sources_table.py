@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.stages.crawl.sources.layouts import layout_named
-from components.stages.crawl.sources.table import page_of
+from components.stages.crawl.sources.table import row_to_page
 from components.tracking.explain import explain
 from tests.stages.crawl import sets
 from tests.stages.crawl.conftest import crawled
@@ -330,7 +330,7 @@ def test_any_json_becomes_rows_or_one_clear_error(tmp_path_factory, layout, cont
     except HearsightError as error:
         assert str(error).startswith("set: line 1")
         return
-    pages = [page_of(row, "set", local=layout != "coco", language="en") for row in rows]
+    pages = [row_to_page(row, "set", local=layout != "coco", language="en") for row in rows]
     assert Counter(page.offset for page in pages) == Counter(range(1, len(rows) + 1))
 
 

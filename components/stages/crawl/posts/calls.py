@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from components.stages.crawl.posts.fields import kind_of, seconds
+from components.stages.crawl.posts.fields import format_time, json_type
 from components.web.answers import Answers, NotFetched
 from components.web.conditional_fetch import moment
 from components.web.consent_policy import header_statements, refusal
@@ -31,7 +31,7 @@ class Reply:
     """The JSON of a good answer, or of an error that came as JSON; else None."""
     rule: str = ""
     """'' for a good one, else why not, in the ledger's words."""
-    said: str = ""
+    observed: str = ""
     threshold: str = ""
     status: int = 0
     fetched: str = ""
@@ -78,7 +78,7 @@ class Calls:
         except NotFetched:
             raise NotFetched(url) from None
         entry = outcome.entry
-        when = seconds(moment(entry.fetched)) if entry is not None and entry.fetched else ""
+        when = format_time(moment(entry.fetched)) if entry is not None and entry.fetched else ""
         status = entry.status if entry is not None else 0
         value = None
         if entry is not None and not entry.failure:
@@ -103,9 +103,9 @@ def _next(link: str) -> str:
     return found[1] if found else ""
 
 
-def of_type(reply: Reply, wanted: type) -> Reply:
+def require_type(reply: Reply, wanted: type) -> Reply:
     """``reply``, or where its value is of another type, a reply of the rule ``wrong_type``."""
     if reply.rule or isinstance(reply.value, wanted):
         return reply
     name = "list" if wanted is list else "object"
-    return Reply(reply.url, None, "wrong_type", kind_of(reply.value), name, reply.status, reply.fetched)
+    return Reply(reply.url, None, "wrong_type", json_type(reply.value), name, reply.status, reply.fetched)

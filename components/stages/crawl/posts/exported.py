@@ -18,20 +18,29 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
-from components.stages.crawl.posts.fields import Unfit, caption, identifier, language, listed, mapping, moment, text
-from components.stages.crawl.posts.found import once, pages_of_post
-from components.stages.crawl.posts.post import Media, Post, judged
-from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import SourcePage, write_found
-from components.stages.crawl.sources.layouts.lines import MAX_LINE, numbered_lines
-from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.posts.fields import (
+    Unfit,
+    read_caption,
+    read_identifier,
+    read_language,
+    read_list,
+    read_object,
+    read_text,
+    read_time,
+)
+from components.stages.crawl.posts.found import drop_repeated, post_to_pages
+from components.stages.crawl.posts.post import Media, Post, apply_rules
+from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
+from components.stages.crawl.sources.found import SourcePage, write_pages
+from components.stages.crawl.sources.layouts.lines import MAX_LINE, read_numbered_lines
+from components.stages.crawl.sources.taken import redact_page
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
 
 LOOKED_AT = 20
 """Lines a file is known by: when none of them is a JSON object, it is something else."""
-SEEN = ("public", "unlisted", "")
+PUBLIC = ("public", "unlisted", "")
 
 
 class ExportedSource(FileSource):
@@ -39,11 +48,17 @@ class ExportedSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The files named and the hashtags looked for."""
-        return {"source": "posts", "tags": self.params.posts.tags, **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+        return {
+            "source": "posts",
+            "tags": self.params.posts.tags,
+            **{name: getattr(self.params, name) for name in INPUT_SETTINGS},
+        }
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"tags": self.params.posts.tags, "takedown": self.taken.plain()})
+        return self.stage.jobs(
+            read_export_job, jobs, step=STEP, params={"tags": self.params.posts.tags, "takedown": self.taken.plain()}
+        )
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every line, each post once."""
@@ -51,17 +66,17 @@ class ExportedSource(FileSource):
         for page in super().pages(answers, live):
             if answers.consent.opt_in and page.row and not page.row["rule"]:
                 answers.grant([one.image_url for one in page.candidates if one.image_url])
-            yield once(page, seen)
+            yield drop_repeated(page, seen)
 
 
-def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
+def read_export_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: the posts of one file."""
     taken = Takedown.of(task.params["takedown"])
-    pages = pages_of_file(Path(path_of(spec, task)), spec["name"], task.params["tags"])
-    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+    pages = read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"])
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[SourcePage]:
+def read_export(path: Path, shown: str, tags: Sequence[str]) -> Iterator[SourcePage]:
     """The posts of a file, line by line.
 
     Raises:
@@ -69,7 +84,7 @@ def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[Sourc
     """
     fitting = 0
     try:
-        for number, line in numbered_lines(path):
+        for number, line in read_numbered_lines(path):
             if not line.strip():
                 continue
             pages, is_object = _of_line(number, line, shown, tags)
@@ -107,7 +122,7 @@ def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple
         )
         return [SourcePage(row, **place)], is_object
     pages = []
-    for page in pages_of_post(judged(post, tags), owner):
+    for page in post_to_pages(apply_rules(post, tags), owner):
         located = {**page.row, "detail": f"{page.row['detail']}, in {shown} at {number}"} if page.row else None
         pages.append(replace(page, row=located, **place))
     return pages, is_object
@@ -115,21 +130,21 @@ def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple
 
 def _post(value: Any) -> tuple[str, Post]:
     """(owner, post) of a line; raises Unfit."""
-    record = mapping(value, "a line")
-    owner = text(record, "owner").lstrip("@")
+    record = read_object(value, "a line")
+    owner = read_text(record, "owner").lstrip("@")
     if len(owner) > 300:
         raise Unfit("wrong_type", f"owner has {len(owner)} characters", "a name")
-    known, posted, collected = identifier(record, "id"), moment(record, "posted"), moment(record, "collected")
-    url, said = text(record, "url"), text(record, "visibility", required=False).lower()
-    media = tuple(_media(one, number) for number, one in enumerate(listed(record, "images")))
-    post = Post(known, url, caption(record, "caption"), posted, language(record), media, collected)
-    if said not in SEEN:
+    known, posted, collected = read_identifier(record, "id"), read_time(record, "posted"), read_time(record, "collected")
+    url, said = read_text(record, "url"), read_text(record, "visibility", required=False).lower()
+    media = tuple(_media(one, number) for number, one in enumerate(read_list(record, "images")))
+    post = Post(known, url, read_caption(record, "caption"), posted, read_language(record), media, collected)
+    if said not in PUBLIC:
         post = replace(post, rule="not_public", value=said[:40], threshold="public unlisted")
     return owner, post
 
 
 def _media(value: Any, number: int) -> Media:
-    record = mapping(value, "an image")
-    kind = text(record, "type", required=False).lower() or "image"
+    record = read_object(value, "an image")
+    kind = read_text(record, "type", required=False).lower() or "image"
     known = kind if kind in ("image", "video") else "other"
-    return Media(str(number), known, text(record, "url", required=False), text(record, "alt", required=False))
+    return Media(str(number), known, read_text(record, "url", required=False), read_text(record, "alt", required=False))

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from components.stages.crawl.posts.text import clean
+from components.stages.crawl.posts.text import clean_text
 
-LONGEST = 50_000
+MAX_CAPTION = 50_000
 """Characters of a caption; a longer one is not a caption."""
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9-]*)?")
 _OFFSET = re.compile(r"([+-]\d\d)(\d\d)$")
@@ -23,20 +23,20 @@ class Unfit(Exception):
         self.rule, self.value, self.threshold = rule, value, threshold
 
 
-def kind_of(value: Any) -> str:
+def json_type(value: Any) -> str:
     """The JSON name of a value's type."""
     names: dict[type, str] = {dict: "object", list: "list", str: "text", bool: "yes or no", type(None): "null"}
     return names.get(type(value), "number")
 
 
-def mapping(value: Any, what: str) -> Mapping[str, Any]:
+def read_object(value: Any, what: str) -> Mapping[str, Any]:
     """``value`` as an object; raises Unfit."""
     if not isinstance(value, dict):
-        raise Unfit("wrong_type", f"{what} is {kind_of(value)}", "object")
+        raise Unfit("wrong_type", f"{what} is {json_type(value)}", "object")
     return value
 
 
-def listed(record: Mapping[str, Any], name: str, *, required: bool = False) -> list[Any]:
+def read_list(record: Mapping[str, Any], name: str, *, required: bool = False) -> list[Any]:
     """A list; an empty one where it is missing or null and not ``required``; raises Unfit."""
     value = record.get(name)
     if value is None and not required:
@@ -46,7 +46,7 @@ def listed(record: Mapping[str, Any], name: str, *, required: bool = False) -> l
     return value
 
 
-def text(record: Mapping[str, Any], name: str, *, required: bool = True) -> str:
+def read_text(record: Mapping[str, Any], name: str, *, required: bool = True) -> str:
     """A text, cleaned; '' where it is missing or null and not ``required``; raises Unfit."""
     value = record.get(name)
     if value is None and not required:
@@ -55,31 +55,31 @@ def text(record: Mapping[str, Any], name: str, *, required: bool = True) -> str:
         raise _unfit(record, name, "text")
     if required and not value.strip():
         raise Unfit("missing_field", f"{name} is empty", name)
-    return clean(value)
+    return clean_text(value)
 
 
-def caption(record: Mapping[str, Any], name: str) -> str:
+def read_caption(record: Mapping[str, Any], name: str) -> str:
     """A caption, as written; '' where it is missing or null; raises Unfit when it is none or too long."""
     found = record.get(name)
-    if isinstance(found, str) and len(found) > 8 * LONGEST:
-        raise Unfit("caption_too_long", f"{len(found)} characters", f"{LONGEST} characters")
-    return text(record, name, required=False)
+    if isinstance(found, str) and len(found) > 8 * MAX_CAPTION:
+        raise Unfit("caption_too_long", f"{len(found)} characters", f"{MAX_CAPTION} characters")
+    return read_text(record, name, required=False)
 
 
-def identifier(record: Mapping[str, Any], name: str) -> str:
+def read_identifier(record: Mapping[str, Any], name: str) -> str:
     """An identifier: a short text without white space, or a whole number; raises Unfit."""
     value = record.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**40:
         value = str(value)
     if not isinstance(value, str):
         raise _unfit(record, name, "text")
-    value = clean(value)
+    value = clean_text(value)
     if not value or len(value) > 200 or any(char.isspace() for char in value):
         raise Unfit("missing_field" if not value else "wrong_type", f"{name} is {value[:40]!r}", "an identifier")
     return value
 
 
-def flag(record: Mapping[str, Any], name: str) -> bool | None:
+def read_flag(record: Mapping[str, Any], name: str) -> bool | None:
     """Yes, no, or None where nothing is said; raises Unfit."""
     value = record.get(name)
     if value is not None and not isinstance(value, bool):
@@ -87,9 +87,9 @@ def flag(record: Mapping[str, Any], name: str) -> bool | None:
     return value
 
 
-def moment(record: Mapping[str, Any], name: str) -> str:
+def read_time(record: Mapping[str, Any], name: str) -> str:
     """A date-time as ISO 8601 in UTC, whole seconds; raises Unfit."""
-    value = text(record, name)
+    value = read_text(record, name)
     try:
         found = datetime.fromisoformat(_OFFSET.sub(r"\1:\2", value))
         found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
@@ -97,15 +97,15 @@ def moment(record: Mapping[str, Any], name: str) -> str:
             raise ValueError
     except (ValueError, OverflowError):
         raise Unfit("wrong_type", f"{name} is {value[:40]!r}", "ISO 8601") from None
-    return seconds(found)
+    return format_time(found)
 
 
-def seconds(when: datetime) -> str:
+def format_time(when: datetime) -> str:
     """A moment as records write it: 2026-11-21T13:00:00Z."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def language(record: Mapping[str, Any], name: str = "language") -> str:
+def read_language(record: Mapping[str, Any], name: str = "language") -> str:
     """The language told, ISO 639-1 (or 639-3), else ``un``: what makes no sense tells nothing."""
     value = record.get(name)
     found = _LANGUAGE.fullmatch(value.strip().lower()) if isinstance(value, str) and len(value) < 40 else None
@@ -115,4 +115,4 @@ def language(record: Mapping[str, Any], name: str = "language") -> str:
 def _unfit(record: Mapping[str, Any], name: str, wanted: str) -> Unfit:
     if record.get(name) is None:
         return Unfit("missing_field", f"no {name}", name)
-    return Unfit("wrong_type", f"{name} is {kind_of(record[name])}", wanted)
+    return Unfit("wrong_type", f"{name} is {json_type(record[name])}", wanted)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.post import Media, Post, judged
+from components.stages.crawl.posts.post import Media, Post, apply_rules
 from components.stages.crawl.posts.state import Owner
-from components.stages.crawl.sources.found import SourcePage, key_of, record_key
+from components.stages.crawl.sources.found import SourcePage, candidate_key, record_key
 from components.web.html.figures import CAPTION_LIMIT
 from components.web.html.page import Candidate
 from components.web.urls import normalise
@@ -24,7 +24,7 @@ def post_key(post: Post, owner: str) -> str:
     return normalise(post.url) or f"post:{owner}/{post.identifier}"
 
 
-def page_of(post: Post, owner: str) -> SourcePage:
+def post_to_page(post: Post, owner: str) -> SourcePage:
     """A post with its images, without a ledger row; an image's ``position`` is its place among the attachments."""
     url = normalise(post.url) or ""
     images = [_candidate(post, media, at) for at, media in enumerate(post.media) if media.kind == "image"]
@@ -32,7 +32,7 @@ def page_of(post: Post, owner: str) -> SourcePage:
     return SourcePage(None, images, url, post.language, **about)  # type: ignore[arg-type]
 
 
-def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
+def account_to_pages(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     """An account's row, then its posts by date, each with its images; then what went with the account."""
     account, name = owner.account, owner.account.name
     if account.rule:
@@ -43,18 +43,18 @@ def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     if owner.problem[0]:
         yield SourcePage(dropped(f"listing:{name}", *owner.problem, kind="page", detail=f"{name}: not read whole"))
     for post in owner.posts:
-        yield from pages_of_post(judged(post, tags), name)
+        yield from post_to_pages(apply_rules(post, tags), name)
     for kind, key in owner.withdrawn:
         yield SourcePage(dropped(key, account.rule, account.value, account.threshold, kind=kind, detail=f"of {name}"))
 
 
-def pages_of_post(post: Post, owner: str) -> Iterator[SourcePage]:
+def post_to_pages(post: Post, owner: str) -> Iterator[SourcePage]:
     """A judged post with its images; an attachment that is no image has a row of its own."""
     key, place = post_key(post, owner), f"post {post.identifier} of {owner}"
     if post.rule:
         yield SourcePage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=place))
         return
-    page = page_of(post, owner)
+    page = post_to_page(post, owner)
     if not page.url:
         yield SourcePage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=place))
         return
@@ -67,7 +67,7 @@ def pages_of_post(post: Post, owner: str) -> Iterator[SourcePage]:
             yield SourcePage(row)
 
 
-def once(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
+def drop_repeated(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
     """``page``; where its row's key was used before, under another key and without images: one address, one post."""
     if page.row is None:
         return page
@@ -83,13 +83,13 @@ def once(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
     return replace(page, row=row, candidates=[])
 
 
-def rows_of(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
+def list_row_keys(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(kind, key) of every ledger row that the posts of an account give."""
     for post in owner.posts:
         yield "page", post_key(post, owner.account.name)
-        if not judged(post, tags).rule:
-            page = page_of(post, owner.account.name)
-            yield from (("record", key_of(page, candidate)) for candidate in page.candidates)
+        if not apply_rules(post, tags).rule:
+            page = post_to_page(post, owner.account.name)
+            yield from (("record", candidate_key(page, candidate)) for candidate in page.candidates)
             others = [(at, media) for at, media in enumerate(post.media) if media.kind != "image"]
             yield from (("record", _other_key(post, media, at)) for at, media in others)
 

@@ -14,13 +14,21 @@ from typing import Any
 from urllib.parse import quote
 
 from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.calls import Calls, Reply, of_type
-from components.stages.crawl.posts.fields import Unfit, caption, identifier, listed, mapping, moment, text
+from components.stages.crawl.posts.calls import Calls, Reply, require_type
+from components.stages.crawl.posts.fields import (
+    Unfit,
+    read_caption,
+    read_identifier,
+    read_list,
+    read_object,
+    read_text,
+    read_time,
+)
 from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Post
-from components.stages.crawl.posts.provider import Search, oldest
+from components.stages.crawl.posts.provider import Search, window_start
 from components.stages.crawl.posts.settings import PostsSettings
 from components.web.api import Api, Ruling
-from components.web.conditional_fetch import moment as when
+from components.web.conditional_fetch import moment as parse_time
 from components.web.urls import normalise
 
 RATES = (4, 17, 32, 613, 80002)
@@ -93,14 +101,14 @@ class GraphApi(Api):
 class Instagram:
     """See :class:`components.stages.crawl.posts.provider.Provider`."""
 
-    expiring, filtered = True, False
+    urls_expire, tagged_only = True, False
 
-    def __init__(self, settings: PostsSettings, most: int, token: str) -> None:
-        self.settings, self.most = settings, most
+    def __init__(self, settings: PostsSettings, max_pages: int, token: str) -> None:
+        self.settings, self.max_pages = settings, max_pages
         self.server = settings.server.rstrip("/")
         self.api: Api = GraphApi(self.server, token, robots=False, variable=settings.token_variable)
 
-    def spelled(self, name: str) -> str:
+    def normalise_name(self, name: str) -> str:
         """See :class:`Provider`; user names are lower case."""
         return name.lower()
 
@@ -113,11 +121,13 @@ class Instagram:
 
     def _search(self, calls: Calls, tag: str, found: Search) -> None:
         url = f"{self.server}/ig_hashtag_search?user_id={self.settings.user}&q={quote(tag, safe='')}"
-        reply = of_type(calls.get(url), dict)
+        reply = require_type(calls.get(url), dict)
         try:
             if reply.rule:
-                raise Unfit(reply.rule, reply.said, reply.threshold)
-            numbers = [identifier(mapping(one, "a hashtag"), "id") for one in listed(reply.value, "data", required=True)]
+                raise Unfit(reply.rule, reply.observed, reply.threshold)
+            numbers = [
+                read_identifier(read_object(one, "a hashtag"), "id") for one in read_list(reply.value, "data", required=True)
+            ]
         except Unfit as unfit:
             found.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
             return
@@ -129,20 +139,20 @@ class Instagram:
     def _timeline(self, calls: Calls, first: str, found: Search) -> None:
         url, seen, begin, page, why = first, set[str](), None, 1, "its end"
         while url:
-            reply = of_type(calls.get(url), dict)
+            reply = require_type(calls.get(url), dict)
             fresh = 0
             try:
                 if reply.rule:
-                    raise Unfit(reply.rule, reply.said, reply.threshold)
-                begin = begin or oldest(reply.fetched, self.settings.window_days)
-                for number, media in enumerate(listed(reply.value, "data", required=True)):
+                    raise Unfit(reply.rule, reply.observed, reply.threshold)
+                begin = begin or window_start(reply.fetched, self.settings.window_days)
+                for number, media in enumerate(read_list(reply.value, "data", required=True)):
                     key = f"{reply.url}#{number}"
                     try:
-                        record = mapping(media, "a post")
-                        known = identifier(record, "id")
+                        record = read_object(media, "a post")
+                        known = read_identifier(record, "id")
                         fresh += known not in seen
-                        if known not in seen and when(moment(record, "timestamp")) >= begin:
-                            link = normalise(text(record, "permalink"))
+                        if known not in seen and parse_time(read_time(record, "timestamp")) >= begin:
+                            link = normalise(read_text(record, "permalink"))
                             if link:
                                 found.unowned.setdefault(link, first)
                         seen.add(known)
@@ -153,7 +163,7 @@ class Instagram:
                 break
             page += 1
             cursor = _cursor(reply.value.get("paging")) if fresh else ""
-            if cursor and page > self.most:
+            if cursor and page > self.max_pages:
                 why = "page_limit"
                 break
             # The cursor is the same on every page; what follows # is not sent, and tells the answers apart.
@@ -173,13 +183,13 @@ class Instagram:
             return Account(known.name, name, address, unfit.rule, unfit.value, unfit.threshold)
 
     def _discovered(self, calls: Calls, name: str, cursor: str, page: int) -> tuple[Mapping[str, Any], Reply]:
-        reply = of_type(calls.get(self._address(name, cursor, page)), dict)
+        reply = require_type(calls.get(self._address(name, cursor, page)), dict)
         if reply.rule:
             code, subcode, _ = error_of(json.dumps(reply.value).encode())
             if code in NOT_FOUND or subcode in NOT_FOUND_TOO:
                 raise Unfit(PRIVATE, f"error {code}: cannot be found (private, personal or gone)", "a professional account")
-            raise Unfit(reply.rule, f"error {code}" if code else reply.said, reply.threshold)
-        return mapping(reply.value.get("business_discovery"), "business_discovery"), reply
+            raise Unfit(reply.rule, f"error {code}" if code else reply.observed, reply.threshold)
+        return read_object(reply.value.get("business_discovery"), "business_discovery"), reply
 
     def _address(self, name: str, cursor: str, page: int) -> str:
         after = f".after({cursor})" if cursor else ""
@@ -198,14 +208,14 @@ class Instagram:
             url = self._address(account.handle, cursor, page)
             fetched = ""
             try:
-                if page > self.most or (cursor and cursor in seen):
-                    rule = "page_limit" if page > self.most else "paging_loop"
-                    raise Unfit(rule, f"{page - 1} pages", str(self.most) if rule == "page_limit" else "a last page")
+                if page > self.max_pages or (cursor and cursor in seen):
+                    rule = "page_limit" if page > self.max_pages else "paging_loop"
+                    raise Unfit(rule, f"{page - 1} pages", str(self.max_pages) if rule == "page_limit" else "a last page")
                 seen.add(cursor)
                 discovered, reply = self._discovered(calls, account.handle, cursor, page)
                 fetched, media = reply.fetched, discovered.get("media")
-                found = mapping(media, "media") if media is not None else {}
-                posts = [self._post(one, url, number) for number, one in enumerate(listed(found, "data"))]
+                found = read_object(media, "media") if media is not None else {}
+                posts = [self._post(one, url, number) for number, one in enumerate(read_list(found, "data"))]
                 following = _cursor(found.get("paging"))
             except Unfit as unfit:
                 yield Page([], url, fetched, unfit.rule, unfit.value, unfit.threshold)
@@ -218,10 +228,10 @@ class Instagram:
     def _post(self, value: Any, place: str, number: int) -> Post:
         known, url, posted = f"{place}#{number}", "", ""
         try:
-            record = mapping(value, "a post")
-            known = identifier(record, "id")
-            url, posted = text(record, "permalink"), moment(record, "timestamp")
-            return Post(known, url, caption(record, "caption"), posted, "un", tuple(_media(record)))
+            record = read_object(value, "a post")
+            known = read_identifier(record, "id")
+            url, posted = read_text(record, "permalink"), read_time(record, "timestamp")
+            return Post(known, url, read_caption(record, "caption"), posted, "un", tuple(_media(record)))
         except Unfit as unfit:
             return Post(known, url, "", posted, rule=unfit.rule, value=unfit.value, threshold=unfit.threshold)
 
@@ -233,15 +243,15 @@ def handle_rule(discovered: Mapping[str, Any], name: str) -> str:
 
 
 def _media(record: Mapping[str, Any]) -> Iterator[Media]:
-    kind = text(record, "media_type")
+    kind = read_text(record, "media_type")
     if kind != "CAROUSEL_ALBUM":
-        yield Media(identifier(record, "id"), _KINDS.get(kind, "other"), text(record, "media_url", required=False))
+        yield Media(read_identifier(record, "id"), _KINDS.get(kind, "other"), read_text(record, "media_url", required=False))
         return
     children = record.get("children")
-    for child in listed(mapping(children, "children"), "data") if children is not None else []:
-        one = mapping(child, "a child")
-        found = _KINDS.get(text(one, "media_type"), "other")
-        yield Media(identifier(one, "id"), found, text(one, "media_url", required=False))
+    for child in read_list(read_object(children, "children"), "data") if children is not None else []:
+        one = read_object(child, "a child")
+        found = _KINDS.get(read_text(one, "media_type"), "other")
+        yield Media(read_identifier(one, "id"), found, read_text(one, "media_url", required=False))
 
 
 def _cursor(paging: Any) -> str:

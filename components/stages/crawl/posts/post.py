@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.stages.crawl.posts.fields import LONGEST
-from components.stages.crawl.posts.text import tagging
+from components.stages.crawl.posts.fields import MAX_CAPTION
+from components.stages.crawl.posts.text import match_hashtag
 
 PRIVATE, GONE, NOINDEX = "account_private", "account_gone", "account_noindex"
 WITHDRAWING = (PRIVATE, GONE, NOINDEX, "no_consent")
@@ -48,7 +48,7 @@ class Post:
     threshold: str = ""
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Post:
+    def from_plain(cls, plain: Mapping[str, Any]) -> Post:
         """A post that ``dataclasses.asdict`` wrote."""
         return cls(**{**plain, "media": tuple(Media(**one) for one in plain["media"])})
 
@@ -84,13 +84,13 @@ class Page:
     threshold: str = ""
 
 
-def judged(post: Post, tags: Iterable[str]) -> Post:
+def apply_rules(post: Post, tags: Iterable[str]) -> Post:
     """``post``, with the rule that drops it for what it holds: no caption, hashtag or image."""
     if post.rule:
         return post
-    said, kinds = tagging(post.caption, tuple(tags)), {one.kind for one in post.media}
-    if len(post.caption) > LONGEST:
-        found = ("caption_too_long", f"{len(post.caption)} characters", f"{LONGEST} characters")
+    said, kinds = match_hashtag(post.caption, tuple(tags)), {one.kind for one in post.media}
+    if len(post.caption) > MAX_CAPTION:
+        found = ("caption_too_long", f"{len(post.caption)} characters", f"{MAX_CAPTION} characters")
     elif not post.caption:
         found = ("empty_caption", "0 characters", "a caption")
     elif said != "word":

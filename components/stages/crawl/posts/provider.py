@@ -35,12 +35,12 @@ class Provider(Protocol):
     """One kind of server."""
 
     api: Api
-    expiring: bool
+    urls_expire: bool
     """Whether the addresses of its pictures change though the pictures do not."""
-    filtered: bool
+    tagged_only: bool
     """Whether a listing holds tagged posts only."""
 
-    def spelled(self, name: str) -> str:
+    def normalise_name(self, name: str) -> str:
         """An account's name, given by a person, as records spell it."""
 
     def search(self, calls: Calls) -> Search:
@@ -58,6 +58,6 @@ def host_name(server: str) -> str:
     return urlsplit(server).netloc.lower()
 
 
-def oldest(fetched: str, days: float) -> datetime:
+def window_start(fetched: str, days: float) -> datetime:
     """The beginning of a window that ends with an answer."""
     return moment(fetched) - timedelta(days=days)

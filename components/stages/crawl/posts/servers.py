@@ -8,11 +8,11 @@ from components.stages.crawl.posts.provider import Provider
 from components.stages.crawl.posts.settings import PostsSettings
 
 
-def provider_of(settings: PostsSettings, most: int, *, live: bool) -> Provider:
+def create_provider(settings: PostsSettings, max_pages: int, *, live: bool) -> Provider:
     """The provider that the settings name.
 
     Args:
-        most: pages of one timeline or listing.
+        max_pages: pages of one timeline or listing.
         live: whether it is to be asked; only then a token is looked for.
 
     Raises:
@@ -20,5 +20,5 @@ def provider_of(settings: PostsSettings, most: int, *, live: bool) -> Provider:
     """
     token = settings.token() if live else ""
     if settings.provider == "instagram":
-        return Instagram(settings, most, token)
-    return Mastodon(settings, most, token)
+        return Instagram(settings, max_pages, token)
+    return Mastodon(settings, max_pages, token)

@@ -61,7 +61,7 @@ class State:
         for row in read_table(path).to_pylist():
             plain = json.loads(row["content"])
             plain["account"] = Account(**plain["account"])
-            plain["posts"] = [Post.of(one) for one in plain["posts"]]
+            plain["posts"] = [Post.from_plain(one) for one in plain["posts"]]
             plain["withdrawn"] = [(kind, key) for kind, key in plain["withdrawn"]]
             plain["problem"] = tuple(plain["problem"])
             state.owners[row["owner"]] = Owner(**plain)

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from components.stages.crawl.posts.calls import Calls
-from components.stages.crawl.posts.found import rows_of
+from components.stages.crawl.posts.found import list_row_keys
 from components.stages.crawl.posts.post import WITHDRAWING, Account, Post
-from components.stages.crawl.posts.provider import Provider, Search, oldest
+from components.stages.crawl.posts.provider import Provider, Search, window_start
 from components.stages.crawl.posts.settings import PostsSettings
 from components.stages.crawl.posts.state import Owner, State
-from components.stages.crawl.posts.text import tagging
+from components.stages.crawl.posts.text import match_hashtag
 from components.web.answers import NotFetched
 from components.web.conditional_fetch import moment
 from components.web.consent_policy import RULES
@@ -28,11 +28,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 Ensure = Callable[[Collection[str], str], None]
 """Called with addresses of the API that are needed, and what they are; afterwards the store can tell of each."""
-AT_A_TIME = 64
+ACCOUNTS_AT_ONCE = 64
 """Accounts visited side by side."""
 
 
-def together(items: Iterable[T], work: Callable[[T], R], ensure: Ensure | None, desc: str) -> Iterator[tuple[T, R]]:
+def run_together(items: Iterable[T], work: Callable[[T], R], ensure: Ensure | None, desc: str) -> Iterator[tuple[T, R]]:
     """Each item with what ``work`` makes of it, in order; what its reading lacks is asked for, for all items at once.
 
     Raises:
@@ -88,21 +88,21 @@ class Survey:
 
     def run(self, ensure: Ensure | None) -> State:
         """Survey it, asking through ``ensure``; raises NotFetched without one."""
-        for _, found in together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
+        for _, found in run_together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
             self.search = found
         names = sorted({*self.search.accounts, *self._below.owners, *self._named()})
         self.listed_owners = [name for name in names if self._taken.owner(name)]
         state, here = State(), [name for name in names if not self._taken.owner(name)]
-        for start in range(0, len(here), AT_A_TIME):
-            group = here[start : start + AT_A_TIME]
+        for start in range(0, len(here), ACCOUNTS_AT_ONCE):
+            group = here[start : start + ACCOUNTS_AT_ONCE]
             desc = f"accounts {start + 1} to {start + len(group)} of {len(here)}"
-            for name, owner in together(group, self._visit, ensure, desc):
+            for name, owner in run_together(group, self._visit, ensure, desc):
                 state.owners[name] = owner
         return state
 
     def _named(self) -> list[str]:
         names = (name.strip().lstrip("@") for name in self._settings.profiles)
-        return [self._provider.spelled(name) for name in names if name]
+        return [self._provider.normalise_name(name) for name in names if name]
 
     def _visit(self, name: str) -> Owner:
         known = self._below.owners.get(name) or Owner(Account(name))
@@ -111,7 +111,7 @@ class Survey:
             account = self._provider.account(self._calls, known.account)
         if self._calls.opt_in and not account.rule and not (account.consents or self._calls.agrees(self._provider.api.prefix)):
             account = replace(account, rule="no_consent", value="said nothing", threshold="a yes")
-        if withdraws(account.rule, account.value):
+        if withdraws_posts(account.rule, account.value):
             return self._withdrawn(known, account)
         if account.rule:
             problem = (account.rule, account.value, account.threshold)
@@ -123,7 +123,7 @@ class Survey:
         return self._listed(known, account)
 
     def _withdrawn(self, known: Owner, account: Account) -> Owner:
-        went = known.withdrawn or [*dict.fromkeys(rows_of(known, self._settings.tags))]
+        went = known.withdrawn or [*dict.fromkeys(list_row_keys(known, self._settings.tags))]
         return Owner(account, first=known.first, withdrawn=went)
 
     def _listed(self, known: Owner, account: Account) -> Owner:
@@ -136,7 +136,7 @@ class Survey:
             for page in listing:
                 begun = begun or page.fetched
                 if page.rule:
-                    if withdraws(page.rule, page.value):
+                    if withdraws_posts(page.rule, page.value):
                         return self._withdrawn(
                             known, replace(account, rule=page.rule, value=page.value, threshold=page.threshold)
                         )
@@ -165,12 +165,12 @@ class Survey:
 
     def _of_tag(self, post: Post) -> bool:
         """Whether a post counts at all: where a listing holds untagged ones, those are none of ours."""
-        return self._provider.filtered or bool(post.rule) or tagging(post.caption, tuple(self._settings.tags)) != ""
+        return self._provider.tagged_only or bool(post.rule) or match_hashtag(post.caption, tuple(self._settings.tags)) != ""
 
     def _placed(self, post: Post, known: Owner, fetched: str) -> Post:
         """A post with its time of collection, and where addresses expire, with those its pictures were fetched from."""
         post = replace(post, collected=known.first.get(post.identifier) or fetched)
-        if not self._provider.expiring:
+        if not self._provider.urls_expire:
             return post
         before = {one.identifier: one.url for old in known.posts if old.identifier == post.identifier for one in old.media}
         kept = tuple(
@@ -183,10 +183,10 @@ class Survey:
 
     def _due(self, known: Owner, begun: str) -> bool:
         days = self._settings.relist_days
-        return not days or not known.listed or moment(known.listed) <= oldest(begun, days)
+        return not days or not known.listed or moment(known.listed) <= window_start(begun, days)
 
 
-def withdraws(rule: str, value: str) -> bool:
+def withdraws_posts(rule: str, value: str) -> bool:
     """Whether a rule of an account takes its posts with it: a no, not a failure that passes."""
     if rule == "robots":
         return not value.startswith("robots.txt:")  # it could not be reached

@@ -24,27 +24,27 @@ _HASH = "[#\uff03\ufe5f]"
 """The signs that begin a hashtag: #, and its full-width and small forms."""
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text as it was written, with one kind of line end, without controls and half characters, bare at both ends."""
     return _CONTROLS.sub("", _ENDS.sub("\n", SURROGATES.sub("\ufffd", text))).strip()
 
 
-def plain(markup: str) -> str:
+def html_to_text(markup: str) -> str:
     """The text that a post's HTML shows: ``<br>`` a line, ``<p>`` a paragraph (an empty line between two), links as spelled.
 
     Of markup that costs more than the budget of a page, made to harm a parser, the text of its beginning.
     """
     if "<" not in markup and "&" not in markup:
-        return clean(markup)
+        return clean_text(markup)
     if len(markup) <= SMALL:
-        return _plain(markup)
+        return _parse_html(markup)
     try:
-        return limited(lambda: _plain(markup), Budget())
+        return limited(lambda: _parse_html(markup), Budget())
     except PageOverBudget:
-        return _plain(markup[:SMALL])
+        return _parse_html(markup[:SMALL])
 
 
-def _plain(markup: str) -> str:
+def _parse_html(markup: str) -> str:
     from selectolax.lexbor import LexborHTMLParser
 
     body = LexborHTMLParser(SURROGATES.sub("\ufffd", markup).replace("\0", "\ufffd")).body
@@ -67,7 +67,7 @@ def _plain(markup: str) -> str:
             waiting += [mark, *reversed(inside), mark] if mark else [*reversed(inside)]
     # Line by line: a pattern of spaces and a line end takes quadratic time where there are spaces and no line end.
     text = "\n".join(line.strip(" ") for line in "".join(pieces).split("\n"))
-    return clean(re.sub(r"\n{3,}", "\n\n", text))
+    return clean_text(re.sub(r"\n{3,}", "\n\n", text))
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +76,7 @@ def _patterns(tags: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"(?<!\w){_HASH}(?:{names})(?!\w)"), re.compile(rf"{_HASH}\w*(?:{names})|(?:{names})")
 
 
-def tagging(text: str, tags: tuple[str, ...]) -> str:
+def match_hashtag(text: str, tags: tuple[str, ...]) -> str:
     """How ``text`` has one of the hashtags: ``word`` (as a whole word, in any case), ``inside`` (in another word), '' (not)."""
     whole, inside = _patterns(tags)
     normal = _normal(text)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from components.web.fetch import Fetcher
     from components.web.takedown_list import Takedown
 
-__all__ = ["Source", "SourcePage", "source_of"]
+__all__ = ["Source", "SourcePage", "create_source"]
 
 
 class Source(Protocol):
@@ -35,14 +35,14 @@ class Source(Protocol):
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Have the snapshot filled with the outcome of each image; the last ones may come with later calls."""
 
-    def about(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """What the snapshot's ``COMPLETE`` says of the source."""
 
     def digest(self, snapshot: str) -> str:
         """The digest of all that the records are made of: the snapshot's, and that of the files read, if any."""
 
 
-def source_of(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
+def create_source(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
     """The source that ``crawl.source`` names, over the snapshot in that folder, without what is taken down."""
     if params.source == "archives":
         from components.stages.crawl.sources.archives import ArchivesSource

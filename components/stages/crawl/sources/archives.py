@@ -14,9 +14,9 @@ from typing import Any
 
 from components.core.ledger import dropped, kept
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import SourcePage, write_found
-from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
+from components.stages.crawl.sources.found import SourcePage, write_pages
+from components.stages.crawl.sources.taken import redact_page
 from components.web.answers import Answers
 from components.web.archives import ArchivePage, read_archive
 from components.web.budget import Budget
@@ -33,12 +33,12 @@ class ArchivesSource(FileSource):
 
     def settings(self) -> dict[str, Any]:
         """The archives named, and the draw among them."""
-        return {"source": "archives", **{name: getattr(self.params, name) for name in CHOSEN_BY}}
+        return {"source": "archives", **{name: getattr(self.params, name) for name in INPUT_SETTINGS}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job an archive."""
         budget = {name: getattr(self.params.budget, name) for name in BUDGET}
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
+        return self.stage.jobs(read_archive_job, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Every record that is a page, each page once; memory: 16 bytes and the set's overhead a page."""
@@ -68,31 +68,31 @@ class ArchivesSource(FileSource):
                 yield replace(page, row={**(page.row or {}), "key": other})
 
 
-def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
+def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: the pages of one archive."""
     name = spec["name"]
     taken = Takedown.of(task.params["takedown"])
     budget = Budget(**task.params["budget"])
-    archive = read_archive(path_of(spec, task), limit=budget.record_bytes, budget=budget)
-    pages = (page_of(found, name) for found in archive)
-    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+    archive = read_archive(input_path(spec, task), limit=budget.record_bytes, budget=budget)
+    pages = (archive_to_page(found, name) for found in archive)
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def page_of(found: ArchivePage, archive: str) -> SourcePage:
+def archive_to_page(found: ArchivePage, archive: str) -> SourcePage:
     """A page of an archive with its ledger row, under the archive's name in the records, and that of the file in a WACZ."""
     archive = f"{archive}/{found.inner}" if found.inner else archive
     place = f"{archive}:{found.offset}"
     common: dict[str, Any] = {"archive": archive, "offset": found.offset}
     where = f"in {archive} at {found.offset}"
     if found.failure:
-        about = " ".join(part for part in (_clean(found.url), where, _clean(found.detail)) if part)
+        about = " ".join(part for part in (_fold(found.url), where, _fold(found.detail)) if part)
         row = dropped(
-            place, found.failure, _clean(found.detail)[:120] or found.failure, "a whole record", kind="page", detail=about
+            place, found.failure, _fold(found.detail)[:120] or found.failure, "a whole record", kind="page", detail=about
         )
         return SourcePage(row, **common)
     url = normalise(found.url)
     if url is None:
-        return SourcePage(dropped(place, "unusable_url", _clean(found.url), "http or https", kind="page", detail=where), **common)
+        return SourcePage(dropped(place, "unusable_url", _fold(found.url), "http or https", kind="page", detail=where), **common)
     if found.noindex:
         row = dropped(url, "noindex", "robots meta tag or header", "none", kind="page", detail=where)
         return SourcePage(row, url=url, **common)
@@ -100,6 +100,6 @@ def page_of(found: ArchivePage, archive: str) -> SourcePage:
     return SourcePage(row, found.candidates, url, found.language, **common)
 
 
-def _clean(text: str) -> str:
+def _fold(text: str) -> str:
     """Text of a broken record, fit for a ledger."""
     return " ".join(text.encode("utf-8", "replace").decode().split())[:300]

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from components.execution.stage import Job, Stage, Task
-from components.stages.crawl.sources.found import SourcePage, read_found
-from components.stages.crawl.sources.inputs import Input, of_files, pinned_inputs
+from components.stages.crawl.sources.found import SourcePage, read_pages
+from components.stages.crawl.sources.inputs import Input, digest_with_files, pin_inputs
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
 
-FINDINGS = "found.parquet"
+PAGES_FILE = "found.parquet"
 STEP = "read"
-CHOSEN_BY = ("inputs", "input_prefix", "sample", "sample_seed")
+INPUT_SETTINGS = ("inputs", "input_prefix", "sample", "sample_seed")
 """The settings that decide which files are read."""
 
 
@@ -39,16 +39,16 @@ class FileSource(ABC):
 
     @abstractmethod
     def read(self, jobs: list[Job]) -> list[Path]:
-        """Run the jobs (spec: an :class:`Input` as a mapping); each leaves ``FINDINGS`` in its folder."""
+        """Run the jobs (spec: an :class:`Input` as a mapping); each leaves ``PAGES_FILE`` in its folder."""
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """What was found, file after file in the order of their names."""
         if not self._folders:
             done, used = live is None, len(answers.store) > 0
-            self._inputs = pinned_inputs(self.stage, self.home, self.snapshot, self.settings(), done=done, used=used)
+            self._inputs = pin_inputs(self.stage, self.home, self.snapshot, self.settings(), done=done, used=used)
             self._folders = self.read([Job(item.name, self._spec(item)) for item in self._inputs])
         for folder in self._folders:
-            yield from read_found(folder / FINDINGS)
+            yield from read_pages(folder / PAGES_FILE)
 
     def _spec(self, item: Input) -> dict[str, str]:
         # What has no digest is as old as its snapshot.
@@ -58,17 +58,17 @@ class FileSource(ABC):
         """Ask for them, from any host."""
         live.ensure(urls, "image", None, "images", wait=False)
 
-    def about(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The settings that chose the files."""
         return self.settings()
 
     def digest(self, snapshot: str) -> str:
         """The snapshot's with the files'."""
-        return of_files(snapshot, [asdict(item) for item in self._inputs])
+        return digest_with_files(snapshot, [asdict(item) for item in self._inputs])
 
 
-def path_of(spec: dict[str, str], task: Task) -> str:
+def input_path(spec: dict[str, str], task: Task) -> str:
     """Where a job reads its file from."""
-    from components.stages.crawl.sources.inputs import project_of
+    from components.stages.crawl.sources.inputs import job_project_root
 
-    return Input(spec["name"], spec["sha256"]).path(project_of(task))
+    return Input(spec["name"], spec["sha256"]).path(job_project_root(task))

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 from components.core.records import LEDGER
 from components.web.html.page import Candidate
 
-PAGES_A_GROUP = 2000
+PAGES_PER_GROUP = 2000
 """Pages of a parquet row group at most: what is in memory at a time."""
-IMAGES_A_GROUP = 20_000
+IMAGES_PER_GROUP = 20_000
 ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note")
 """What a page's images share: the fields of :class:`SourcePage` besides its row and images."""
 _CANDIDATE = pa.struct(
@@ -78,7 +78,7 @@ class SourcePage:
     """What else a table says of it, for the ledger."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where its images stand, for the ledger: the page, and the place in an archive or table."""
         parts = [f"on {self.url}"] if self.url else []
         if self.archive:
@@ -94,13 +94,13 @@ def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
     return hashlib.sha256("\n".join((page_url, str(position), image_url, alt)).encode()).hexdigest()[:16]
 
 
-def key_of(page: SourcePage, candidate: Candidate) -> str:
+def candidate_key(page: SourcePage, candidate: Candidate) -> str:
     """The key of the record that an image would be."""
     place = page.url or f"{page.archive}:{page.offset}"
     return record_key(place, candidate.position, candidate.image_url or candidate.source, candidate.alt)
 
 
-def write_found(path: Path, pages: Iterable[SourcePage]) -> None:
+def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
     """Write pages as they come, a row group at a time."""
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
         group: list[dict[str, Any]] = []
@@ -109,14 +109,14 @@ def write_found(path: Path, pages: Iterable[SourcePage]) -> None:
             origin = {name: getattr(page, name) for name in ORIGIN}
             group.append({**origin, "row": page.row, "images": [vars(candidate) for candidate in page.candidates]})
             images += len(page.candidates)
-            if len(group) >= PAGES_A_GROUP or images >= IMAGES_A_GROUP:
+            if len(group) >= PAGES_PER_GROUP or images >= IMAGES_PER_GROUP:
                 writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
                 group, images = [], 0
         if group:
             writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
 
 
-def read_found(path: Path) -> Iterator[SourcePage]:
+def read_pages(path: Path) -> Iterator[SourcePage]:
     """The pages of one file, in its order, a row group in memory at a time."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):

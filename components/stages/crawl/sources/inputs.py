@@ -20,9 +20,9 @@ from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
 from components.web.archives.paths import is_path_list, read_paths
 
-PINNED = "inputs.json"
-IDENTIFY = "identify"
-PER_JOB = 16
+INPUTS_FILE = "inputs.json"
+DIGEST_STEP = "identify"
+FILES_PER_JOB = 16
 """Files whose digests one job takes."""
 
 
@@ -40,7 +40,7 @@ class Input:
         return self.name if is_remote(self.name) else str(home / self.name)
 
 
-def of_files(snapshot: str, files: Sequence[dict[str, Any]]) -> str:
+def digest_with_files(snapshot: str, files: Sequence[dict[str, Any]]) -> str:
     """The digest of a snapshot together with the files it was made of (``inputs.json: files``)."""
     return digest_value([snapshot, list(files)])
 
@@ -50,7 +50,7 @@ def is_remote(name: str) -> bool:
     return "://" in name
 
 
-def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, Any], *, done: bool, used: bool) -> list[Input]:
+def pin_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, Any], *, done: bool, used: bool) -> list[Input]:
     """The files of a snapshot: those it was made of, once it is complete; else those the settings name now.
 
     Args:
@@ -61,7 +61,7 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
     Raises:
         HearsightError: the snapshot was made under other settings; a name is no file.
     """
-    path = snapshot / PINNED
+    path = snapshot / INPUTS_FILE
     pinned = json.loads(path.read_bytes()) if path.exists() else None
     if (done or used) and (pinned is None or pinned["settings"] != settings):
         raise HearsightError(
@@ -71,14 +71,16 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
         )
     if done and pinned:
         return [Input(**item) for item in pinned["files"]]
-    names = draw_inputs(expand(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"])
-    files = identify(stage, home, names)
+    names = draw_inputs(
+        expand_inputs(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"]
+    )
+    files = digest_inputs(stage, home, names)
     content = {"settings": settings, "files": [asdict(item) for item in files]}
     publish_json(path, content)
     return files
 
 
-def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
+def expand_inputs(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
     """The names of single files: globs looked up below ``home``, path lists read (their relative paths put
     behind ``prefix``), each name once and in sorted order.
 
@@ -124,24 +126,24 @@ def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
     return sorted(sorted(names, key=lambda name: (seeded_rng(seed, "crawl.inputs", name).random(), name))[:sample])
 
 
-def identify(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]:
+def digest_inputs(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]:
     """The names with their files' digests, taken in the workers; an unchanged file is not read again."""
     local = [name for name in names if not is_remote(name)]
     stats = {name: (home / name).stat() for name in local}
     specs = [[name, stats[name].st_size, stats[name].st_mtime_ns] for name in local]
-    jobs = [Job(f"{at:06d}", specs[at : at + PER_JOB]) for at in range(0, len(specs), PER_JOB)]
+    jobs = [Job(f"{at:06d}", specs[at : at + FILES_PER_JOB]) for at in range(0, len(specs), FILES_PER_JOB)]
     known: dict[str, str] = {}
-    for folder in stage.jobs(take_digests, jobs, step=IDENTIFY, params={}):
+    for folder in stage.jobs(digest_files_job, jobs, step=DIGEST_STEP, params={}):
         known |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
     return [Input(name, known.get(name, "")) for name in names]
 
 
-def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
+def digest_files_job(spec: list[list[Any]], task: Task, folder: Path) -> None:
     """A job: the sha256 of each file of ``spec`` (name, size, time of change)."""
-    digests = {name: sha256_file(project_of(task) / name) for name, *_ in spec}
+    digests = {name: sha256_file(job_project_root(task) / name) for name, *_ in spec}
     (folder / "digests.json").write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
 
 
-def project_of(task: Task) -> Path:
+def job_project_root(task: Task) -> Path:
     """The project's root, seen from a job: its work folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
     return task.work.parents[3]

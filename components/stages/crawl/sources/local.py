@@ -29,13 +29,13 @@ def file_url(name: str) -> str | None:
     return url if len(SCHEME) < len(url) <= LONGEST else None
 
 
-def any_there(urls: Collection[str], folder: Path) -> bool:
+def any_file_exists(urls: Collection[str], folder: Path) -> bool:
     """Tell whether the folder holds a file of any of those names; what a name leads to is not looked at."""
     # os.path.isfile answers False where Path.is_file raises: for a name that is too long.
     return any(os.path.isfile(folder / unquote(url.removeprefix(SCHEME))) for url in urls)  # noqa: PTH113
 
 
-def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
+def store_files(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
     """Put the files of those addresses that the snapshot lacks into it; one that cannot be had is put down as why.
 
     Failures: ``outside_folder`` (``..``, an absolute name, a link that leads out), ``missing_file``, ``too_large``.

@@ -12,13 +12,13 @@ from components.core.ledger import dropped
 from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
 from components.stages.crawl.posts.calls import Calls
-from components.stages.crawl.posts.found import once, pages_of
+from components.stages.crawl.posts.found import account_to_pages, drop_repeated
 from components.stages.crawl.posts.provider import Provider
-from components.stages.crawl.posts.servers import provider_of
+from components.stages.crawl.posts.servers import create_provider
 from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
 from components.stages.crawl.sources.found import SourcePage
-from components.stages.crawl.sources.taken import address_hash
+from components.stages.crawl.sources.taken import hash_address
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.snapshot_chain import begun, fold
@@ -27,7 +27,7 @@ from components.web.takedown_list import Takedown, taken_row
 from components.web.urls import host_of, normalise
 
 STEP = "crawl.posts"
-READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "max_pages")
+ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "max_pages")
 """Settings besides ``crawl.posts`` that decide how a snapshot's answers are read."""
 
 
@@ -44,19 +44,19 @@ class PostsSource:
         """The timelines' rows, then account after account by name with its posts by date."""
         store = answers.store
         below = self._below(store, answers)
-        with _newest(store) as base:
+        with _open_newest_base(store) as base:
             survey, state = self._survey(answers, live, below, base)
             if live and self._expiring:
                 posts = (post for owner in state.owners.values() for post in owner.posts)
                 urls = {normalise(media.url) or "" for post in posts for media in post.media}
-                self._lasting = {url for url in urls if _good(base, url)}
+                self._lasting = {url for url in urls if _is_good_answer(base, url)}
         seen: set[tuple[str, str]] = set()
         for page in self._all(survey, state):
             if answers.consent.opt_in:
                 answers.grant([one.image_url for one in page.candidates if one.image_url])
-            yield once(page, seen)
+            yield drop_repeated(page, seen)
         if self._taken:
-            self.hidden = traces(store, survey_prefix(self._settings.server), self._taken)
+            self.hidden = find_taken_down_traces(store, api_prefix(self._settings.server), self._taken)
 
     def _all(self, survey: Survey, state: State) -> Iterator[SourcePage]:
         for row in survey.search.rows:
@@ -65,7 +65,7 @@ class PostsSource:
             yield SourcePage(taken_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
         known: set[str] = set()
         for _, owner in sorted(state.owners.items()):
-            for page in pages_of(owner, self._settings.tags):
+            for page in account_to_pages(owner, self._settings.tags):
                 known.update([page.row["key"]] if page.row else [])
                 yield page
         for url, timeline in sorted(survey.search.unowned.items()):
@@ -78,10 +78,10 @@ class PostsSource:
 
     @property
     def _expiring(self) -> bool:
-        return self._provider(live=False).expiring
+        return self._provider(live=False).urls_expire
 
     def _provider(self, *, live: bool) -> Provider:
-        return provider_of(self._settings, self._params.max_pages, live=live)
+        return create_provider(self._settings, self._params.max_pages, live=live)
 
     def _survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
         provider = self._provider(live=live is not None)
@@ -94,7 +94,7 @@ class PostsSource:
         if live:
             live.api = provider.api
         calls = Calls(answers, provider.api.prefix)
-        survey = Survey(provider, calls, below, self._settings, self._taken, lambda url: _good(base, url))
+        survey = Survey(provider, calls, below, self._settings, self._taken, lambda url: _is_good_answer(base, url))
         return survey, survey.run(ensure if live else None)
 
     def _below(self, store: FetchStore, answers: Answers) -> State:
@@ -102,11 +102,16 @@ class PostsSource:
         folder, bases = store.folder.parent, store.bases
         code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
-        how = {"code": code, "posts": plain["posts"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
+        how = {
+            "code": code,
+            "posts": plain["posts"],
+            "takedown": self._taken.plain(),
+            **{name: plain[name] for name in ANSWER_SETTINGS},
+        }
         keys = [{**how, "snapshots": begun(folder, bases[: depth + 1])} for depth in range(len(bases))]
 
         def extend(depth: int, below: State | None) -> State:
-            with BaseStore(folder / bases[depth].snapshot) as old, _newest(old) as base:
+            with BaseStore(folder / bases[depth].snapshot) as old, _open_newest_base(old) as base:
                 old.verified_digest()
                 then = Answers(
                     old, answers.agent, allow_private=self._params.allow_private, consent=answers.consent, taken=answers.taken
@@ -120,7 +125,7 @@ class PostsSource:
         live.take_over(self._lasting)
         live.ensure(urls, "image", None, "images", wait=False)
 
-    def about(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The provider, its server and the hashtags."""
         return {"provider": self._settings.provider, "server": self._settings.server, "tags": self._settings.tags}
 
@@ -129,22 +134,22 @@ class PostsSource:
         return snapshot
 
 
-def _newest(store: FetchStore) -> AbstractContextManager[FetchStore | None]:
+def _open_newest_base(store: FetchStore) -> AbstractContextManager[FetchStore | None]:
     """The newest snapshot below, opened; None where there is none."""
     return BaseStore(store.folder.parent / store.bases[-1].snapshot) if store.bases else nullcontext()
 
 
-def _good(base: FetchStore | None, url: str) -> bool:
+def _is_good_answer(base: FetchStore | None, url: str) -> bool:
     entry = base.get(url) if base is not None and url else None
     return entry is not None and entry.status == 200 and not entry.failure
 
 
-def survey_prefix(server: str) -> str:
+def api_prefix(server: str) -> str:
     """What every address of a server's API begins with."""
     return server.rstrip("/") + "/"
 
 
-def traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
+def find_taken_down_traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
     """The hashes of the API's addresses whose answers are of taken-down accounts alone, and of the pictures these show.
 
     A timeline tells of many accounts and must be there for a replay: it stays as it was (docs/posts-to-descriptions.md).
@@ -159,8 +164,8 @@ def traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
             continue
         names = _names(value, host_of(prefix))
         if names and all(taken.owner(name) for name in names):
-            found.add(address_hash(entry.url))
-            found.update(address_hash(normalise(url)) for url in _addresses(value) if normalise(url))
+            found.add(hash_address(entry.url))
+            found.update(hash_address(normalise(url)) for url in _addresses(value) if normalise(url))
     return found
 
 

@@ -43,7 +43,7 @@ class SiteSource:
         """Ask for them, from any host."""
         live.ensure(urls, "image", None, "images", wait=False)
 
-    def about(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Its seeds."""
         return {"seeds": sorted(self._params.seeds)}
 

@@ -16,17 +16,17 @@ from urllib.parse import unquote
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import SourcePage, record_key, write_found
+from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
+from components.stages.crawl.sources.found import SourcePage, record_key, write_pages
 from components.stages.crawl.sources.layouts import Row, layout_named
-from components.stages.crawl.sources.local import SCHEME, any_there, file_url, take_in
-from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.sources.local import SCHEME, any_file_exists, file_url, store_files
+from components.stages.crawl.sources.taken import redact_page
 from components.web.fetch import Fetcher
 from components.web.html.page import Candidate, fold
 from components.web.takedown_list import Takedown
 from components.web.urls import normalise
 
-READ_BY = ("layout", "image_folder", "language")
+LAYOUT_SETTINGS = ("layout", "image_folder", "language")
 
 
 class TableSource(FileSource):
@@ -35,30 +35,30 @@ class TableSource(FileSource):
     def settings(self) -> dict[str, Any]:
         """The tables named and how they are read."""
         told = {"languages": self.params.languages} if self.params.languages is not None else {}
-        return {"source": "table", **{name: getattr(self.params, name) for name in (*CHOSEN_BY, *READ_BY)}, **told}
+        return {"source": "table", **{name: getattr(self.params, name) for name in (*INPUT_SETTINGS, *LAYOUT_SETTINGS)}, **told}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         """One job a file."""
         params = self.params
         how: dict[str, Any] = {"layout": params.layout, "folder": self._image_folder(), "language": params.language}
         layout = layout_named(params.layout)
-        beside = layout.beside or (layout.folder_optional and not params.image_folder)
+        beside = layout.relative_to_table or (layout.folder_optional and not params.image_folder)
         how |= {"beside": beside, "languages": params.languages or [], "takedown": self.taken.plain()}
-        return self.stage.jobs(read_one, jobs, step=STEP, params=how)
+        return self.stage.jobs(read_table_job, jobs, step=STEP, params=how)
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Take in those of the folder, and ask for the others from any host."""
         local = {url for url in urls if url.startswith(SCHEME)}
         if local:
             folder = self.home / self._image_folder()
-            if layout_named(self.params.layout).folder_optional and not any_there(local, folder):
+            if layout_named(self.params.layout).folder_optional and not any_file_exists(local, folder):
                 first = unquote(min(local).removeprefix(SCHEME))
                 raise HearsightError(
                     f"has none of the {len(local)} pictures that the table names, the first being '{first[:200]}'",
                     where=folder,
                     hint="correct the paths, which are relative to this folder, or set crawl.image_folder to another",
                 )
-            take_in(local, folder, live.store, self.params.max_image_bytes)
+            store_files(local, folder, live.store, self.params.max_image_bytes)
         super().fetch_images([url for url in urls if url not in local], live)
 
     def _image_folder(self) -> str:
@@ -79,11 +79,11 @@ class TableSource(FileSource):
             ) from None
 
 
-def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
+def read_table_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """A job: the rows of one table."""
     layout = layout_named(task.params["layout"])
     folder_of_images, languages = task.params["folder"], task.params["languages"]
-    rows = layout.rows(Path(path_of(spec, task)), spec["name"])
+    rows = layout.rows(Path(input_path(spec, task)), spec["name"])
     if layout.has_languages:
         rows = (row for row in rows if row.rule or row.language in languages)
     if task.params["beside"]:
@@ -92,11 +92,11 @@ def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
         rows = (replace(row, file=str(below / row.file)) if row.file else row for row in rows)
     taken = Takedown.of(task.params["takedown"])
     how: dict[str, Any] = {"local": bool(folder_of_images), "language": task.params["language"]}
-    pages = (page_of(row, spec["name"], **how) for row in rows)
-    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+    pages = (row_to_page(row, spec["name"], **how) for row in rows)
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def page_of(row: Row, table: str, *, local: bool, language: str) -> SourcePage:
+def row_to_page(row: Row, table: str, *, local: bool, language: str) -> SourcePage:
     """A row as what a source finds; the row's place stands for the page it does not have."""
     common: dict[str, Any] = {"archive": table, "offset": row.number}
     if row.rule:

@@ -10,23 +10,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.core.digests import sha256_bytes
-from components.stages.crawl.sources.found import SourcePage, key_of
+from components.stages.crawl.sources.found import SourcePage, candidate_key
 from components.web.html.page import Candidate
 from components.web.redaction import clean, redact
 from components.web.takedown_list import Takedown, taken_row
 
 
-def mark_of(page: SourcePage, candidate: Candidate, taken: Takedown) -> str:
+def find_takedown_mark(page: SourcePage, candidate: Candidate, taken: Takedown) -> str:
     """The hash of the entry that lists an image by its page, its address or its owner; '' when none does."""
     return taken.url(page.url) or taken.url(candidate.image_url or "") or taken.owner(page.owner)
 
 
-def address_hash(url: str | None) -> str:
+def hash_address(url: str | None) -> str:
     """What stands for the address of a picture that nothing but a listed page or row may have shown (see ``orphans``)."""
     return sha256_bytes((url or "").encode())
 
 
-def without_listed(page: SourcePage, taken: Takedown) -> SourcePage:
+def redact_page(page: SourcePage, taken: Takedown) -> SourcePage:
     """``page``, or of a listed one that it was there; its listed images likewise, each with the key of its record."""
     if not taken:
         return page
@@ -40,7 +40,7 @@ def without_listed(page: SourcePage, taken: Takedown) -> SourcePage:
 
 
 def _without(page: SourcePage, candidate: Candidate, taken: Takedown) -> Candidate:
-    if mark := mark_of(page, candidate, taken):
-        stands_for = f"{key_of(page, candidate)} {mark} {address_hash(candidate.image_url)}"
+    if mark := find_takedown_mark(page, candidate, taken):
+        stands_for = f"{candidate_key(page, candidate)} {mark} {hash_address(candidate.image_url)}"
         return Candidate(image_url=None, alt="", position=candidate.position, source="", taken=stands_for)
     return replace(candidate, source=redact(candidate.source, taken))

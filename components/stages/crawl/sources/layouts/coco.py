@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from components.stages.crawl.sources.layouts.documents import checked, lists_of, load, missing
+from components.stages.crawl.sources.layouts.documents import check_fields, load_json, require_fitting_rows, require_lists
 from components.stages.crawl.sources.layouts.row import Layout, Row
 
 
@@ -20,26 +20,26 @@ class Coco(Layout):
     has_urls = True
     has_files = True
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """See :class:`Layout`; a row's number is its annotation's place."""
-        images, annotations = lists_of(load(path, shown), ("images", "annotations"), shown, self.name)
+        images, annotations = require_lists(load_json(path, label), ("images", "annotations"), label, self.name)
         known = {image["id"]: image for image in images if isinstance(image, dict) and isinstance(image.get("id"), (int, str))}
 
-        def each() -> Iterator[Row]:
+        def read_rows() -> Iterator[Row]:
             for number, annotation in enumerate(annotations, 1):
-                lacks = missing(number, annotation, {"image_id": int, "caption": str})
-                image = known.get(annotation["image_id"]) if lacks is None else None
-                if lacks is None and image is None:
+                misfit = check_fields(number, annotation, {"image_id": int, "caption": str})
+                image = known.get(annotation["image_id"]) if misfit is None else None
+                if misfit is None and image is None:
                     value = f"image_id {annotation['image_id']}"
-                    lacks = Row(number, rule="unknown_image", value=value, threshold="an id of images")
-                if lacks is not None or image is None:
-                    yield lacks or Row(number, rule="bad_row")
+                    misfit = Row(number, rule="unknown_image", value=value, threshold="an id of images")
+                if misfit is not None or image is None:
+                    yield misfit or Row(number, rule="bad_row")
                     continue
                 url = image.get("coco_url") or image.get("flickr_url") or ""
                 note = f"image_id {annotation['image_id']}"
                 yield Row(number, annotation["caption"], str(url), str(image.get("file_name") or ""), note=note)
 
-        yield from checked(each(), shown, self.name)
+        yield from require_fitting_rows(read_rows(), label, self.name)
 
 
 class Karpathy(Layout):
@@ -48,24 +48,24 @@ class Karpathy(Layout):
     name = "karpathy"
     has_files = True
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """See :class:`Layout`; a row's number counts sentences."""
-        (images,) = lists_of(load(path, shown), ("images",), shown, self.name)
+        (images,) = require_lists(load_json(path, label), ("images",), label, self.name)
 
-        def each() -> Iterator[Row]:
+        def read_rows() -> Iterator[Row]:
             number = 0
             for image in images:
-                lacks = missing(number + 1, image, {"filename": str, "sentences": list})
-                if lacks is not None:
+                misfit = check_fields(number + 1, image, {"filename": str, "sentences": list})
+                if misfit is not None:
                     number += 1
-                    yield lacks
+                    yield misfit
                     continue
                 folder = str(image.get("filepath") or "")
                 file = f"{folder}/{image['filename']}" if folder else image["filename"]
                 for sentence in image["sentences"]:
                     number += 1
                     note = f"split {image.get('split') or 'unknown'}"
-                    lacks = missing(number, sentence, {"raw": str})
-                    yield lacks or Row(number, sentence["raw"], file=file, note=note)
+                    misfit = check_fields(number, sentence, {"raw": str})
+                    yield misfit or Row(number, sentence["raw"], file=file, note=note)
 
-        yield from checked(each(), shown, self.name)
+        yield from require_fitting_rows(read_rows(), label, self.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from components.stages.crawl.sources.layouts.lines import LineLayout, count
+from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
 _TOKEN = re.compile(r"(?P<file>[^\t]+)#(?P<number>\d+)\t(?P<caption>.*)", re.DOTALL)
@@ -25,7 +25,7 @@ class Flickr8k(LineLayout):
         """See :class:`LineLayout`."""
         found = _TOKEN.fullmatch(text)
         if found is None:
-            return count(number, len(text.split("\t")), self.fields)
+            return wrong_field_count(number, len(text.split("\t")), self.fields)
         post = f"{found['file'].strip()}#{found['number']}"
         return Row(number, found["caption"], file=found["file"], post=post, note=f"caption {found['number']}")
 
@@ -46,6 +46,6 @@ class Flickr30k(Flickr8k):
             return super().row(number, text)
         parts = text.split("|", 2)
         if len(parts) != 3 or not parts[1].strip().isdecimal():
-            return count(number, len(parts), self.fields)
+            return wrong_field_count(number, len(parts), self.fields)
         file, caption = parts[0].strip(), parts[1].strip()
         return Row(number, parts[2], file=file, post=f"{file}#{caption}", note=f"caption {caption}")

@@ -15,7 +15,7 @@ from components.stages.crawl.sources.layouts.row import Layout, Row
 
 MAX_LINE = 1_000_000
 """Bytes of a line; a longer one is no row."""
-LOOKED_AT = 20
+PROBED_LINES = 20
 """Lines a file is known by: when none of them fits, it is of another layout."""
 
 
@@ -33,29 +33,29 @@ class LineLayout(Layout):
         """Whether the first line names the columns."""
         return False
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """See :class:`Layout`."""
-        rows = self._all(path, shown)
-        first = list(islice(rows, LOOKED_AT))
+        rows = self._all(path, label)
+        first = list(islice(rows, PROBED_LINES))
         if first and all(row.rule for row in first):
             why = first[0].value or first[0].rule
             if all(row.rule == "bad_encoding" for row in first):
                 raise HearsightError(
-                    f"is not UTF-8 text: {why}", where=f"{shown}: line {first[0].number}", hint="save it as UTF-8"
+                    f"is not UTF-8 text: {why}", where=f"{label}: line {first[0].number}", hint="save it as UTF-8"
                 )
             raise HearsightError(
                 f"is not of the layout '{self.name}': {why}, and none of its first {len(first)} lines fits",
-                where=f"{shown}: line {first[0].number}",
+                where=f"{label}: line {first[0].number}",
                 hint=f"a line is {self.fields}; set crawl.layout to the file's own",
             )
         yield from chain(first, rows)
 
-    def _all(self, path: Path, shown: str) -> Iterator[Row]:
+    def _all(self, path: Path, label: str) -> Iterator[Row]:
         try:
-            for number, line in numbered_lines(path):
+            for number, line in read_numbered_lines(path):
                 yield from self._read(number, line)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
+            raise HearsightError(f"is not a whole gzip file ({error})", where=label, hint="fetch it again") from None
 
     def _read(self, number: int, line: bytes) -> Iterator[Row]:
         if len(line) > MAX_LINE:
@@ -70,12 +70,12 @@ class LineLayout(Layout):
             yield self.row(number, text)
 
 
-def count(number: int, fields: int, wanted: str) -> Row:
+def wrong_field_count(number: int, fields: int, wanted: str) -> Row:
     """The row of a line that has too few or too many fields."""
     return Row(number, rule="missing_field", value=f"{fields} field{'s' if fields != 1 else ''}", threshold=wanted)
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers from 1; of a longer one than MAX_LINE a little more than that, the rest skipped."""
     with path.open("rb") as plain:
         packed = plain.read(2) == b"\x1f\x8b"

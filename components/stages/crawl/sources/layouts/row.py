@@ -45,20 +45,20 @@ class Layout(ABC):
     """Its rows name images on the web."""
     has_files: ClassVar[bool] = False
     """Its rows name files of an image folder."""
-    beside: ClassVar[bool] = False
+    relative_to_table: ClassVar[bool] = False
     """Those names are relative to the file's own folder, not to the image folder."""
     folder_optional: ClassVar[bool] = False
     """Without an image folder, those names are relative to the file's own folder, and never to the web."""
     has_languages: ClassVar[bool] = False
-    """Its rows tell their languages, of which ``crawl.languages`` takes some."""
+    """Its rows tell their languages, of which ``crawl.languages`` caption_field some."""
 
     @abstractmethod
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """Every row of the file, those that do not fit included, in its order.
 
         Args:
             path: where the file is.
-            shown: its name for messages.
+            label: its name for messages.
 
         Raises:
             HearsightError: the file is of another layout; names the line.

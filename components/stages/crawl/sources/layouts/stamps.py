@@ -24,16 +24,16 @@ class Stamps(LineLayout):
     name = "stamps"
     fields = "the English caption, then one of <language>.utf8=<caption> a line"
     has_files = True
-    beside = True
+    relative_to_table = True
     has_languages = True
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """See :class:`components.stages.crawl.sources.layouts.row.Layout`."""
-        rows = list(self._all(path, shown))
+        rows = list(self._all(path, label))
         if len(rows) > 1 and all(row.rule for row in rows[1:]):
             raise HearsightError(
                 f"is not of the layout '{self.name}': {rows[1].value}, and so none of the lines after its first",
-                where=f"{shown}: line {rows[1].number}",
+                where=f"{label}: line {rows[1].number}",
                 hint=f"a file holds {self.fields}; set crawl.layout to the file's own, or narrow crawl.inputs",
             )
         for row in rows:

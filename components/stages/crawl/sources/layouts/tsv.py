@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from components.stages.crawl.sources.layouts.lines import LineLayout, count
+from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
 _ADDRESS = re.compile(r"\s*https?://[^/\s]", re.I)
@@ -24,7 +24,7 @@ class ConceptualCaptions(LineLayout):
     def row(self, number: int, text: str) -> Row:
         """See :class:`LineLayout`."""
         parts = text.split("\t")
-        return _pair(number, parts[0], parts[1]) if len(parts) == 2 else count(number, len(parts), self.fields)
+        return _pair(number, parts[0], parts[1]) if len(parts) == 2 else wrong_field_count(number, len(parts), self.fields)
 
 
 class ConceptualCaptions12M(LineLayout):
@@ -37,7 +37,7 @@ class ConceptualCaptions12M(LineLayout):
     def row(self, number: int, text: str) -> Row:
         """See :class:`LineLayout`."""
         parts = text.split("\t")
-        return _pair(number, parts[1], parts[0]) if len(parts) == 2 else count(number, len(parts), self.fields)
+        return _pair(number, parts[1], parts[0]) if len(parts) == 2 else wrong_field_count(number, len(parts), self.fields)
 
 
 class ConceptualCaptionsLabels(LineLayout):
@@ -51,7 +51,7 @@ class ConceptualCaptionsLabels(LineLayout):
         """See :class:`LineLayout`; the labels themselves are only held to be sound."""
         parts = text.split("\t")
         if len(parts) != 5:
-            return count(number, len(parts), self.fields)
+            return wrong_field_count(number, len(parts), self.fields)
         labels, mids, confidences = (part.split(",") if part else [] for part in parts[2:])
         if not len(labels) == len(mids) == len(confidences):
             value = f"{len(labels)} labels, {len(mids)} MIDs, {len(confidences)} confidences"
