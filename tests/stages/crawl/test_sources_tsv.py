@@ -144,7 +144,7 @@ def test_an_absolute_path_of_a_table_is_read_and_shows_in_no_address_of_a_pictur
         (b"pictures/0.jpg\tA kite\n", r"'pictures/0\.jpg' is where the caption belongs"),
         (
             b"A kite\tpicture/0.jpg\n",
-            r"has none of the 1 pictures that the table names, the first being 'picture/0\.jpg' .* relative",
+            r"has none of the 1 images that the table names, the first being 'picture/0\.jpg' .* relative",
         ),
     ],
 )

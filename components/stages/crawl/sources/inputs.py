@@ -1,7 +1,7 @@
-"""The files a source reads, from what ``crawl.inputs`` names: expanded, drawn, identified, and pinned by the snapshot.
+"""Input files of a source, from the names in ``crawl.inputs``: expanded, sampled, digested, and pinned by the snapshot.
 
-A snapshot remembers its files with their digests (``inputs.json``), so that a path list that grows, or a file that changes,
-makes no other records under the same snapshot's name. Not in scope: what the files hold.
+A snapshot stores its files and their digests (``inputs.json``), so a path list that grows or a file that changes cannot yield
+other records under the same snapshot name. Out of scope: file formats.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ from components.web.archives.paths import is_path_list, read_paths
 INPUTS_FILE = "inputs.json"
 DIGEST_STEP = "identify"
 FILES_PER_JOB = 16
-"""Files whose digests one job takes."""
+"""Files that one job digests."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """One file to read."""
+    """One input file."""
 
     name: str
-    """As ``crawl.inputs`` names it: relative to the project, absolute, or ``s3://``. It goes into the records."""
+    """Name in ``crawl.inputs``: relative to the project, absolute, or ``s3://``. Records contain it."""
     sha256: str
-    """Of a local file's bytes; '' for one in S3, which is taken not to change while its snapshot is named."""
+    """Digest of a local file; '' for a file in S3, which must not change while its snapshot is in use."""
 
     def path(self, home: Path) -> str:
-        """Where it is read from."""
+        """Return the path or address it is read from."""
         return self.name if is_remote(self.name) else str(home / self.name)
 
 
 def digest_with_files(snapshot: str, files: Sequence[dict[str, Any]]) -> str:
-    """The digest of a snapshot together with the files it was made of (``inputs.json: files``)."""
+    """Return the digest of a snapshot and the files it was made of (``inputs.json: files``)."""
     return digest_value([snapshot, list(files)])
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name is an address rather than a path."""
+    """Return whether a name is an address and not a path."""
     return "://" in name
 
 
 def pin_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, Any], *, done: bool, used: bool) -> list[Input]:
-    """The files of a snapshot: those it was made of, once it is complete; else those the settings name now.
+    """Return the files of a snapshot: the pinned ones once it is complete, else those the settings select now, which get pinned.
 
     Args:
         settings: what decides the files and how they are read (``inputs``, ``sample``, ``layout`` ...).
         done: whether the snapshot is complete; then nothing is looked up.
-        used: whether it holds answers already, which then were asked for under the settings it remembers.
+        used: whether it holds answers already, which were fetched under the pinned settings.
 
     Raises:
-        HearsightError: the snapshot was made under other settings; a name is no file.
+        HearsightError: the snapshot was made with other settings; a name is not a file.
     """
     path = snapshot / INPUTS_FILE
     pinned = json.loads(path.read_bytes()) if path.exists() else None
@@ -81,11 +81,12 @@ def pin_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, Any
 
 
 def expand_inputs(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
-    """The names of single files: globs looked up below ``home``, path lists read (their relative paths put
-    behind ``prefix``), each name once and in sorted order.
+    """Return the names of single files, unique and sorted: globs are matched below ``home``, path lists are read.
+
+    Relative paths in a path list are appended to ``prefix``.
 
     Raises:
-        HearsightError: a name is no file, a pattern matches none, a path list cannot be read.
+        HearsightError: a name is not a file, a pattern matches no file, a path list cannot be read.
     """
     names: set[str] = set()
     for entry in inputs:
@@ -94,12 +95,12 @@ def expand_inputs(inputs: Sequence[str], home: Path, prefix: str = "") -> list[s
         elif is_remote(entry):
             names.add(entry)
         elif glob.has_magic(entry) and not (home / entry).exists():
-            found = [name for name in glob.glob(entry, root_dir=home, recursive=True) if (home / name).is_file()]  # noqa: PTH207
-            if not found:
+            matches = [name for name in glob.glob(entry, root_dir=home, recursive=True) if (home / name).is_file()]  # noqa: PTH207
+            if not matches:
                 raise HearsightError(
                     f"no file matches '{entry}'", where="crawl.inputs", hint="fix the pattern or bring the files"
                 )
-            names.update(found)
+            names.update(matches)
         else:
             names.add(entry)
     for name in names:
@@ -111,10 +112,10 @@ def expand_inputs(inputs: Sequence[str], home: Path, prefix: str = "") -> list[s
 
 
 def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
-    """``sample`` of the names without replacement, in sorted order; all of them for 0.
+    """Return ``sample`` of the names without replacement, sorted; all names for 0.
 
     Raises:
-        HearsightError: there are fewer names than that.
+        HearsightError: there are fewer names than ``sample``.
     """
     if not sample:
         return list(names)
@@ -122,28 +123,28 @@ def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
         raise HearsightError(
             f"asks for {sample} of {len(names)} inputs", where="crawl.sample", hint="draw fewer, or name more; 0 takes all"
         )
-    # Each name is drawn by its own number: a list that grows changes few of those drawn.
+    # Names are ranked by a number seeded per name, so a list that grows changes few of the drawn names.
     return sorted(sorted(names, key=lambda name: (seeded_rng(seed, "crawl.inputs", name).random(), name))[:sample])
 
 
 def digest_inputs(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]:
-    """The names with their files' digests, taken in the workers; an unchanged file is not read again."""
+    """Return the names with their files' digests, computed by jobs; unchanged files hit the cache."""
     local = [name for name in names if not is_remote(name)]
     stats = {name: (home / name).stat() for name in local}
     specs = [[name, stats[name].st_size, stats[name].st_mtime_ns] for name in local]
     jobs = [Job(f"{at:06d}", specs[at : at + FILES_PER_JOB]) for at in range(0, len(specs), FILES_PER_JOB)]
-    known: dict[str, str] = {}
+    digests_by_name: dict[str, str] = {}
     for folder in stage.jobs(digest_files_job, jobs, step=DIGEST_STEP, params={}):
-        known |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
-    return [Input(name, known.get(name, "")) for name in names]
+        digests_by_name |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
+    return [Input(name, digests_by_name.get(name, "")) for name in names]
 
 
 def digest_files_job(spec: list[list[Any]], task: Task, folder: Path) -> None:
-    """A job: the sha256 of each file of ``spec`` (name, size, time of change)."""
+    """Job: compute the sha256 of each file in ``spec`` (name, size, modification time)."""
     digests = {name: sha256_file(job_project_root(task) / name) for name, *_ in spec}
     (folder / "digests.json").write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
 
 
 def job_project_root(task: Task) -> Path:
-    """The project's root, seen from a job: its work folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
+    """Return the project root from a job's work folder, ``<root>/.hearsight/work/<dataset>/<stage>``."""
     return task.work.parents[3]

@@ -1,7 +1,7 @@
-"""Tables: the rows of an existing image–caption set, each an image with its caption, without a page.
+"""Table source: the rows of an existing image–caption set, each one image with its caption and no page.
 
-The images are on the web (``url`` columns) or in a folder (``crawl.image_folder``, or that of the tables). A row that does
-not fit its layout is a ledger row with its rule. Not in scope: reading the files (``layouts``).
+The images are on the web (``url`` columns) or in a folder (``crawl.image_folder``, or the folder of the tables). A row that does
+not fit its layout is a ledger row with its rule. Out of scope: reading the files (``layouts``).
 """
 
 from __future__ import annotations
@@ -27,34 +27,39 @@ from components.web.takedown_list import Takedown
 from components.web.urls import normalise
 
 LAYOUT_SETTINGS = ("layout", "image_folder", "language")
+"""Settings that decide how a table is read."""
 
 
 class TableSource(FileSource):
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def settings(self) -> dict[str, Any]:
-        """The tables named and how they are read."""
-        told = {"languages": self.params.languages} if self.params.languages is not None else {}
-        return {"source": "table", **{name: getattr(self.params, name) for name in (*INPUT_SETTINGS, *LAYOUT_SETTINGS)}, **told}
+        """Return the settings that name the tables and how they are read."""
+        languages = {"languages": self.params.languages} if self.params.languages is not None else {}
+        return {
+            "source": "table",
+            **{name: getattr(self.params, name) for name in (*INPUT_SETTINGS, *LAYOUT_SETTINGS)},
+            **languages,
+        }
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """One job a file."""
+        """Read the tables, one job each."""
         params = self.params
-        how: dict[str, Any] = {"layout": params.layout, "folder": self._image_folder(), "language": params.language}
+        job_params: dict[str, Any] = {"layout": params.layout, "folder": self._image_folder(), "language": params.language}
         layout = layout_named(params.layout)
         beside = layout.relative_to_table or (layout.folder_optional and not params.image_folder)
-        how |= {"beside": beside, "languages": params.languages or [], "takedown": self.taken.plain()}
-        return self.stage.jobs(read_table_job, jobs, step=STEP, params=how)
+        job_params |= {"beside": beside, "languages": params.languages or [], "takedown": self.taken.plain()}
+        return self.stage.jobs(read_table_job, jobs, step=STEP, params=job_params)
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Take in those of the folder, and ask for the others from any host."""
+        """Add images of the folder to the snapshot and request the others from any host."""
         local = {url for url in urls if url.startswith(SCHEME)}
         if local:
             folder = self.home / self._image_folder()
             if layout_named(self.params.layout).folder_optional and not any_file_exists(local, folder):
                 first = unquote(min(local).removeprefix(SCHEME))
                 raise HearsightError(
-                    f"has none of the {len(local)} pictures that the table names, the first being '{first[:200]}'",
+                    f"has none of the {len(local)} images that the table names, the first being '{first[:200]}'",
                     where=folder,
                     hint="correct the paths, which are relative to this folder, or set crawl.image_folder to another",
                 )
@@ -62,10 +67,10 @@ class TableSource(FileSource):
         super().fetch_images([url for url in urls if url not in local], live)
 
     def _image_folder(self) -> str:
-        """What the names of images are relative to, itself relative to the project; empty for images on the web.
+        """Return the folder that image names are relative to, relative to the project; '' for images on the web.
 
         Raises:
-            HearsightError: it is that of the tables, and they have no folder in common.
+            HearsightError: it is the folder of the tables, and they have no common folder.
         """
         if self.params.image_folder or not layout_named(self.params.layout).folder_optional:
             return str(self.params.image_folder)
@@ -80,24 +85,24 @@ class TableSource(FileSource):
 
 
 def read_table_job(spec: dict[str, str], task: Task, folder: Path) -> None:
-    """A job: the rows of one table."""
+    """Job: write the rows of one table as source pages."""
     layout = layout_named(task.params["layout"])
     folder_of_images, languages = task.params["folder"], task.params["languages"]
     rows = layout.rows(Path(input_path(spec, task)), spec["name"])
     if layout.has_languages:
         rows = (row for row in rows if row.rule or row.language in languages)
     if task.params["beside"]:
-        # A table outside of the image folder gives names with "..", which the folder refuses.
+        # A table outside the image folder yields names with "..", which ``local`` rejects.
         below = PurePosixPath(os.path.relpath(PurePosixPath(spec["name"]).parent, folder_of_images))
         rows = (replace(row, file=str(below / row.file)) if row.file else row for row in rows)
     taken = Takedown.of(task.params["takedown"])
-    how: dict[str, Any] = {"local": bool(folder_of_images), "language": task.params["language"]}
-    pages = (row_to_page(row, spec["name"], **how) for row in rows)
+    options: dict[str, Any] = {"local": bool(folder_of_images), "language": task.params["language"]}
+    pages = (row_to_page(row, spec["name"], **options) for row in rows)
     write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
 def row_to_page(row: Row, table: str, *, local: bool, language: str) -> SourcePage:
-    """A row as what a source finds; the row's place stands for the page it does not have."""
+    """Return a table row as a source page without URL; its table and row number identify it."""
     common: dict[str, Any] = {"archive": table, "offset": row.number}
     if row.rule:
         key = record_key(f"{table}:{row.number}", 0, "", "")
