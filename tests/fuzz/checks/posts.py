@@ -32,11 +32,11 @@ def mastodon(data: bytes) -> None:
 
 def instagram(data: bytes) -> None:
     """One answer of the Graph API, given to every question."""
-    from components.stages.crawl.posts.instagram import GraphApi, regained
+    from components.stages.crawl.posts.instagram import GraphApi, seconds_to_reset
 
     _answered("instagram", "https://graph.sample/v1", data)
     sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}
-    assert 0 <= regained(sent) < 1e8
+    assert 0 <= seconds_to_reset(sent) < 1e8
     api = GraphApi("https://graph.sample/v1", "", robots=False)
     for url in ("https://graph.sample/v1/ig_hashtag_search?q=a", "https://graph.sample/v1/1"):
         for status in (200, 400, 403, 500):

@@ -115,5 +115,5 @@ def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
 def test_a_stored_picture_that_was_damaged_is_told_with_its_place(tmp_path):
     with RawWeb({"/one": plain(GOOD[0])}) as web, pytest.MonkeyPatch.context() as patch:
         patch.setattr(image_decoding, "body_at", lambda *_: None)
-        with pytest.raises(HearsightError, match=r"the stored picture [0-9a-f]{16} is damaged — remove the snapshot's folder"):
+        with pytest.raises(HearsightError, match=r"the stored image [0-9a-f]{16} is damaged — remove the snapshot's folder"):
             crawl(tmp_path, web, "torn", {"/one": "a picture of one thing"})

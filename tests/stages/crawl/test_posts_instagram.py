@@ -7,7 +7,7 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl.posts.instagram import regained
+from components.stages.crawl.posts.instagram import seconds_to_reset
 from tests.stages.crawl.social import GRAPH, MEDIA, Answer
 from tests.stages.crawl.test_posts_calls import everything
 from tests.stages.crawl.test_posts_days import files
@@ -121,7 +121,7 @@ def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_wi
         (error(17), r"rate limit is used up \(error 17\)"),
         (error(32), r"rate limit is used up \(error 32\)"),
         (error(613), r"rate limit is used up \(error 613\)"),
-        (error(18, 2207034), r"30 hashtags were asked for within seven days"),
+        (error(18, 2207034), r"30 hashtags were searched within seven days"),
         (error(24, 2207024), r"it answers error 24/2207024 \(\(#24\) told with \*\*\*\)"),
     ],
 )
@@ -163,6 +163,6 @@ def test_wrong_types_anywhere_are_rows(social, gather):  # noqa: F811
 def test_the_time_until_calls_may_be_made_again_is_read_with_distrust():
     header = "x-business-use-case-usage"
     use = {"1": [{"type": "instagram", "call_count": 100, "estimated_time_to_regain_access": 19}]}
-    assert regained({header: json.dumps(use)}) == 19 * 60
+    assert seconds_to_reset({header: json.dumps(use)}) == 19 * 60
     for odd in ("", "{}", "[]", "nonsense", '{"1": 5}', '{"1": [{"estimated_time_to_regain_access": "x"}]}', "[" * 99_999):
-        assert regained({header: odd}) == 0
+        assert seconds_to_reset({header: odd}) == 0

@@ -106,7 +106,7 @@ def test_cc12m_gzipped_and_a_glob_over_both(table, tmp_path):
     assert [row["archive"] for row in output.table().to_pylist()] == ["a.tsv.gz"] * 2 + ["b.tsv"]
     assert dropped(output) == {2: "duplicate_pair"}
     packed.write_bytes(packed.read_bytes()[:-9])
-    with pytest.raises(HearsightError, match=r"a\.tsv\.gz: is not a whole gzip file"):
+    with pytest.raises(HearsightError, match=r"a\.tsv\.gz: is not a complete gzip file"):
         table("cc12m", "a.tsv.gz", snapshot="cut")
 
 

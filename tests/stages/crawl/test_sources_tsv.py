@@ -160,7 +160,7 @@ def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     right = table.read_text(encoding="utf-8")
     table.write_text(right.replace("pictures/", "picture/"), encoding="utf-8")
-    with pytest.raises(HearsightError, match="has none of the 6 pictures"):
+    with pytest.raises(HearsightError, match="has none of the 6 images"):
         crawled("pets/captions.tsv")
     table.write_text(right, encoding="utf-8")
     assert captions(crawled("pets/captions.tsv")) == CAPTIONS
@@ -171,7 +171,7 @@ def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
     [
         ({"inputs": ["pets/capton.tsv"]}, r"pets/capton\.tsv: is no file"),
         ({"inputs": ["pets/*.csv"]}, r"no file matches 'pets/\*\.csv'"),
-        ({"image_folder": "nowhere"}, "nowhere: has none of the 6 pictures"),
+        ({"image_folder": "nowhere"}, "nowhere: has none of the 6 images"),
         ({"language": ""}, "is no language"),
     ],
 )

@@ -1,8 +1,8 @@
-"""Exported posts: a file of JSON lines, one post a line (``posts.provider: jsonl``, docs/posts-to-descriptions.md).
+"""Exported posts: a JSON lines file with one post per line (``posts.provider: jsonl``, docs/posts-to-descriptions.md).
 
 A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``url``
-and perhaps ``alt`` and ``type`` (image or video). It may have ``language`` and ``visibility`` (public, unlisted, private ...).
-Each line that does not fit is a ledger row with its number.
+and optionally ``alt`` and ``type`` (image or video). Optional: ``language`` and ``visibility`` (public, unlisted, private ...).
+Each line that does not fit is a ledger row with its line number.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
 
-LOOKED_AT = 20
-"""Lines a file is known by: when none of them is a JSON object, it is something else."""
+PROBED_LINES = 20
+"""Leading lines of which at least one must be a JSON object."""
 PUBLIC = ("public", "unlisted", "")
+"""Values of ``visibility`` that are collected."""
 
 
 class ExportedSource(FileSource):
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def settings(self) -> dict[str, Any]:
-        """The files named and the hashtags looked for."""
+        """Return the settings that name the files and hashtags."""
         return {
             "source": "posts",
             "tags": self.params.posts.tags,
@@ -55,55 +56,59 @@ class ExportedSource(FileSource):
         }
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """One job a file."""
+        """Read the files, one job each."""
         return self.stage.jobs(
             read_export_job, jobs, step=STEP, params={"tags": self.params.posts.tags, "takedown": self.taken.plain()}
         )
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """Every line, each post once."""
+        """Yield the posts in the order of the lines, each post once."""
         seen: set[tuple[str, str]] = set()
         for page in super().pages(answers, live):
             if answers.consent.opt_in and page.row and not page.row["rule"]:
-                answers.grant([one.image_url for one in page.candidates if one.image_url])
+                answers.grant([candidate.image_url for candidate in page.candidates if candidate.image_url])
             yield drop_repeated(page, seen)
 
 
 def read_export_job(spec: dict[str, str], task: Task, folder: Path) -> None:
-    """A job: the posts of one file."""
+    """Job: write the posts of one file as source pages."""
     taken = Takedown.of(task.params["takedown"])
     pages = read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"])
     write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def read_export(path: Path, shown: str, tags: Sequence[str]) -> Iterator[SourcePage]:
-    """The posts of a file, line by line.
+def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourcePage]:
+    """Yield the posts of a file, line by line.
+
+    Args:
+        label: name of the file for messages and records.
 
     Raises:
-        HearsightError: none of its first lines is a JSON object, or it is no whole gzip file.
+        HearsightError: none of its first lines is a JSON object, or it is not a complete gzip file.
     """
-    fitting = 0
+    objects = 0
     try:
         for number, line in read_numbered_lines(path):
             if not line.strip():
                 continue
-            pages, is_object = _of_line(number, line, shown, tags)
-            fitting += is_object
-            if number >= LOOKED_AT and not fitting:
+            pages, is_object = _parse_line(number, line, label, tags)
+            objects += is_object
+            if number >= PROBED_LINES and not objects:
                 break
             yield from pages
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
-    if not fitting:
+        raise HearsightError(f"is not a complete gzip file ({error})", where=label, hint="fetch it again") from None
+    if not objects:
         raise HearsightError(
             "holds no JSON object in its first lines",
-            where=shown,
+            where=label,
             hint="give a file of one post a line (docs/posts-to-descriptions.md)",
         )
 
 
-def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
-    place: dict[str, Any] = {"archive": shown, "offset": number}
+def _parse_line(number: int, line: bytes, label: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
+    """Return the source pages of a line, and whether it is a JSON object."""
+    origin: dict[str, Any] = {"archive": label, "offset": number}
     is_object = False
     try:
         if len(line) > MAX_LINE:
@@ -115,36 +120,36 @@ def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple
         except (ValueError, RecursionError):
             raise Unfit("not_json", "no JSON", "JSON") from None
         is_object = isinstance(value, dict)
-        owner, post = _post(value)
+        owner, post = _parse_post(value)
     except Unfit as unfit:
         row = dropped(
-            f"{shown}:{number}", unfit.rule, unfit.value, unfit.threshold, kind="page", detail=f"in {shown} at {number}"
+            f"{label}:{number}", unfit.rule, unfit.value, unfit.threshold, kind="page", detail=f"in {label} at {number}"
         )
-        return [SourcePage(row, **place)], is_object
+        return [SourcePage(row, **origin)], is_object
     pages = []
     for page in post_to_pages(apply_rules(post, tags), owner):
-        located = {**page.row, "detail": f"{page.row['detail']}, in {shown} at {number}"} if page.row else None
-        pages.append(replace(page, row=located, **place))
+        row_with_line = {**page.row, "detail": f"{page.row['detail']}, in {label} at {number}"} if page.row else None
+        pages.append(replace(page, row=row_with_line, **origin))
     return pages, is_object
 
 
-def _post(value: Any) -> tuple[str, Post]:
-    """(owner, post) of a line; raises Unfit."""
+def _parse_post(value: Any) -> tuple[str, Post]:
+    """Return (owner, post) of a line; raises Unfit."""
     record = read_object(value, "a line")
     owner = read_text(record, "owner").lstrip("@")
     if len(owner) > 300:
         raise Unfit("wrong_type", f"owner has {len(owner)} characters", "a name")
-    known, posted, collected = read_identifier(record, "id"), read_time(record, "posted"), read_time(record, "collected")
-    url, said = read_text(record, "url"), read_text(record, "visibility", required=False).lower()
-    media = tuple(_media(one, number) for number, one in enumerate(read_list(record, "images")))
-    post = Post(known, url, read_caption(record, "caption"), posted, read_language(record), media, collected)
-    if said not in PUBLIC:
-        post = replace(post, rule="not_public", value=said[:40], threshold="public unlisted")
+    post_id, posted, collected = read_identifier(record, "id"), read_time(record, "posted"), read_time(record, "collected")
+    url, visibility = read_text(record, "url"), read_text(record, "visibility", required=False).lower()
+    media = tuple(_parse_media(image, number) for number, image in enumerate(read_list(record, "images")))
+    post = Post(post_id, url, read_caption(record, "caption"), posted, read_language(record), media, collected)
+    if visibility not in PUBLIC:
+        post = replace(post, rule="not_public", value=visibility[:40], threshold="public unlisted")
     return owner, post
 
 
-def _media(value: Any, number: int) -> Media:
+def _parse_media(value: Any, number: int) -> Media:
     record = read_object(value, "an image")
-    kind = read_text(record, "type", required=False).lower() or "image"
-    known = kind if kind in ("image", "video") else "other"
-    return Media(str(number), known, read_text(record, "url", required=False), read_text(record, "alt", required=False))
+    media_type = read_text(record, "type", required=False).lower() or "image"
+    kind = media_type if media_type in ("image", "video") else "other"
+    return Media(str(number), kind, read_text(record, "url", required=False), read_text(record, "alt", required=False))

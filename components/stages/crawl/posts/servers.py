@@ -1,4 +1,4 @@
-"""Choose the provider of posts that the settings name; exported files have none, since nothing is asked."""
+"""Choice of the posts provider that the settings name; exported files need none."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from components.stages.crawl.posts.settings import PostsSettings
 
 
 def create_provider(settings: PostsSettings, max_pages: int, *, live: bool) -> Provider:
-    """The provider that the settings name.
+    """Create the provider that the settings name.
 
     Args:
-        max_pages: pages of one timeline or listing.
-        live: whether it is to be asked; only then a token is looked for.
+        max_pages: maximum pages of one timeline or listing.
+        live: whether it sends requests; only then the token is read.
 
     Raises:
         HearsightError: the token's variable is not set.

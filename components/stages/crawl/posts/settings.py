@@ -1,4 +1,4 @@
-"""The settings of ``crawl.posts`` and the checks that their types alone do not make."""
+"""Settings of ``crawl.posts``, and their checks beyond types."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PostsSettings(Settings):
 
 
 def sound_posts(params: Any, wrong: Wrong) -> None:
-    """Hold ``crawl.posts`` to its provider."""
+    """Check ``crawl.posts`` against its provider; raises what ``wrong`` creates."""
     posts: PostsSettings = params.posts
     for tag in posts.tags:
         if not _TAG.fullmatch(tag) or tag.isdigit():
@@ -75,7 +75,7 @@ def sound_posts(params: Any, wrong: Wrong) -> None:
     if not 1 <= posts.page_size <= 100:
         raise wrong("posts.page_size", "is not between 1 and 100", "give 40")
     if posts.provider == "jsonl":
-        _sound_export(params, posts, wrong)
+        _check_export(params, posts, wrong)
         return
     url = normalise(posts.server)
     if url is None or urlsplit(url).query or "access_token" in posts.server or "@" in posts.server:
@@ -95,7 +95,7 @@ def sound_posts(params: Any, wrong: Wrong) -> None:
         raise wrong("posts.user", f"is set, but provider: {posts.provider} does not read it", "empty it")
 
 
-def _sound_export(params: Any, posts: PostsSettings, wrong: Wrong) -> None:
+def _check_export(params: Any, posts: PostsSettings, wrong: Wrong) -> None:
     if not params.inputs:
         raise wrong("inputs", "is empty", "name at least one file for provider: jsonl")
     if params.base:

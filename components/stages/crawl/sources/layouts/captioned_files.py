@@ -1,4 +1,4 @@
-"""The simplest table: one caption and one local picture a line, between them a tab.
+"""Captioned files: one caption and one local image per line, separated by a tab.
 
 ``caption<TAB>path``, UTF-8, with or without that header, with any line ends; quotes are ordinary characters. Paths are relative
 to ``crawl.image_folder``, or to the table's own folder where that is empty.
@@ -27,11 +27,11 @@ class CaptionedFiles(LineLayout):
     folder_optional = True
 
     def is_header(self, text: str) -> bool:
-        """``caption<TAB>path``, in any case."""
+        """Return whether the line is ``caption<TAB>path``, in any case."""
         return [part.strip().lower() for part in text.split("\t")] == ["caption", "path"]
 
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        """See :class:`components.stages.crawl.sources.layouts.row.Layout`; a table without a row is an error."""
+        """See :class:`components.stages.crawl.sources.layouts.row.Layout`; a table without rows is an error."""
         empty = True
         for row in super().rows(path, label):
             empty = False

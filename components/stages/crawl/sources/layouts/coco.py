@@ -1,4 +1,4 @@
-"""COCO captions as published (``captions_train2017.json``), and the Karpathy lists made of COCO and Flickr.
+"""COCO captions as published (``captions_train2017.json``), and the Karpathy split files of COCO and Flickr.
 
 COCO (Chen et al. 2015): ``images`` with ``id``, ``file_name``, ``coco_url``; ``annotations`` with ``image_id`` and ``caption``.
 Karpathy (``dataset_coco.json``, ``dataset_flickr8k.json``): ``images`` with ``filename``, ``split`` and ``sentences``.
@@ -14,21 +14,23 @@ from components.stages.crawl.sources.layouts.row import Layout, Row
 
 
 class Coco(Layout):
-    """COCO captions: one row an annotation, in the file's order."""
+    """COCO captions: one row per annotation, in the file's order."""
 
     name = "coco"
     has_urls = True
     has_files = True
 
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        """See :class:`Layout`; a row's number is its annotation's place."""
+        """See :class:`Layout`; a row's number is its annotation's position."""
         images, annotations = require_lists(load_json(path, label), ("images", "annotations"), label, self.name)
-        known = {image["id"]: image for image in images if isinstance(image, dict) and isinstance(image.get("id"), (int, str))}
+        images_by_id = {
+            image["id"]: image for image in images if isinstance(image, dict) and isinstance(image.get("id"), (int, str))
+        }
 
         def read_rows() -> Iterator[Row]:
             for number, annotation in enumerate(annotations, 1):
                 misfit = check_fields(number, annotation, {"image_id": int, "caption": str})
-                image = known.get(annotation["image_id"]) if misfit is None else None
+                image = images_by_id.get(annotation["image_id"]) if misfit is None else None
                 if misfit is None and image is None:
                     value = f"image_id {annotation['image_id']}"
                     misfit = Row(number, rule="unknown_image", value=value, threshold="an id of images")
@@ -43,7 +45,7 @@ class Coco(Layout):
 
 
 class Karpathy(Layout):
-    """The lists most captioning papers split COCO and Flickr by: one row a sentence; the split stays in the ledger."""
+    """Karpathy split files of COCO and Flickr: one row per sentence; the split is kept in the ledger."""
 
     name = "karpathy"
     has_files = True

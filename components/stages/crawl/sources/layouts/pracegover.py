@@ -1,7 +1,7 @@
-"""#PraCegoVer as published (dos Santos et al. 2022): ``dataset.json``, a list of posts.
+"""#PraCegoVer as published (PCV): ``dataset.json``, a list of posts.
 
 A post has ``user`` (anonymised), ``filename``, ``raw_caption`` (as its author wrote it), ``caption`` (cleaned) and ``date``.
-A file that holds the posts as an object, by identifier, is read as well.
+An object that maps identifiers to posts is accepted too.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from components.stages.crawl.sources.layouts.row import Layout, Row
 
 
 class PraCegoVer(Layout):
-    """The cleaned captions."""
+    """The cleaned captions (``caption``)."""
 
     name = "pracegover"
     has_files = True
     caption_field = "caption"
 
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        """See :class:`Layout`; a row's number is its post's place."""
+        """See :class:`Layout`; a row's number is its post's position."""
         document = load_json(path, label)
         posts = list(document.values()) if isinstance(document, dict) else document
         if not isinstance(posts, list):
@@ -41,7 +41,7 @@ class PraCegoVer(Layout):
 
 
 class PraCegoVerRaw(PraCegoVer):
-    """The posts as their authors wrote them."""
+    """The captions as their authors wrote them (``raw_caption``)."""
 
     name = "pracegover_raw"
     caption_field = "raw_caption"

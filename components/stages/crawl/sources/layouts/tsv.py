@@ -1,7 +1,7 @@
 """Conceptual Captions as published: TSV files without a header, UTF-8, no quoting.
 
-3M (Sharma et al. 2018): ``caption, url``. Its labelled subset: ``caption, url, labels, MIDs, confidences``, the last three
-comma-separated and of equal length. 12M (Changpinyo et al. 2021): ``url, caption``.
+3M (CC): ``caption, url``. Its labelled subset: ``caption, url, labels, MIDs, confidences``, the last three comma-separated and of
+equal length. 12M (Changpinyo et al. 2021): ``url, caption``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ConceptualCaptionsLabels(LineLayout):
     has_urls = True
 
     def row(self, number: int, text: str) -> Row:
-        """See :class:`LineLayout`; the labels themselves are only held to be sound."""
+        """See :class:`LineLayout`; the labels are validated and not kept."""
         parts = text.split("\t")
         if len(parts) != 5:
             return wrong_field_count(number, len(parts), self.fields)
