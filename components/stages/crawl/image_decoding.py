@@ -198,7 +198,9 @@ def decode_results(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome],
             path, offset, length = place_of(store.folder, entry)
             locations[entry.sha256] = [path.relative_to(home).as_posix(), offset, length]
     shas = list(locations)
-    specs = [{sha: locations[sha] for sha in shas[at : at + IMAGES_PER_JOB]} for at in range(0, len(shas), IMAGES_PER_JOB)]
+    specs = [
+        {sha: locations[sha] for sha in shas[start : start + IMAGES_PER_JOB]} for start in range(0, len(shas), IMAGES_PER_JOB)
+    ]
     jobs = [Job(f"{index:05d}", spec) for index, spec in enumerate(specs)]
     shared = {"store": home.relative_to(stage.state.parent).as_posix()}
     results: dict[str, DecodeResult] = {}

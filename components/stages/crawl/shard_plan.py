@@ -126,30 +126,30 @@ def plan_shards(
         base_name: name of the base, for the rows of the rule ``gone``.
         size: records per new shard.
     """
-    known = base or ShardPlan()
+    base_plan = base or ShardPlan()
     shards: defaultdict[int, _ShardRows] = defaultdict(_ShardRows)
-    plan, number = ShardPlan(), known.shards
+    plan, open_shard = ShardPlan(), base_plan.shards
     for draft, row, record in _rows(drafts):
         if base is None:
-            number = draft
+            open_shard = draft
         name = (row["kind"], row["key"])
         signature = _signature(row, record)
-        location = known.locations.get(name)
+        location = base_plan.locations.get(name)
         stays = location is not None and (record is None or location.signature == signature)
-        at = location.shard if location is not None and stays else number
-        shards[at].rows.append(row)
+        shard_number = location.shard if location is not None and stays else open_shard
+        shards[shard_number].rows.append(row)
         page = record["page_url"] if record else ""
-        plan.locations[name] = RowLocation(at, signature, page, row["detail"] if signature else "")
+        plan.locations[name] = RowLocation(shard_number, signature, page, row["detail"] if signature else "")
         if record is not None:
-            shards[at].records.append(record)
+            shards[shard_number].records.append(record)
             # Rows after the last record of a full shard start the next one, as in a snapshot without a base.
-            if base is not None and not stays and len(shards[at].records) >= size:
-                number += 1
-    for name, location in known.locations.items():
+            if base is not None and not stays and len(shards[shard_number].records) >= size:
+                open_shard += 1
+    for name, location in base_plan.locations.items():
         if location.signature and name not in plan.locations:
             shards[location.shard].rows.append(_gone(name, location, plan, base_name))
-    _assign_media(plan, known, shards)
-    plan.shards = max([known.shards, *(at + 1 for at in shards)])
+    _assign_media(plan, base_plan, shards)
+    plan.shards = max([base_plan.shards, *(shard_number + 1 for shard_number in shards)])
     return plan, dict(sorted(shards.items()))
 
 
@@ -176,12 +176,12 @@ def _gone(name: tuple[str, str], location: RowLocation, plan: ShardPlan, base_na
     return dropped(key, "gone", reason, f"as in {base_name}", kind=kind, detail=location.detail)
 
 
-def _assign_media(plan: ShardPlan, known: ShardPlan, shards: Mapping[int, _ShardRows]) -> None:
+def _assign_media(plan: ShardPlan, base_plan: ShardPlan, shards: Mapping[int, _ShardRows]) -> None:
     """Assign each media file to its shard in the base, else to the shard of its first record."""
-    for at, shard in sorted(shards.items()):
+    for shard_number, shard in sorted(shards.items()):
         for record in shard.records:
             member = record["media"].partition("/")[2]
-            home = plan.media.setdefault(member, known.media.get(member, at))
+            home = plan.media.setdefault(member, base_plan.media.get(member, shard_number))
             record["media"] = f"{home:05d}/{member}"
 
 
@@ -190,12 +190,12 @@ def write_planned_shards(stage: Stage, drafts: Sequence[DraftShard], base: Shard
     plan, shards = plan_shards(drafts, base, base_name, stage.params.shard_size)
     sources = {member: draft.media for draft in drafts for member in draft.media}
     members: defaultdict[int, list[str]] = defaultdict(list)
-    for member, at in plan.media.items():
-        members[at].append(member)
-    for at in sorted({*shards, *members}) or [0]:
-        shard = shards.get(at, _ShardRows())
+    for member, shard_number in plan.media.items():
+        members[shard_number].append(member)
+    for shard_number in sorted({*shards, *members}) or [0]:
+        shard = shards.get(shard_number, _ShardRows())
         table = pa.Table.from_pylist(shard.records, schema=CANDIDATE)
-        stage.write_shard(f"{at:05d}", table, ledger_table(shard.rows), _Members(sources, members[at]))
+        stage.write_shard(f"{shard_number:05d}", table, ledger_table(shard.rows), _Members(sources, members[shard_number]))
 
 
 class _Members(Mapping[str, bytes]):
@@ -219,14 +219,14 @@ def keep_base_pairs(verdicts: Sequence[Verdict], base: ShardPlan | None) -> list
 
     Without this, a new page that sorts before the base's page would take over the pair and drop the base's record.
     """
-    kept_before = {
+    kept_in_base = {
         key for (kind, key), location in (base.locations if base else {}).items() if kind == "record" and location.signature
     }
     first_keys = {verdict.key: verdict for verdict in verdicts if verdict.row is None}
     base_keys: dict[str, str] = {}  # key of the first of a pair → key of its duplicate that the base kept
     for verdict in verdicts:
         row = verdict.row
-        if row and row["rule"] == "duplicate_pair" and verdict.key in kept_before and row["value"] not in kept_before:
+        if row and row["rule"] == "duplicate_pair" and verdict.key in kept_in_base and row["value"] not in kept_in_base:
             base_keys.setdefault(row["value"], verdict.key)
     settled: list[Verdict] = []
     for verdict in verdicts:

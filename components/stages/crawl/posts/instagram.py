@@ -116,12 +116,12 @@ class Instagram:
 
     def search(self, calls: Calls) -> Search:
         """See :class:`Provider`."""
-        found = Search()
+        result = Search()
         for tag in self.settings.tags:
-            self._search_tag(calls, tag, found)
-        return found
+            self._search_tag(calls, tag, result)
+        return result
 
-    def _search_tag(self, calls: Calls, tag: str, found: Search) -> None:
+    def _search_tag(self, calls: Calls, tag: str, result: Search) -> None:
         url = f"{self.server}/ig_hashtag_search?user_id={self.settings.user}&q={quote(tag, safe='')}"
         reply = require_type(calls.get(url), dict)
         try:
@@ -131,14 +131,14 @@ class Instagram:
                 read_identifier(read_object(one, "a hashtag"), "id") for one in read_list(reply.value, "data", required=True)
             ]
         except Unfit as unfit:
-            found.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
+            result.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
             return
         for number in numbers[:1]:
             limit = min(self.settings.page_size, 50)
             first = f"{self.server}/{quote(number, safe='')}/recent_media?user_id={self.settings.user}"
-            self._read_timeline(calls, f"{first}&fields=id,permalink,timestamp&limit={limit}", found)
+            self._read_timeline(calls, f"{first}&fields=id,permalink,timestamp&limit={limit}", result)
 
-    def _read_timeline(self, calls: Calls, first: str, found: Search) -> None:
+    def _read_timeline(self, calls: Calls, first: str, result: Search) -> None:
         url, seen, start, page, end_reason = first, set[str](), None, 1, "its end"
         while url:
             reply = require_type(calls.get(url), dict)
@@ -156,12 +156,12 @@ class Instagram:
                         if post_id not in seen and parse_time(read_time(record, "timestamp")) >= start:
                             link = normalise(read_text(record, "permalink"))
                             if link:
-                                found.unowned.setdefault(link, first)
+                                result.unowned.setdefault(link, first)
                         seen.add(post_id)
                     except Unfit as unfit:
-                        found.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a post"))
+                        result.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a post"))
             except Unfit as unfit:
-                found.rows.append(dropped(reply.url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a timeline"))
+                result.rows.append(dropped(reply.url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a timeline"))
                 break
             page += 1
             cursor = _cursor(reply.value.get("paging")) if fresh else ""
@@ -170,21 +170,21 @@ class Instagram:
                 break
             # The cursor is equal on every page; the fragment is not sent and distinguishes the stored answers.
             url = f"{first}&after={quote(cursor, safe='')}#page={page}" if cursor else ""
-        found.rows.append(
+        result.rows.append(
             kept(f"{first}#timeline", kind="page", detail=f"{len(seen)} posts of unnamed accounts, to {end_reason}")
         )
 
-    def account(self, calls: Calls, known: Account) -> Account:
+    def account(self, calls: Calls, last_account: Account) -> Account:
         """See :class:`Provider`; an account and its first posts are one answer."""
-        name = known.name.lstrip("@")
+        name = last_account.name.lstrip("@")
         address = f"https://www.instagram.com/{name}/"
         if not _NAME.fullmatch(name):
-            return Account(known.name, rule="unusable_name", value=name[:40], threshold="a user name of Instagram's")
+            return Account(last_account.name, rule="unusable_name", value=name[:40], threshold="a user name of Instagram's")
         try:
             discovered, _ = self._discover(calls, name, "", 1)
-            return Account(known.name, name, address, handle_rule(discovered, name))
+            return Account(last_account.name, name, address, handle_rule(discovered, name))
         except Unfit as unfit:
-            return Account(known.name, name, address, unfit.rule, unfit.value, unfit.threshold)
+            return Account(last_account.name, name, address, unfit.rule, unfit.value, unfit.threshold)
 
     def _discover(self, calls: Calls, name: str, cursor: str, page: int) -> tuple[Mapping[str, Any], Reply]:
         reply = require_type(calls.get(self._address(name, cursor, page)), dict)

@@ -117,27 +117,29 @@ class Mastodon:
             kept(f"{first}#timeline", kind="page", detail=f"{posts} posts of {len(accounts)} accounts, to {end_reason}")
         )
 
-    def account(self, calls: Calls, known: Account) -> Account:
+    def account(self, calls: Calls, last_account: Account) -> Account:
         """See :class:`Provider`."""
-        if known.handle:
-            url = f"{self.server}/api/v1/accounts/{quote(known.handle, safe='')}"
+        if last_account.handle:
+            url = f"{self.server}/api/v1/accounts/{quote(last_account.handle, safe='')}"
         else:
-            user, _, host = known.name.lstrip("@").partition("@")
+            user, _, host = last_account.name.lstrip("@").partition("@")
             name = user if host in ("", host_name(self.server)) else f"{user}@{host}"
             url = f"{self.server}/api/v1/accounts/lookup?{urlencode({'acct': name})}"
         reply = require_type(calls.get(url), dict)
         if reply.status in (404, 410):
-            return Account(known.name, known.handle, known.url, GONE, str(reply.status), "an account")
+            return Account(last_account.name, last_account.handle, last_account.url, GONE, str(reply.status), "an account")
         if reply.status == 403:
-            return Account(known.name, known.handle, known.url, PRIVATE, "403", "a public account")
+            return Account(last_account.name, last_account.handle, last_account.url, PRIVATE, "403", "a public account")
         if reply.rule:
-            return Account(known.name, known.handle, known.url, reply.rule, reply.observed, reply.threshold)
+            return Account(last_account.name, last_account.handle, last_account.url, reply.rule, reply.observed, reply.threshold)
         try:
             account = self._account(reply.value)
         except Unfit as unfit:
-            return Account(known.name, known.handle, known.url, unfit.rule, unfit.value, unfit.threshold)
+            return Account(last_account.name, last_account.handle, last_account.url, unfit.rule, unfit.value, unfit.threshold)
         # An account that has moved keeps its name.
-        return Account(known.name, account.handle, account.url, account.rule, account.value, account.threshold, account.consents)
+        return Account(
+            last_account.name, account.handle, account.url, account.rule, account.value, account.threshold, account.consents
+        )
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
         """See :class:`Provider`."""

@@ -46,8 +46,8 @@ class Provider(Protocol):
     def search(self, calls: Calls) -> Search:
         """Run the first phase and return who used the tags inside the window; raises NotFetched."""
 
-    def account(self, calls: Calls, known: Account) -> Account:
-        """Return the present state of an account; raises NotFetched."""
+    def account(self, calls: Calls, last_account: Account) -> Account:
+        """Return the present state of an account, given its last known state; raises NotFetched."""
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
         """Return the second phase's listings, one per tag, newest posts first; their iterators raise NotFetched."""

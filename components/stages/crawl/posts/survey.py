@@ -61,7 +61,7 @@ class Survey:
     Args:
         provider: API of the server.
         calls: its stored replies.
-        below: the base state.
+        base_state: accounts and posts known to the base snapshots.
         settings: ``crawl.posts``.
         taken: takedown list; its accounts are never requested.
         held: returns whether the base snapshot holds an image for an address.
@@ -71,12 +71,12 @@ class Survey:
         self,
         provider: Provider,
         calls: Calls,
-        below: State,
+        base_state: State,
         settings: PostsSettings,
         taken: Takedown,
         held: Callable[[str], bool],
     ) -> None:
-        self._provider, self._calls, self._below, self._settings, self._held = provider, calls, below, settings, held
+        self._provider, self._calls, self._base_state, self._settings, self._held = provider, calls, base_state, settings, held
         self._taken = taken
         self.search = Search()
         """Result of the first phase."""
@@ -90,7 +90,7 @@ class Survey:
         """Run both phases, fetching through ``ensure``, and return the new state; raises NotFetched without ``ensure``."""
         for _, result in run_together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
             self.search = result
-        names = sorted({*self.search.accounts, *self._below.owners, *self._profile_names()})
+        names = sorted({*self.search.accounts, *self._base_state.owners, *self._profile_names()})
         self.listed_owners = [name for name in names if self._taken.owner(name)]
         state, visited = State(), [name for name in names if not self._taken.owner(name)]
         for start in range(0, len(visited), ACCOUNTS_AT_ONCE):
@@ -105,32 +105,32 @@ class Survey:
         return [self._provider.normalise_name(name) for name in names if name]
 
     def _visit(self, name: str) -> Owner:
-        known = self._below.owners.get(name) or Owner(Account(name))
+        base_owner = self._base_state.owners.get(name) or Owner(Account(name))
         account = self.search.accounts.get(name)
         if account is None:
-            account = self._provider.account(self._calls, known.account)
+            account = self._provider.account(self._calls, base_owner.account)
         if self._calls.opt_in and not account.rule and not (account.consents or self._calls.agrees(self._provider.api.prefix)):
             account = replace(account, rule="no_consent", value="said nothing", threshold="a yes")
         if withdraws_posts(account.rule, account.value):
-            return self._withdrawn(known, account)
+            return self._withdrawn(base_owner, account)
         if account.rule:
             problem = (account.rule, account.value, account.threshold)
-            last_account = replace(known.account, url=known.account.url or account.url, rule="", value="", threshold="")
+            last_account = replace(base_owner.account, url=base_owner.account.url or account.url, rule="", value="", threshold="")
             # A withdrawn account stays withdrawn until a successful answer lifts it.
-            if known.account.rule:
-                return replace(known, problem=problem, note="")
-            return replace(known, account=last_account, problem=problem, note=_listing_note(known.posts, "as before"))
-        return self._listed(known, account)
+            if base_owner.account.rule:
+                return replace(base_owner, problem=problem, note="")
+            return replace(base_owner, account=last_account, problem=problem, note=_listing_note(base_owner.posts, "as before"))
+        return self._listed(base_owner, account)
 
-    def _withdrawn(self, known: Owner, account: Account) -> Owner:
-        row_keys = known.withdrawn or [*dict.fromkeys(list_row_keys(known, self._settings.tags))]
-        return Owner(account, first=known.first, withdrawn=row_keys)
+    def _withdrawn(self, base_owner: Owner, account: Account) -> Owner:
+        row_keys = base_owner.withdrawn or [*dict.fromkeys(list_row_keys(base_owner, self._settings.tags))]
+        return Owner(account, first=base_owner.first, withdrawn=row_keys)
 
-    def _listed(self, known: Owner, account: Account) -> Owner:
+    def _listed(self, base_owner: Owner, account: Account) -> Owner:
         """Return the account with its listed posts, completed by those of the base state where pages were not read."""
         listed_posts: dict[str, Post] = {}
         cutoffs: list[str] = []
-        problem, started, newest, seen = ("", "", ""), "", known.newest, 0
+        problem, started, newest, seen = ("", "", ""), "", base_owner.newest, 0
         for listing in self._provider.listings(self._calls, account):
             oldest_seen = ""
             for page in listing:
@@ -138,7 +138,7 @@ class Survey:
                 if page.rule:
                     if withdraws_posts(page.rule, page.value):
                         return self._withdrawn(
-                            known, replace(account, rule=page.rule, value=page.value, threshold=page.threshold)
+                            base_owner, replace(account, rule=page.rule, value=page.value, threshold=page.threshold)
                         )
                     problem = (page.rule, page.value, page.threshold)
                     cutoffs.append(oldest_seen or "9999")
@@ -151,15 +151,15 @@ class Survey:
                     if not self._is_tagged(post):
                         self.untagged.add(normalise(post.url) or "")
                     elif post.identifier not in listed_posts:
-                        listed_posts[post.identifier] = self._with_base_data(post, known, page.fetched)
-                if page.posts and oldest_seen and oldest_seen <= known.newest and not self._relist_due(known, started):
+                        listed_posts[post.identifier] = self._with_base_data(post, base_owner, page.fetched)
+                if page.posts and oldest_seen and oldest_seen <= base_owner.newest and not self._relist_due(base_owner, started):
                     cutoffs.append(oldest_seen)
                     break
         cutoff = max(cutoffs, default="")
-        carried = [post for post in known.posts if post.identifier not in listed_posts and cutoff and post.posted < cutoff]
+        carried = [post for post in base_owner.posts if post.identifier not in listed_posts and cutoff and post.posted < cutoff]
         posts = sorted([*listed_posts.values(), *carried], key=lambda post: (post.posted, post.identifier))
-        first = known.first | {post.identifier: post.collected for post in posts}
-        listed_at = started if not cutoffs else known.listed
+        first = base_owner.first | {post.identifier: post.collected for post in posts}
+        listed_at = started if not cutoffs else base_owner.listed
         note = _listing_note(posts, f"of {seen} listed" + (f", {len(carried)} as before" if carried else ""))
         return Owner(account, posts, first, listed_at, newest, note=note, problem=problem)
 
@@ -167,14 +167,14 @@ class Survey:
         """Return whether a post has the tag; untagged posts of unfiltered listings are ignored."""
         return self._provider.tagged_only or bool(post.rule) or match_hashtag(post.caption, tuple(self._settings.tags)) != ""
 
-    def _with_base_data(self, post: Post, known: Owner, fetched: str) -> Post:
+    def _with_base_data(self, post: Post, base_owner: Owner, fetched: str) -> Post:
         """Return a post with its time of collection and, where addresses expire, the addresses its images were fetched from."""
-        post = replace(post, collected=known.first.get(post.identifier) or fetched)
+        post = replace(post, collected=base_owner.first.get(post.identifier) or fetched)
         if not self._provider.urls_expire:
             return post
         base_urls = {
             media.identifier: media.url
-            for base_post in known.posts
+            for base_post in base_owner.posts
             if base_post.identifier == post.identifier
             for media in base_post.media
         }
@@ -186,9 +186,9 @@ class Survey:
         )
         return replace(post, media=kept)
 
-    def _relist_due(self, known: Owner, started: str) -> bool:
+    def _relist_due(self, base_owner: Owner, started: str) -> bool:
         days = self._settings.relist_days
-        return not days or not known.listed or moment(known.listed) <= window_start(started, days)
+        return not days or not base_owner.listed or moment(base_owner.listed) <= window_start(started, days)
 
 
 def withdraws_posts(rule: str, value: str) -> bool:

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from selectolax.lexbor import LexborHTMLParser
+
 from components.web.budget import Budget
 from components.web.html.page import SURROGATES, PageOverBudget
 from components.web.html.page_limits import SMALL, limited
@@ -45,8 +47,6 @@ def html_to_text(markup: str) -> str:
 
 
 def _parse_html(markup: str) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
     body = LexborHTMLParser(SURROGATES.sub("\ufffd", markup).replace("\0", "\ufffd")).body
     pieces: list[str] = []
     pending: list[object] = [body] if body is not None else []

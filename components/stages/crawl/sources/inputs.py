@@ -132,7 +132,7 @@ def digest_inputs(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]
     local = [name for name in names if not is_remote(name)]
     stats = {name: (home / name).stat() for name in local}
     specs = [[name, stats[name].st_size, stats[name].st_mtime_ns] for name in local]
-    jobs = [Job(f"{at:06d}", specs[at : at + FILES_PER_JOB]) for at in range(0, len(specs), FILES_PER_JOB)]
+    jobs = [Job(f"{start:06d}", specs[start : start + FILES_PER_JOB]) for start in range(0, len(specs), FILES_PER_JOB)]
     digests_by_name: dict[str, str] = {}
     for folder in stage.jobs(digest_files_job, jobs, step=DIGEST_STEP, params={}):
         digests_by_name |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
