@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,10 @@ from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params, run
 from components.web.fetch import FetchSettings
+from tests.stages.crawl.counting_web import Asked, CountingWeb
+from tests.stages.crawl.daily_site import HOST
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
+from tests.stages.crawl.social import Social
 from tests.support import make_stage
 
 OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
@@ -149,5 +152,37 @@ def collect(tmp_path: Path) -> Callable[..., StageOutput]:
 
     def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> StageOutput:
         return crawled(make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes)))
+
+    return go
+
+
+@pytest.fixture
+def social() -> Iterator[Social]:
+    """A running server with Mastodon's and Instagram's API."""
+    with Social() as server:
+        yield server
+
+
+@pytest.fixture
+def table(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
+    """Crawls the table of an existing set in a temporary folder."""
+
+    def crawl(layout: str, *names: str, **changes: Any) -> StageOutput:
+        values = {"source": "table", "seeds": [], "hosts": [], "layout": layout, "inputs": list(names), "language": "en"}
+        return crawled(stage(**(values | changes)))
+
+    return crawl
+
+
+@pytest.fixture
+def crawl_day(tmp_path: Path) -> Callable[..., tuple[StageOutput, list[Asked], Stage]]:
+    """Crawls a web into a snapshot over a base; returns (output, requests of this crawl, stage)."""
+
+    def go(web: CountingWeb, snapshot: str, base: str = "", **changes: Any) -> tuple[StageOutput, list[Asked], Stage]:
+        start = len(web.log)
+        values = {"web": "open", "proxy": web.proxy, "contact": "mail@example.org", "seeds": [f"{HOST}/"], "hosts": ["a.sample"]}
+        params = fixture_params(**(values | {"snapshot": snapshot, "base": base, "max_pages": 1000} | changes))
+        job = make_stage(tmp_path, "crawl", params=params)
+        return crawled(job), web.log[start:], job
 
     return go

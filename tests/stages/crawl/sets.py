@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from components.core.stage_output import StageOutput
 from tests.stages.crawl.fixture_web import picture
 
 SCENES = [
@@ -144,3 +145,14 @@ def pracegover(path: Path, *, as_object: bool = False) -> Path:
     content = {str(at): post for at, post in enumerate(posts)} if as_object else posts
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
     return path
+
+
+def dropped(output: StageOutput) -> dict[int, str]:
+    """Return row number → rule of the dropped rows."""
+    rows = [row for row in output.ledger().to_pylist() if row["verdict"] == "dropped"]
+    return {int(row["detail"].rpartition(" at ")[2].split()[0]): row["rule"] for row in rows}
+
+
+def records(output: StageOutput) -> list[tuple[str, str, int]]:
+    """Return (alt, image address, row number) of the records."""
+    return [(row["alt"], row["image_url"], row["archive_offset"]) for row in output.table().to_pylist()]

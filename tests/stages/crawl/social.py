@@ -7,14 +7,18 @@ order.
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
+from components.core.digests import sha256_file
+from components.core.stage_output import StageOutput
 from tests.stages.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
 
 SERVER, GRAPH, MEDIA = "http://social.sample", "http://graph.sample/v23.0", "http://media.sample"
@@ -259,3 +263,28 @@ class Social:
 
 def _json(value: Any, status: int = 200) -> Answer:
     return Answer(status, json.dumps(value).encode())
+
+
+def rows(output: StageOutput) -> list[dict[str, Any]]:
+    """Return the records, ordered by post and position."""
+    return sorted(output.table().to_pylist(), key=lambda row: (row["post"], row["position"]))
+
+
+def rules(output: StageOutput) -> dict[str, str]:
+    """Return key → rule of every dropped ledger row."""
+    return {row["key"]: row["rule"] for row in output.ledger().to_pylist() if row["verdict"] == "dropped"}
+
+
+def file_digests(output: StageOutput) -> dict[str, str]:
+    """Return file → sha256 of the shards and media."""
+    paths = sorted(path for folder in ("shards", "media") for path in (output.path / folder).iterdir())
+    return {f"{path.parent.name}/{path.name}": sha256_file(path) for path in paths}
+
+
+def read_all_bytes(root: Path) -> bytes:
+    """Return the bytes of every file below a folder; gzip files are appended uncompressed as well."""
+    content = b""
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        content += data + (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else b"")
+    return content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import signal
 import threading
 import time
@@ -15,8 +14,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.web.api import Api, until_reset
 from components.web.store import FetchStore
-from tests.stages.crawl.social import SERVER, Answer
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.stages.crawl.social import SERVER, Answer, read_all_bytes, rows, rules
 from tests.support import HANG
 
 TOKEN = "s3cret+token/of=ours"
@@ -29,16 +27,7 @@ def limited(seconds: int, status: int = 429) -> Answer:
     return Answer(status, b"{}", DATE | {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset, "X-RateLimit-Limit": "300"})
 
 
-def everything(root: Path) -> bytes:
-    """All bytes below a folder, packed ones unpacked as well."""
-    found = b""
-    for path in sorted(path for path in root.rglob("*") if path.is_file()):
-        data = path.read_bytes()
-        found += data + (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else b"")
-    return found
-
-
-def test_a_rate_limit_is_waited_for_and_asked_again(social, collect, capfd):  # noqa: F811
+def test_a_rate_limit_is_waited_for_and_asked_again(social, collect, capfd):
     social.person("ana")
     social.post("ana", 1)
     social.order("/statuses", limited(2))
@@ -47,7 +36,7 @@ def test_a_rate_limit_is_waited_for_and_asked_again(social, collect, capfd):  # 
     assert time.monotonic() - start > 1.5 and "rate limit" in capfd.readouterr().err
 
 
-def test_a_limit_used_up_by_a_good_answer_is_waited_for_before_the_next(social, collect, capfd):  # noqa: F811
+def test_a_limit_used_up_by_a_good_answer_is_waited_for_before_the_next(social, collect, capfd):
     social.person("ana")
     social.post("ana", 1)
     page = b"[]"
@@ -59,7 +48,7 @@ def test_a_limit_used_up_by_a_good_answer_is_waited_for_before_the_next(social, 
 
 
 @pytest.mark.parametrize("part", ["timelines", "/statuses"])
-def test_a_limit_that_lasts_too_long_stops_the_run_and_the_next_goes_on(social, collect, part):  # noqa: F811
+def test_a_limit_that_lasts_too_long_stops_the_run_and_the_next_goes_on(social, collect, part):
     for name in ("ana", "bia"):
         social.person(name)
         social.post(name, len(social.people))
@@ -72,7 +61,7 @@ def test_a_limit_that_lasts_too_long_stops_the_run_and_the_next_goes_on(social, 
     assert not set(answered) & set(social.asked()[len(before) :])  # what was answered is not asked again
 
 
-def test_a_server_that_asks_for_a_token_is_told_in_one_line_and_nothing_is_kept_of_it(social, collect, monkeypatch):  # noqa: F811
+def test_a_server_that_asks_for_a_token_is_told_in_one_line_and_nothing_is_kept_of_it(social, collect, monkeypatch):
     social.person("ana")
     social.post("ana", 1)
     social.token = TOKEN
@@ -88,7 +77,7 @@ def test_a_server_that_asks_for_a_token_is_told_in_one_line_and_nothing_is_kept_
     assert len(rows(collect(social.proxy, token_variable="A_TOKEN"))) == 1
 
 
-def test_a_token_is_sent_to_the_api_alone_and_lies_nowhere_afterwards(social, collect, monkeypatch, tmp_path, capfd):  # noqa: F811
+def test_a_token_is_sent_to_the_api_alone_and_lies_nowhere_afterwards(social, collect, monkeypatch, tmp_path, capfd):
     social.person("ana")
     social.post("ana", 1, f"<p>#pracegover {TOKEN}</p>")
     social.token = TOKEN
@@ -103,12 +92,12 @@ def test_a_token_is_sent_to_the_api_alone_and_lies_nowhere_afterwards(social, co
     found = collect(social.proxy, "other", token_variable="A_TOKEN")
     assert {url.split("/")[2] for url, headers in social.log if "authorization" in headers} == {"social.sample"}
     assert "media.sample" in {url.split("/")[2] for url, _ in social.log} and len(rows(found)) == 1
-    assert TOKEN.encode() not in everything(tmp_path) and TOKEN not in "".join(capfd.readouterr())
+    assert TOKEN.encode() not in read_all_bytes(tmp_path) and TOKEN not in "".join(capfd.readouterr())
     monkeypatch.delenv("A_TOKEN")  # and a replay needs none
     assert len(rows(collect("http://127.0.0.1:1", "other", token_variable="A_TOKEN"))) == 1
 
 
-def test_a_redirect_takes_no_token_elsewhere(social, collect, monkeypatch):  # noqa: F811
+def test_a_redirect_takes_no_token_elsewhere(social, collect, monkeypatch):
     social.person("ana")
     social.post("ana", 1)
     monkeypatch.setenv("A_TOKEN", TOKEN)
@@ -120,7 +109,7 @@ def test_a_redirect_takes_no_token_elsewhere(social, collect, monkeypatch):  # n
 @pytest.mark.parametrize(
     "answer", [Answer(500, b"{}"), Answer(200, body=None), Answer(200, b"<html>down"), Answer(404, b"{}"), Answer(422, b"{}")]
 )
-def test_a_timeline_that_cannot_be_had_stops_the_run_and_leaves_nothing_behind(social, collect, answer, tmp_path):  # noqa: F811
+def test_a_timeline_that_cannot_be_had_stops_the_run_and_leaves_nothing_behind(social, collect, answer, tmp_path):
     social.person("ana")
     social.post("ana", 1)
     social.order("timelines", *[answer] * 6)
@@ -132,7 +121,7 @@ def test_a_timeline_that_cannot_be_had_stops_the_run_and_leaves_nothing_behind(s
     assert len(rows(collect(social.proxy))) == 1
 
 
-def test_a_short_failure_is_asked_about_again(social, collect):  # noqa: F811
+def test_a_short_failure_is_asked_about_again(social, collect):
     social.person("ana")
     social.post("ana", 1)
     social.order("timelines", Answer(500, b"{}"))
@@ -149,7 +138,7 @@ def _collect(root: Path, proxy: str) -> None:
     run(make_stage(root, "crawl", params=posts_params(proxy, per_host=1)))
 
 
-def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_path):  # noqa: F811
+def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_path):
     for at in range(12):
         social.person(f"p{at}")
         for number in range(4):
@@ -182,7 +171,7 @@ def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_pat
     assert not known & set(social.asked()[len(before) :])
 
 
-def test_a_retry_asks_again_for_the_listings_that_failed(social, collect, tmp_path):  # noqa: F811
+def test_a_retry_asks_again_for_the_listings_that_failed(social, collect, tmp_path):
     from components.tools.snapshots.retry import retry_snapshot
     from tests.stages.crawl.conftest import posts_params
     from tests.support import make_stage

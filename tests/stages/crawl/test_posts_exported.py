@@ -13,8 +13,7 @@ from components.core.errors import HearsightError
 from components.core.ledger import ledger_table
 from components.stages.crawl.posts.exported import read_export
 from components.stages.crawl.sources.found import read_pages, write_pages
-from tests.stages.crawl.social import MEDIA
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.stages.crawl.social import MEDIA, rows, rules
 
 TEXT = "Olá\n#PraCegoVer foto de um barco.\n\n#fim"
 
@@ -39,7 +38,7 @@ def write(path: Path, *lines) -> Path:
     return path
 
 
-def test_every_field_of_a_line_is_recorded(social, collect, tmp_path):  # noqa: F811
+def test_every_field_of_a_line_is_recorded(social, collect, tmp_path):
     write(tmp_path / "posts.jsonl", line(1), line(2, images=[{"url": f"{MEDIA}/00000002-0.jpg"}, {"url": "x", "type": "video"}]))
     found = collect(social.proxy, provider="jsonl", server="", inputs=["posts.jsonl"])
     first, second, third = rows(found)
@@ -82,7 +81,7 @@ def test_posts_that_are_none_are_dropped_by_their_rules(tmp_path):
     assert [page.row["rule"] for page in read_export(path, "x.jsonl", ["pracegover"])] == list(changes)
 
 
-def test_a_post_that_comes_twice_is_one(social, collect, tmp_path):  # noqa: F811
+def test_a_post_that_comes_twice_is_one(social, collect, tmp_path):
     write(tmp_path / "a.jsonl", line(1), line(1))
     write(tmp_path / "b.jsonl", line(1))
     found = collect(social.proxy, provider="jsonl", server="", inputs=["*.jsonl"])

@@ -8,17 +8,14 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl.posts.instagram import seconds_to_reset
-from tests.stages.crawl.social import GRAPH, MEDIA, Answer
-from tests.stages.crawl.test_posts_calls import everything
-from tests.stages.crawl.test_posts_days import files
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.stages.crawl.social import GRAPH, MEDIA, Answer, file_digests, read_all_bytes, rows, rules
 
 TOKEN = "EAAGm0PX4ZCpsBAtoken"
 HASHTAG = "Bom dia #PraCegoVer\nFoto de uma ponte.\n#fim"
 
 
 @pytest.fixture
-def gather(social, collect, monkeypatch):  # noqa: F811
+def gather(social, collect, monkeypatch):
     """Collects from the Graph API with a token."""
     social.token = TOKEN
     monkeypatch.setenv("GRAPH_TOKEN", TOKEN)
@@ -31,7 +28,7 @@ def error(code: int, subcode: int = 0, status: int = 400) -> Answer:
     return Answer(status, json.dumps({"error": told}).encode())
 
 
-def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):  # noqa: F811
+def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
     social.person("museu")
     for number in range(1, 8):
         social.media("museu", number, HASHTAG if number != 4 else "nada", day=number)
@@ -60,7 +57,7 @@ def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):  # no
     assert f"{place}/4/" not in rules(other)
 
 
-def test_a_hashtags_post_that_no_named_profile_owns_has_a_row_of_its_own_rule(social, gather):  # noqa: F811
+def test_a_hashtags_post_that_no_named_profile_owns_has_a_row_of_its_own_rule(social, gather):
     for name, number in (("museu", 1), ("other", 2), ("other", 3), ("other", 4), ("other", 5)):
         if name not in social.people:
             social.person(name)
@@ -73,33 +70,33 @@ def test_a_hashtags_post_that_no_named_profile_owns_has_a_row_of_its_own_rule(so
     assert len(social.asked(lambda url: "recent_media" in url)) == 4
 
 
-def test_no_token_lies_anywhere_though_the_api_puts_it_into_its_answers(social, gather, tmp_path, capfd):  # noqa: F811
+def test_no_token_lies_anywhere_though_the_api_puts_it_into_its_answers(social, gather, tmp_path, capfd):
     social.person("museu")
     for number in range(1, 8):
         social.media("museu", number, HASHTAG)
     gather()
     assert social.log and all(TOKEN not in url for url, _ in social.log)
-    kept = everything(tmp_path)
+    kept = read_all_bytes(tmp_path)
     assert TOKEN.encode() not in kept and b"access_token=***" in kept and TOKEN not in "".join(capfd.readouterr())
 
 
-def test_pictures_whose_addresses_expire_are_fetched_once_and_their_records_stay(social, gather):  # noqa: F811
+def test_pictures_whose_addresses_expire_are_fetched_once_and_their_records_stay(social, gather):
     social.person("museu")
     for number in range(1, 6):
         social.media("museu", number, HASHTAG)
     first = gather()
-    before = files(first)
+    before = file_digests(first)
     social.signature = "s2"
     social.media("museu", 6, HASHTAG)
     social.missing.update(f"/{number:08d}-0.jpg?oh=s1" for number in range(1, 6))
     start = len(social.log)
     second = gather("day-2", "day-1")
-    assert files(second) | before == files(second) and len(rows(second)) == 6 and not rules(second)
+    assert file_digests(second) | before == file_digests(second) and len(rows(second)) == 6 and not rules(second)
     assert [url for url, _ in social.log[start:] if MEDIA in url and "robots" not in url] == [f"{MEDIA}/00000006-0.jpg?oh=s2"]
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "on the second day"])
-def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_withdrawn(social, gather, later):  # noqa: F811
+def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_withdrawn(social, gather, later):
     social.person("museu", locked=not later)
     social.media("museu", 1, HASHTAG)
     found = gather()
@@ -125,7 +122,7 @@ def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_wi
         (error(24, 2207024), r"it answers error 24/2207024 \(\(#24\) told with \*\*\*\)"),
     ],
 )
-def test_an_error_that_stops_the_run_is_one_line_without_the_token_and_the_next_run_goes_on(social, gather, answer, told):  # noqa: F811
+def test_an_error_that_stops_the_run_is_one_line_without_the_token_and_the_next_run_goes_on(social, gather, answer, told):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("ig_hashtag_search", answer)
@@ -135,7 +132,7 @@ def test_an_error_that_stops_the_run_is_one_line_without_the_token_and_the_next_
     assert len(rows(gather())) == 1
 
 
-def test_a_transient_error_is_asked_about_again(social, gather):  # noqa: F811
+def test_a_transient_error_is_asked_about_again(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("business_discovery", error(2, status=500))
@@ -143,7 +140,7 @@ def test_a_transient_error_is_asked_about_again(social, gather):  # noqa: F811
     assert len(rows(found)) == 1 and not rules(found)
 
 
-def test_wrong_types_anywhere_are_rows(social, gather):  # noqa: F811
+def test_wrong_types_anywhere_are_rows(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG, media_type=5)
     social.media("museu", 2, HASHTAG, timestamp="soon")

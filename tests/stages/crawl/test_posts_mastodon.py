@@ -6,23 +6,7 @@ import json
 
 import pytest
 
-from components.core.stage_output import StageOutput
-from tests.stages.crawl.social import MEDIA, SERVER, Answer, Social
-
-
-def rules(output: StageOutput) -> dict[str, str]:
-    """Key → rule, of every dropped row."""
-    return {row["key"]: row["rule"] for row in output.ledger().to_pylist() if row["verdict"] == "dropped"}
-
-
-def rows(output: StageOutput) -> list[dict]:
-    return sorted(output.table().to_pylist(), key=lambda row: (row["post"], row["position"]))
-
-
-@pytest.fixture
-def social():
-    with Social() as web:
-        yield web
+from tests.stages.crawl.social import MEDIA, SERVER, Answer, rows, rules
 
 
 def test_every_field_of_a_post_is_recorded(social, collect):

@@ -8,9 +8,7 @@ from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Wanted
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, RULE, read_takedown
-from tests.stages.crawl.social import MEDIA, SERVER, Social
-from tests.stages.crawl.test_posts_calls import everything
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.stages.crawl.social import MEDIA, SERVER, Social, read_all_bytes, rows, rules
 
 
 def populate(web: Social) -> None:
@@ -20,7 +18,7 @@ def populate(web: Social) -> None:
         web.post(name, number + 10)
 
 
-def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):  # noqa: F811
+def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):
     populate(social)
     add(tmp_path, "owner", "bia@social.sample")
     found = collect(social.proxy)
@@ -29,7 +27,7 @@ def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):  # noqa: 
     assert not any("bia" in str(row) for row in found.ledger().to_pylist())
 
 
-def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, collect, tmp_path):  # noqa: F811
+def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, collect, tmp_path):
     populate(social)
     collect(social.proxy)
     social.post("ana", 30)
@@ -47,11 +45,11 @@ def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, co
             urls = {entry.url for entry in store}
         assert not {url for url in urls if "accounts/101" in url or url in (f"{MEDIA}/00000002-0.jpg", f"{MEDIA}/00000012-0.jpg")}
         assert f"{MEDIA}/00000001-0.jpg" in urls
-    left = everything(tmp_path / "data/store")
+    left = read_all_bytes(tmp_path / "data/store")
     assert all(
         f"de número {number}<".encode() not in left and f"\\u00famero {number}<".encode() not in left for number in (2, 12, 31)
     )
     assert b"\\u00famero 30<" in left and b"\\u00famero 1<" in left
     again = collect("http://127.0.0.1:1", "day-2", "day-1")
     assert rows(again) == rows(found)
-    assert SERVER.encode() in everything(tmp_path / "data/store")
+    assert SERVER.encode() in read_all_bytes(tmp_path / "data/store")
