@@ -30,7 +30,7 @@ def known_inputs():
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_all_holds_of_every_input_of_the_corpus(name):
+def test_every_corpus_input_passes_its_check(name):
     paths = sorted((CORPUS / name).iterdir())
     assert paths
     for path in paths:
@@ -42,11 +42,11 @@ def test_all_holds_of_every_input_of_the_corpus(name):
 
 
 @pytest.mark.parametrize(("name", "path"), known_inputs())
-def test_what_was_once_at_fault_or_slow_is_so_no_more(name, path):
+def test_every_recorded_failure_stays_fixed(name, path):
     TARGETS[name].check(path.read_bytes())
 
 
-def test_every_found_input_is_explained():
+def test_every_recorded_failure_is_documented():
     told = (FOUND / "README.md").read_text(encoding="utf-8")
     for path in FOUND.glob("*/*"):
         assert f"`{path.parent.name}/{path.name}`" in told
@@ -91,7 +91,7 @@ def all_targets():
 
 
 @pytest.mark.parametrize("name", all_targets())
-def test_all_holds_of_inputs_that_coverage_guides(runs, name):
+def test_every_target_passes_a_short_fuzzing_run(runs, name):
     pytest.importorskip("atheris")
     rows, said = runs
     assert name in rows, said[-2000:]
@@ -119,7 +119,7 @@ def refuse(data):
         raise ValueError("parentheses")
 
 
-def test_a_fault_is_counted_and_written_down_once_and_the_run_goes_on(tmp_path, monkeypatch):
+def test_a_fault_is_counted_and_written_once_and_the_run_continues(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "srcset", refuse)
     result = run(Given([b"a", b"b()", b"()c", b"d"]), "srcset", Settings(4, tmp_path))
     assert (result.runs, result.faults, len(result.inputs)) == (4, 2, 1)
@@ -127,13 +127,13 @@ def test_a_fault_is_counted_and_written_down_once_and_the_run_goes_on(tmp_path, 
     assert Path(result.inputs[0]).parent == tmp_path / "srcset"
 
 
-def test_a_run_goes_on_behind_an_input_that_ends_its_process(tmp_path, monkeypatch):
+def test_a_run_continues_after_an_input_that_ends_its_process(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "srcset", lambda data: os._exit(9) if data == b"deadly" else None)
     result = run(Given([b"a", b"b", b"deadly"]), "srcset", Settings(5, tmp_path))
     assert (result.runs, result.faults) == (6, 0)
 
 
-def test_an_input_is_made_small_while_its_fault_stays(monkeypatch):
+def test_an_input_is_minimised_while_its_fault_stays(monkeypatch):
     monkeypatch.setattr(pages, "srcset", refuse)
     assert shrink("srcset", b"a (x) () b" * 9) == b"()"
     assert shrink("srcset", b"all is well") == b"all is well"

@@ -23,7 +23,7 @@ def folder(tmp_path):
     return home
 
 
-def test_what_is_looked_at_and_refused_is_counted(folder):
+def test_decoded_and_rejected_images_are_counted(folder):
     assert ours_look(str(folder))["kept"] == 2
     assert ours_head(str(folder))["kept"] == 0  # held to a side that none of them has
 

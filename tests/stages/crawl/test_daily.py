@@ -20,7 +20,7 @@ from tests.support import make_stage
 PAGES = 40
 
 
-def test_a_second_day_fetches_only_what_is_new_and_appends_its_shard(crawl_day, tmp_path):
+def test_a_crawl_over_a_base_fetches_only_new_content_and_appends_a_shard(crawl_day, tmp_path):
     with CountingWeb(site(range(PAGES * 2 + 20))) as web:
         first, asked, _ = crawl_day(web, "day-1")
         before, everything = file_digests(first), web.sent
@@ -42,7 +42,7 @@ def test_a_second_day_fetches_only_what_is_new_and_appends_its_shard(crawl_day, 
     assert size["day-2"] < 0.25 * size["day-1"]
 
 
-def test_the_later_stages_compute_only_the_new_shards(crawl_day, tmp_path):
+def test_later_stages_compute_only_the_new_shards(crawl_day, tmp_path):
     with CountingWeb(site(range(20))) as web:
         first, _, _ = crawl_day(web, "day-1")
         made = make_stage(tmp_path, "filter", params={}, inputs={"input": first})
@@ -61,7 +61,7 @@ def pass_on(table, task) -> ShardOut:
     return ShardOut(pa.Table.from_pylist(rows, schema=FILTERED), ledger_table(kept(row["key"]) for row in rows))
 
 
-def test_what_is_gone_leaves_its_shard_and_a_row_and_no_other_shard_changes(crawl_day):
+def test_a_vanished_page_changes_only_its_shard_and_leaves_ledger_rows(crawl_day):
     with CountingWeb(site(range(20))) as web:
         first, _, _ = crawl_day(web, "day-1")
         before = file_digests(first)
@@ -79,7 +79,7 @@ def test_what_is_gone_leaves_its_shard_and_a_row_and_no_other_shard_changes(craw
         assert file_digests(third) == after and not [row for row in ledger_rows(third) if row["rule"]]
 
 
-def test_changed_pages_and_pictures_are_new_records_at_the_end(crawl_day):
+def test_changed_pages_and_images_become_new_records_in_the_last_shard(crawl_day):
     with CountingWeb(site(range(10))) as web:
         first, _, _ = crawl_day(web, "day-1")
         before = first.table().to_pylist()
@@ -94,7 +94,7 @@ def test_changed_pages_and_pictures_are_new_records_at_the_end(crawl_day):
     assert len(after) == len(before) and len({row["key"] for row in ledger_rows(second)}) == len(before) + 1
 
 
-def test_a_new_page_that_sorts_first_does_not_drive_out_the_pair_that_is_there(crawl_day):
+def test_a_new_page_that_sorts_first_does_not_replace_an_existing_pair(crawl_day):
     with CountingWeb(site(range(5, 10))) as web:
         first, _, _ = crawl_day(web, "day-1")
         before = file_digests(first)
@@ -107,7 +107,7 @@ def test_a_new_page_that_sorts_first_does_not_drive_out_the_pair_that_is_there(c
     assert {row["value"] for row in duplicates} <= set(first.table()["key"].to_pylist())
 
 
-def test_the_output_is_a_function_of_the_snapshots_alone(crawl_day, tmp_path):
+def test_the_output_depends_on_the_snapshots_only(crawl_day, tmp_path):
     """Whatever lies in data/ and in the caches, day 3 over days 2 and 1 is the same; and it asks for nothing."""
     with CountingWeb(site(range(12))) as web:
         crawl_day(web, "day-1")

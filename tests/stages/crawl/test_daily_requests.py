@@ -16,7 +16,7 @@ from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.stages.crawl.daily_site import HOST, image, ledger_rows, site
 
 
-def test_a_picture_without_a_validator_is_not_asked_for_while_it_is_fresh(crawl_day, tmp_path, monkeypatch):
+def test_an_image_without_validator_is_not_requested_while_fresh(crawl_day, tmp_path, monkeypatch):
     with CountingWeb(site(range(6), media_validator="none")) as web:
         crawl_day(web, "day-1")
         fresh = [one for one in crawl_day(web, "day-2", "day-1")[1] if "media" in one.url]
@@ -33,7 +33,7 @@ def test_a_picture_without_a_validator_is_not_asked_for_while_it_is_fresh(crawl_
         assert len(wrong) == 6
 
 
-def test_a_chain_refers_to_the_records_themselves(crawl_day, tmp_path):
+def test_revisits_in_a_chain_refer_to_the_original_records(crawl_day, tmp_path):
     with CountingWeb(site(range(4))) as web:
         crawl_day(web, "day-1")
         for day in range(2, 6):
@@ -49,7 +49,7 @@ def test_a_chain_refers_to_the_records_themselves(crawl_day, tmp_path):
         assert last.verified_digest() == json.loads((store / "day-5/COMPLETE").read_bytes())["digest"]
 
 
-def test_the_digest_is_of_content_and_the_check_covers_the_base(crawl_day, tmp_path):
+def test_the_digest_covers_content_only_and_verification_includes_the_base(crawl_day, tmp_path):
     with CountingWeb(site(range(4))) as web:
         crawl_day(web, "day-1")
         crawl_day(web, "day-2", "day-1")
@@ -72,7 +72,7 @@ def test_the_digest_is_of_content_and_the_check_covers_the_base(crawl_day, tmp_p
             crawl_day(web, "day-2", "day-1")
 
 
-def test_a_damaged_body_of_the_base_is_told_by_its_file(crawl_day, tmp_path):
+def test_a_damaged_body_in_the_base_is_an_error_that_names_its_file(crawl_day, tmp_path):
     with CountingWeb(site(range(2))) as web:
         crawl_day(web, "day-1")
         crawl_day(web, "day-2", "day-1")
@@ -98,7 +98,7 @@ def test_a_damaged_body_of_the_base_is_told_by_its_file(crawl_day, tmp_path):
         ("day-3", "../x", "base.* cannot name a folder"),
     ],
 )
-def test_a_base_that_makes_no_sense_is_one_line(crawl_day, snapshot, base, message):
+def test_an_invalid_base_is_a_one_line_error(crawl_day, snapshot, base, message):
     with CountingWeb(site(range(1))) as web:
         crawl_day(web, "day-1")
         crawl_day(web, "day-2", "day-1")
@@ -107,7 +107,7 @@ def test_a_base_that_makes_no_sense_is_one_line(crawl_day, snapshot, base, messa
     assert "\n" not in str(caught.value)
 
 
-def test_an_interrupted_second_day_is_taken_up(crawl_day, tmp_path, monkeypatch):
+def test_an_interrupted_crawl_over_a_base_resumes(crawl_day, tmp_path, monkeypatch):
     with CountingWeb(site(range(10))) as web:
         crawl_day(web, "day-1")
         web.things |= site(range(11))
@@ -134,7 +134,7 @@ def test_an_interrupted_second_day_is_taken_up(crawl_day, tmp_path, monkeypatch)
         assert second.digest == whole and not had & {one.url for one in asked}
 
 
-def test_any_warc_tool_reads_the_revisits(crawl_day, tmp_path):
+def test_warcio_reads_the_revisit_records(crawl_day, tmp_path):
     from warcio.archiveiterator import ArchiveIterator
 
     with CountingWeb(site(range(2))) as web:
@@ -145,7 +145,7 @@ def test_any_warc_tool_reads_the_revisits(crawl_day, tmp_path):
     assert kinds[("revisit", "304")] == 7 and kinds[("revisit", "200")] == 1  # the front page has no validator
 
 
-def test_a_304_nobody_asked_for_is_a_row_and_no_record(crawl_day):
+def test_an_unsolicited_304_is_a_ledger_row_and_no_record(crawl_day):
     things = site(range(2))
     things[image(1, 0)] = Thing(b"", "image/jpeg", status=304, validator="none")
     with CountingWeb(things) as web:
@@ -153,7 +153,7 @@ def test_a_304_nobody_asked_for_is_a_row_and_no_record(crawl_day):
     assert [(row["rule"], row["value"]) for row in ledger_rows(output) if row["rule"]] == [("http_status", "304")]
 
 
-def test_entries_of_before_are_still_read(tmp_path):
+def test_index_entries_of_an_earlier_version_are_still_read(tmp_path):
     """An index written by an earlier version names neither times nor other snapshots."""
     with FetchStore(tmp_path / "s", writer=True) as store:
         store.add(Entry("http://a.sample/x", 200), b"body", [], "OK")

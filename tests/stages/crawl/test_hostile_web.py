@@ -107,7 +107,7 @@ def crawl_stage(home: Path, port: int) -> Stage:
     return make_stage(home, "crawl", params=params)
 
 
-def test_the_crawl_over_a_hostile_web_ends(crawled):
+def test_the_crawl_over_the_hostile_web_terminates(crawled):
     assert crawled["seconds"] < HANG
 
 
@@ -130,12 +130,12 @@ def test_every_image_is_in_the_ledger_under_its_rule(crawled):
     assert wrong == []
 
 
-def test_sound_pictures_among_hostile_ones_are_kept(crawled):
+def test_valid_images_among_hostile_ones_are_kept(crawled):
     kept = {record["image_url"] for record in crawled["records"]}
     expected = {url for url, rules in crawled["served"].images.items() if rules == ""}
     assert expected <= kept
 
 
-def test_no_text_of_the_hostile_web_reaches_a_record_with_control_characters(crawled):
+def test_no_control_character_of_the_hostile_web_reaches_a_record(crawled):
     for record in crawled["records"]:
         assert record["alt"].isprintable(), record

@@ -26,7 +26,7 @@ GOOD = [picture((colour, "fish", "in the snow at night")) for colour in ("red", 
 BOMB = webp(9000, 9000)
 
 
-def test_every_image_too_dear_is_a_row_the_others_are_kept_and_a_larger_budget_asks_again(tmp_path):
+def test_images_over_budget_get_rows_and_a_larger_budget_requests_them_again(tmp_path):
     paths = {
         "/good": GOOD[0],
         "/dear": png(9000, 9000),
@@ -51,7 +51,7 @@ def test_every_image_too_dear_is_a_row_the_others_are_kept_and_a_larger_budget_a
         assert [path for path, row in rows.items() if row["rule"]] == ["/wide", "/far"] and len(web.asked) == asked
 
 
-def test_fewer_px_drop_what_was_kept_and_say_the_same_as_a_crawl_that_never_saw_more(tmp_path):
+def test_a_smaller_pixel_limit_gives_the_rows_of_a_crawl_under_that_limit(tmp_path):
     paths = {"/large": png(400, 300), "/good": GOOD[0]}
     alts = {path: f"a picture of {path[1:]} things" for path in paths}
     with RawWeb({path: plain(data) for path, data in paths.items()}) as web:
@@ -76,12 +76,12 @@ def seen_ahead(tmp_path, bodies, budget):
     return found
 
 
-def test_a_picture_over_its_memory_costs_the_workers_ahead_no_other_picture(tmp_path):
+def test_an_image_over_its_memory_budget_does_not_affect_other_images_of_a_worker(tmp_path):
     found = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
     assert found >= {look(data).sha256 for data in GOOD} and len(found) == 6
 
 
-def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp_path, monkeypatch):
+def test_a_worker_killed_by_an_image_continues_with_the_next_images(tmp_path, monkeypatch):
     def looked(budget, data):
         while data == GOOD[0]:
             pass
@@ -93,14 +93,14 @@ def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatch, most):
+def test_workers_stop_after_too_many_images_killed_them(tmp_path, monkeypatch, most):
     monkeypatch.setattr(image_decoding, "look_within", lambda *_: os.abort())
     monkeypatch.setattr(image_decoding, "MESSAGES_PER_BATCH", 1)
     monkeypatch.setattr(image_decoding, "MAX_CHILDREN", most)
     assert seen_ahead(tmp_path, [GOOD[0] + bytes([number]) for number in range(20)], Budget()) == set()
 
 
-def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
+def test_a_decoder_crash_in_a_job_is_a_ledger_row(tmp_path, monkeypatch):
     def looked(data, budget):
         return os.abort() if data == GOOD[0] else look(data, budget)
 
@@ -112,7 +112,7 @@ def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
     assert rows["/one"]["threshold"] == f"10 s and {1 << 30} bytes"
 
 
-def test_a_stored_picture_that_was_damaged_is_told_with_its_place(tmp_path):
+def test_a_damaged_stored_image_is_an_error_that_names_its_snapshot(tmp_path):
     with RawWeb({"/one": plain(GOOD[0])}) as web, pytest.MonkeyPatch.context() as patch:
         patch.setattr(image_decoding, "body_at", lambda *_: None)
         with pytest.raises(HearsightError, match=r"the stored image [0-9a-f]{16} is damaged — remove the snapshot's folder"):

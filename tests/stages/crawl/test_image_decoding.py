@@ -61,7 +61,7 @@ def fill(store: FetchStore) -> list[Entry]:
     ]
 
 
-def test_what_a_store_takes_in_is_looked_at_before_it_is_closed(stage, tmp_path):
+def test_stored_images_are_decoded_before_the_context_exits(stage, tmp_path):
     job = stage()
     with FetchStore(tmp_path / "s", writer=True) as store:
         with DecodeAhead(job, store):
@@ -70,7 +70,7 @@ def test_what_a_store_takes_in_is_looked_at_before_it_is_closed(stage, tmp_path)
         assert store.listener is None
 
 
-def test_a_crawl_leaves_nothing_to_the_jobs_and_writes_what_it_wrote_without(stage, monkeypatch):
+def test_workers_decode_every_image_and_the_output_equals_that_of_the_jobs(stage, monkeypatch):
     annotate = image_decoding.decode_images_job
 
     def watched(spec, task, folder):
@@ -90,7 +90,7 @@ def test_a_crawl_leaves_nothing_to_the_jobs_and_writes_what_it_wrote_without(sta
     assert sum(int(path.read_text()) for path in second.work.glob("computed-*")) == len(seen(second)) > 0
 
 
-def test_workers_that_are_killed_cost_nothing_but_time(stage, monkeypatch):
+def test_killed_workers_do_not_change_the_output(stage, monkeypatch):
     whole = digest(stage())
     shutil.rmtree(stage().state)
     shutil.rmtree(stage().state.parent / "data/store")
@@ -106,7 +106,7 @@ def test_workers_that_are_killed_cost_nothing_but_time(stage, monkeypatch):
     assert digest(stage()) == whole
 
 
-def test_workers_are_gone_after_an_error(stage, tmp_path):
+def test_workers_end_after_an_error(stage, tmp_path):
     with FetchStore(tmp_path / "s", writer=True) as store:
         ahead = DecodeAhead(stage(), store)
         with pytest.raises(HearsightError), ahead:
@@ -114,7 +114,7 @@ def test_workers_are_gone_after_an_error(stage, tmp_path):
         assert ahead._processes and not any(process.is_alive() for process in ahead._processes)
 
 
-def test_more_pictures_than_the_workers_can_take_do_not_hold_up_the_store(stage, tmp_path, monkeypatch):
+def test_full_worker_queues_do_not_block_the_store(stage, tmp_path, monkeypatch):
     monkeypatch.setattr(image_decoding, "_run_worker", lambda end, told, *_: signal.pause())
     with FetchStore(tmp_path / "s", writer=True) as store:
         ahead = DecodeAhead(stage(), store)

@@ -31,7 +31,7 @@ def row_of(page, **settings):
     return verdict.row and {name: verdict.row[name] for name in ("rule", "value", "threshold")}
 
 
-def test_an_alt_text_longer_than_the_budget_is_dropped_and_one_as_long_is_not():
+def test_an_alt_text_over_the_budget_is_dropped_and_one_at_the_limit_is_kept():
     most = Budget().alt_characters
     assert row_of(page_with(alt="x" * most)) is None
     said = {"rule": "alt_too_long", "value": f"{most + 1} characters", "threshold": str(most)}
@@ -40,20 +40,20 @@ def test_an_alt_text_longer_than_the_budget_is_dropped_and_one_as_long_is_not():
     assert row_of(page_with(alt="x" * 1_200_000))["rule"] == "alt_too_long"
 
 
-def test_an_alt_text_too_long_stands_for_no_other_pair():
+def test_a_dropped_long_alt_text_is_not_the_first_of_a_duplicate_pair():
     long, good = page_with(alt="y" * 20_000), page_with()
     verdicts = Judge(1).check([long, long, good])
     assert [verdict.row and verdict.row["rule"] for verdict in verdicts] == ["alt_too_long", "alt_too_long", None]
 
 
-def test_the_address_of_a_file_longer_than_addresses_may_be_is_none():
+def test_a_file_name_over_the_address_limit_has_no_address():
     longest = "x" * (LONGEST - len(SCHEME))
     assert file_url(longest) == SCHEME + longest
     assert file_url(longest + "x") is None and file_url(" ") is None
 
 
 @pytest.mark.parametrize("size", [10, MAX_SHOWN_ADDRESS + 1, 2_000_000])
-def test_no_row_is_longer_than_the_ledger_can_hold_for_every_image(size):
+def test_row_length_is_bounded_for_every_image(size):
     long = "x" * size
     pages = [
         page_with(url=f"{URL}?{long}"),
@@ -72,7 +72,7 @@ def test_no_row_is_longer_than_the_ledger_can_hold_for_every_image(size):
         )
 
 
-def test_an_address_is_told_whole_or_by_its_host_alone():
+def test_an_address_is_shown_in_full_or_as_its_host():
     whole = URL + "?" + "x" * (MAX_SHOWN_ADDRESS - len(URL) - 1)
     assert shown(page_with(url=whole)) == f"{whole} on {PAGE}"
     assert shown(page_with(url=whole + "x")) == f"http://b.sample/… ({MAX_SHOWN_ADDRESS + 1} characters) on {PAGE}"

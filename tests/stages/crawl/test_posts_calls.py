@@ -27,7 +27,7 @@ def limited(seconds: int, status: int = 429) -> Answer:
     return Answer(status, b"{}", DATE | {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset, "X-RateLimit-Limit": "300"})
 
 
-def test_a_rate_limit_is_waited_for_and_asked_again(social, collect, capfd):
+def test_a_rate_limited_request_is_repeated_after_the_reset(social, collect, capfd):
     social.person("ana")
     social.post("ana", 1)
     social.order("/statuses", limited(2))
@@ -36,7 +36,7 @@ def test_a_rate_limit_is_waited_for_and_asked_again(social, collect, capfd):
     assert time.monotonic() - start > 1.5 and "rate limit" in capfd.readouterr().err
 
 
-def test_a_limit_used_up_by_a_good_answer_is_waited_for_before_the_next(social, collect, capfd):
+def test_an_exhausted_limit_in_a_good_answer_delays_the_next_request(social, collect, capfd):
     social.person("ana")
     social.post("ana", 1)
     page = b"[]"
@@ -48,7 +48,7 @@ def test_a_limit_used_up_by_a_good_answer_is_waited_for_before_the_next(social, 
 
 
 @pytest.mark.parametrize("part", ["timelines", "/statuses"])
-def test_a_limit_that_lasts_too_long_stops_the_run_and_the_next_goes_on(social, collect, part):
+def test_a_long_rate_limit_stops_the_run_and_the_next_run_resumes(social, collect, part):
     for name in ("ana", "bia"):
         social.person(name)
         social.post(name, len(social.people))
@@ -61,7 +61,7 @@ def test_a_limit_that_lasts_too_long_stops_the_run_and_the_next_goes_on(social, 
     assert not set(answered) & set(social.asked()[len(before) :])  # what was answered is not asked again
 
 
-def test_a_server_that_asks_for_a_token_is_told_in_one_line_and_nothing_is_kept_of_it(social, collect, monkeypatch):
+def test_a_missing_or_wrong_token_is_a_one_line_error_and_stores_nothing(social, collect, monkeypatch):
     social.person("ana")
     social.post("ana", 1)
     social.token = TOKEN
@@ -77,7 +77,7 @@ def test_a_server_that_asks_for_a_token_is_told_in_one_line_and_nothing_is_kept_
     assert len(rows(collect(social.proxy, token_variable="A_TOKEN"))) == 1
 
 
-def test_a_token_is_sent_to_the_api_alone_and_lies_nowhere_afterwards(social, collect, monkeypatch, tmp_path, capfd):
+def test_a_token_is_sent_to_the_api_only_and_stored_nowhere(social, collect, monkeypatch, tmp_path, capfd):
     social.person("ana")
     social.post("ana", 1, f"<p>#pracegover {TOKEN}</p>")
     social.token = TOKEN
@@ -97,7 +97,7 @@ def test_a_token_is_sent_to_the_api_alone_and_lies_nowhere_afterwards(social, co
     assert len(rows(collect("http://127.0.0.1:1", "other", token_variable="A_TOKEN"))) == 1
 
 
-def test_a_redirect_takes_no_token_elsewhere(social, collect, monkeypatch):
+def test_a_redirect_does_not_carry_the_token_to_another_host(social, collect, monkeypatch):
     social.person("ana")
     social.post("ana", 1)
     monkeypatch.setenv("A_TOKEN", TOKEN)
@@ -109,7 +109,7 @@ def test_a_redirect_takes_no_token_elsewhere(social, collect, monkeypatch):
 @pytest.mark.parametrize(
     "answer", [Answer(500, b"{}"), Answer(200, body=None), Answer(200, b"<html>down"), Answer(404, b"{}"), Answer(422, b"{}")]
 )
-def test_a_timeline_that_cannot_be_had_stops_the_run_and_leaves_nothing_behind(social, collect, answer, tmp_path):
+def test_an_unavailable_timeline_stops_the_run_and_stores_nothing(social, collect, answer, tmp_path):
     social.person("ana")
     social.post("ana", 1)
     social.order("timelines", *[answer] * 6)
@@ -121,7 +121,7 @@ def test_a_timeline_that_cannot_be_had_stops_the_run_and_leaves_nothing_behind(s
     assert len(rows(collect(social.proxy))) == 1
 
 
-def test_a_short_failure_is_asked_about_again(social, collect):
+def test_a_transient_failure_is_retried(social, collect):
     social.person("ana")
     social.post("ana", 1)
     social.order("timelines", Answer(500, b"{}"))
@@ -138,7 +138,7 @@ def _collect(root: Path, proxy: str) -> None:
     run(make_stage(root, "crawl", params=posts_params(proxy, per_host=1)))
 
 
-def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_path):
+def test_a_killed_run_requests_only_missing_answers_when_resumed(social, collect, tmp_path):
     for at in range(12):
         social.person(f"p{at}")
         for number in range(4):
@@ -171,7 +171,7 @@ def test_a_killed_run_asks_again_only_for_what_it_lacks(social, collect, tmp_pat
     assert not known & set(social.asked()[len(before) :])
 
 
-def test_a_retry_asks_again_for_the_listings_that_failed(social, collect, tmp_path):
+def test_a_retry_requests_the_failed_listings_again(social, collect, tmp_path):
     from components.tools.snapshots.retry import retry_snapshot
     from tests.stages.crawl.conftest import posts_params
     from tests.support import make_stage
@@ -201,7 +201,7 @@ def test_a_retry_asks_again_for_the_listings_that_failed(social, collect, tmp_pa
         ("2026-11-21T10:00:30", 30),
     ],
 )
-def test_the_time_of_a_reset_is_counted_from_the_answers_own_date(said, seconds):
+def test_the_time_to_a_reset_is_relative_to_the_answers_date(said, seconds):
     sent = {"date": DATE["Date"]} | ({"x-ratelimit-reset": said} if said else {})
     if set(said) == {"9"}:
         assert until_reset(sent) > 1e9  # more than anybody waits for
@@ -209,7 +209,7 @@ def test_the_time_of_a_reset_is_counted_from_the_answers_own_date(said, seconds)
         assert until_reset(sent) == pytest.approx(seconds)
 
 
-def test_a_token_is_taken_out_in_every_spelling():
+def test_a_token_is_removed_in_every_encoding():
     api = Api("https://graph.sample/v1", TOKEN)
     spelled = (TOKEN, "s3cret%2Btoken%2Fof%3Dours", r"s3cret+token\/of=ours")
     for form in spelled:

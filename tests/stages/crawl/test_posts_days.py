@@ -34,7 +34,7 @@ def populate(web: Social, people: int = 4, posts: int = 5) -> None:
             web.post(f"p{at}", at * 100 + number + 1, day=1 + number)
 
 
-def test_the_next_day_appends_what_is_new_and_changes_no_old_byte(social, collect):
+def test_the_next_day_appends_new_posts_and_keeps_old_bytes(social, collect):
     populate(social)
     first = collect(social.proxy)
     before, was = file_digests(first), {row["key"]: row["collected"] for row in rows(first)}
@@ -50,7 +50,7 @@ def test_the_next_day_appends_what_is_new_and_changes_no_old_byte(social, collec
     assert {now[key] for key in set(now) - set(was)} == {"2026-11-21T10:00:00Z"}
 
 
-def test_an_account_known_from_yesterday_is_visited_though_no_timeline_names_it(social, collect):
+def test_a_known_account_is_visited_although_no_timeline_names_it(social, collect):
     populate(social)
     collect(social.proxy)
     to_day(21)
@@ -59,7 +59,7 @@ def test_an_account_known_from_yesterday_is_visited_though_no_timeline_names_it(
     assert len(rows(collect(social.proxy, "day-2", "day-1"))) == 21
 
 
-def test_a_deleted_post_is_gone_and_an_edited_one_keeps_the_day_it_was_collected(social, collect):
+def test_a_deleted_post_is_gone_and_an_edited_one_keeps_its_collection_time(social, collect):
     populate(social, 2, 3)
     keys = {row["post"]: row["key"] for row in rows(collect(social.proxy))}
     to_day(21)
@@ -81,7 +81,7 @@ def test_a_deleted_post_is_gone_and_an_edited_one_keeps_the_day_it_was_collected
     ("change", "rule"),
     [({"locked": True}, "account_private"), ({"gone": 410}, "account_gone"), ({"more": {"noindex": True}}, "account_noindex")],
 )
-def test_an_account_that_says_no_later_takes_its_posts_with_it_and_brings_them_back(social, collect, change, rule):
+def test_an_account_that_refuses_later_withdraws_its_posts_and_can_restore_them(social, collect, change, rule):
     populate(social)
     first = collect(social.proxy)
     theirs = {row["key"] for row in rows(first) if row["owner"] == "p2@social.sample"}
@@ -103,7 +103,7 @@ def test_an_account_that_says_no_later_takes_its_posts_with_it_and_brings_them_b
     assert {row["collected"] for row in back} == {"2026-11-20T10:00:00Z"} and len(back) == 20
 
 
-def test_a_listing_that_fails_today_leaves_the_posts_of_yesterday(social, collect):
+def test_a_failed_listing_keeps_the_posts_of_the_base(social, collect):
     populate(social)
     before = file_digests(collect(social.proxy))
     to_day(21)
@@ -120,7 +120,7 @@ def test_a_listing_that_fails_today_leaves_the_posts_of_yesterday(social, collec
     }
 
 
-def test_between_whole_listings_pages_are_read_until_nothing_is_new(social, collect):
+def test_between_complete_listings_pages_are_read_until_nothing_is_new(social, collect):
     populate(social, 1, 12)
     collect(social.proxy, relist_days=5.0)
     to_day(21)
@@ -136,7 +136,7 @@ def test_between_whole_listings_pages_are_read_until_nothing_is_new(social, coll
     assert any(lost["id"] in row["detail"] for row in third.ledger().to_pylist() if row["rule"] == "gone")
 
 
-def test_a_replay_asks_nobody_and_gives_equal_bytes_with_and_without_its_cache(social, collect, tmp_path):
+def test_a_replay_sends_no_request_and_gives_equal_bytes_with_and_without_cache(social, collect, tmp_path):
     populate(social)
     collect(social.proxy)
     to_day(21)

@@ -51,7 +51,7 @@ def test_every_field_of_a_line_is_recorded(social, collect, tmp_path):
     assert rows(again) == [first, second, third]
 
 
-def test_every_line_that_does_not_fit_has_a_row_with_its_number(tmp_path):
+def test_every_invalid_line_has_a_row_with_its_line_number(tmp_path):
     lacking = [
         {key: value for key, value in line(9).items() if key != name} for name in ("id", "url", "owner", "posted", "collected")
     ]
@@ -67,7 +67,7 @@ def test_every_line_that_does_not_fit_has_a_row_with_its_number(tmp_path):
     ]  # fmt: skip
 
 
-def test_posts_that_are_none_are_dropped_by_their_rules(tmp_path):
+def test_unsuitable_posts_are_dropped_by_their_rules(tmp_path):
     changes = {
         "empty_caption": {"caption": " "},
         "no_hashtag": {"caption": "nada"},
@@ -81,14 +81,14 @@ def test_posts_that_are_none_are_dropped_by_their_rules(tmp_path):
     assert [page.row["rule"] for page in read_export(path, "x.jsonl", ["pracegover"])] == list(changes)
 
 
-def test_a_post_that_comes_twice_is_one(social, collect, tmp_path):
+def test_a_repeated_post_is_recorded_once(social, collect, tmp_path):
     write(tmp_path / "a.jsonl", line(1), line(1))
     write(tmp_path / "b.jsonl", line(1))
     found = collect(social.proxy, provider="jsonl", server="", inputs=["*.jsonl"])
     assert len(rows(found)) == 2 and list(rules(found).values()) == ["duplicate_post"] * 2
 
 
-def test_a_file_of_something_else_is_told_in_one_line(tmp_path):
+def test_a_file_of_another_format_is_a_one_line_error(tmp_path):
     for content in (b"", b"\n\n", b"a,b\n" * 50, b"\x1f\x8bnot gzip"):
         path = tmp_path / "x.jsonl"
         path.write_bytes(content)
@@ -106,7 +106,7 @@ FIELDS = ("id", "url", "owner", "posted", "collected", "caption", "images", "lan
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=9) | VALUES, min_size=1, max_size=5), st.booleans())
-def test_whatever_lines_hold_each_is_told_and_can_be_kept(tmp_path_factory, lines, over):
+def test_any_line_becomes_rows_that_can_be_stored(tmp_path_factory, lines, over):
     folder = tmp_path_factory.mktemp("any")
     posts = [line(0)] + [(line(at) | one if over and isinstance(one, dict) else one) for at, one in enumerate(lines, 1)]
     path = write(folder / "x.jsonl", *posts)

@@ -67,7 +67,7 @@ class Said:
 
 @settings(max_examples=100, deadline=None)
 @given(value=ANY | st.lists(STATUS, max_size=4) | DISCOVERED, provider=st.sampled_from(["mastodon", "instagram"]))
-def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
+def test_any_answer_becomes_rows_that_can_be_stored(tmp_path_factory, value, provider):
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
     chosen = posts_params("", **own).posts
     survey = Survey(create_provider(chosen, 3, live=False), Said(value), State(), chosen, NOTHING, lambda url: False)
@@ -82,7 +82,7 @@ def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, prov
 
 @settings(max_examples=50, deadline=None)
 @given(ANY | st.lists(STATUS, max_size=4))
-def test_of_a_timeline_nothing_of_the_posts_is_stored_but_what_tells_accounts(value):
+def test_stored_timelines_contain_accounts_only(value):
     url = f"{SERVER}/api/v1/timelines/tag/x?limit=1"
     body = json.dumps(value).encode()
     kept = json.loads(MastodonApi(SERVER).reduced(url, body))
@@ -94,7 +94,7 @@ def test_of_a_timeline_nothing_of_the_posts_is_stored_but_what_tells_accounts(va
 
 
 @pytest.mark.parametrize("provider", ["mastodon", "instagram"])
-def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
+def test_an_endless_listing_stops_at_the_page_limit(provider):
     statuses = [{"id": str(number), "created_at": "2026-11-20T00:00:00Z"} for number in range(2)]
     media = {"data": [{"id": "1"}], "paging": {"cursors": {"after": "same"}}}
 

@@ -57,7 +57,7 @@ def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
     assert f"{place}/4/" not in rules(other)
 
 
-def test_a_hashtags_post_that_no_named_profile_owns_has_a_row_of_its_own_rule(social, gather):
+def test_a_hashtag_post_without_a_named_profile_has_its_own_rule(social, gather):
     for name, number in (("museu", 1), ("other", 2), ("other", 3), ("other", 4), ("other", 5)):
         if name not in social.people:
             social.person(name)
@@ -70,7 +70,7 @@ def test_a_hashtags_post_that_no_named_profile_owns_has_a_row_of_its_own_rule(so
     assert len(social.asked(lambda url: "recent_media" in url)) == 4
 
 
-def test_no_token_lies_anywhere_though_the_api_puts_it_into_its_answers(social, gather, tmp_path, capfd):
+def test_tokens_in_api_answers_are_stored_nowhere(social, gather, tmp_path, capfd):
     social.person("museu")
     for number in range(1, 8):
         social.media("museu", number, HASHTAG)
@@ -80,7 +80,7 @@ def test_no_token_lies_anywhere_though_the_api_puts_it_into_its_answers(social, 
     assert TOKEN.encode() not in kept and b"access_token=***" in kept and TOKEN not in "".join(capfd.readouterr())
 
 
-def test_pictures_whose_addresses_expire_are_fetched_once_and_their_records_stay(social, gather):
+def test_images_with_expiring_addresses_are_fetched_once_and_keep_their_records(social, gather):
     social.person("museu")
     for number in range(1, 6):
         social.media("museu", number, HASHTAG)
@@ -96,7 +96,7 @@ def test_pictures_whose_addresses_expire_are_fetched_once_and_their_records_stay
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "on the second day"])
-def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_withdrawn(social, gather, later):
+def test_an_undiscoverable_profile_is_recorded_and_its_posts_withdrawn(social, gather, later):
     social.person("museu", locked=not later)
     social.media("museu", 1, HASHTAG)
     found = gather()
@@ -122,7 +122,7 @@ def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_wi
         (error(24, 2207024), r"it answers error 24/2207024 \(\(#24\) told with \*\*\*\)"),
     ],
 )
-def test_an_error_that_stops_the_run_is_one_line_without_the_token_and_the_next_run_goes_on(social, gather, answer, told):
+def test_a_fatal_api_error_is_one_line_without_the_token_and_the_next_run_resumes(social, gather, answer, told):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("ig_hashtag_search", answer)
@@ -132,7 +132,7 @@ def test_an_error_that_stops_the_run_is_one_line_without_the_token_and_the_next_
     assert len(rows(gather())) == 1
 
 
-def test_a_transient_error_is_asked_about_again(social, gather):
+def test_a_transient_error_is_retried(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("business_discovery", error(2, status=500))
@@ -140,7 +140,7 @@ def test_a_transient_error_is_asked_about_again(social, gather):
     assert len(rows(found)) == 1 and not rules(found)
 
 
-def test_wrong_types_anywhere_are_rows(social, gather):
+def test_wrong_types_become_ledger_rows(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG, media_type=5)
     social.media("museu", 2, HASHTAG, timestamp="soon")
@@ -157,7 +157,7 @@ def test_wrong_types_anywhere_are_rows(social, gather):
     assert said["listing:not a name"] == "unusable_name" and not rows(found)
 
 
-def test_the_time_until_calls_may_be_made_again_is_read_with_distrust():
+def test_malformed_reset_times_are_ignored():
     header = "x-business-use-case-usage"
     use = {"1": [{"type": "instagram", "call_count": 100, "estimated_time_to_regain_access": 19}]}
     assert seconds_to_reset({header: json.dumps(use)}) == 19 * 60

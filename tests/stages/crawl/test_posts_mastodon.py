@@ -21,7 +21,7 @@ def test_every_field_of_a_post_is_recorded(social, collect):
     assert first["width"] > 100 and first["height"] > 100 and first["format"] == "JPEG"
 
 
-def test_the_timeline_gives_accounts_and_their_listings_give_posts_of_any_age(social, collect):
+def test_the_timeline_yields_accounts_and_listings_yield_posts_of_any_age(social, collect):
     social.person("ana")
     for number in range(1, 9):
         social.post("ana", number, day=1 + number)
@@ -29,7 +29,7 @@ def test_the_timeline_gives_accounts_and_their_listings_give_posts_of_any_age(so
     assert [row["post"] for row in rows(collect(social.proxy))] == [f"{number:08d}" for number in range(1, 9)]
 
 
-def test_no_account_is_taken_from_before_the_window(social, collect):
+def test_accounts_before_the_time_window_are_ignored(social, collect):
     for name, created in (("new", "2099-01-01T00:00:00Z"), ("old", "2020-01-01T00:00:00Z"), ("older", "2019-01-01T00:00:00Z")):
         social.person(name)
         social.post(name, 10 - len(social.people), created_at=created)
@@ -48,7 +48,7 @@ def test_every_page_is_read(social, collect, link):
     assert len(rows(collect(social.proxy, page_size=3))) == 7
 
 
-def test_what_is_no_good_post_has_a_row_of_its_own_rule(social, collect):
+def test_each_unsuitable_post_has_a_row_with_its_rule(social, collect):
     social.person("ana")
     video = {"id": "9", "type": "video", "url": f"{MEDIA}/v.mp4", "description": None}
     wanted = {
@@ -80,7 +80,7 @@ def test_what_is_no_good_post_has_a_row_of_its_own_rule(social, collect):
     assert [rule for detail, rule in said if "00000020" in detail] == ["http_status"]
 
 
-def test_accounts_that_say_no_are_recorded_and_never_visited(social, collect):
+def test_refusing_accounts_are_recorded_and_never_visited(social, collect):
     for name, more in {
         "shut": {"locked": True},
         "shy": {"more": {"noindex": True}},
@@ -98,7 +98,7 @@ def test_accounts_that_say_no_are_recorded_and_never_visited(social, collect):
     assert len(social.asked(lambda url: "/statuses" in url)) == 1
 
 
-def test_only_a_yes_counts_where_only_a_yes_counts(social, collect):
+def test_under_opt_in_only_consenting_accounts_are_collected(social, collect):
     for name, indexable in (("yes", True), ("no", False)):
         social.person(name, more={"indexable": indexable})
         social.post(name, len(social.people))
@@ -117,7 +117,7 @@ def test_a_robots_txt_that_forbids_the_api_is_obeyed(social, collect):
     assert "robots" in rules(found).values() and found.table().num_rows == 0 and not social.asked()
 
 
-def test_profiles_named_are_visited_without_the_timeline(social, collect):
+def test_named_profiles_are_visited_without_the_timeline(social, collect):
     social.person("ana")
     social.post("ana", 1)
     social.timeline = []
@@ -127,7 +127,7 @@ def test_profiles_named_are_visited_without_the_timeline(social, collect):
     }
 
 
-def test_variants_are_searched_and_a_post_of_two_tags_is_one(social, collect):
+def test_tag_variants_are_searched_and_a_post_of_two_tags_is_recorded_once(social, collect):
     social.person("ana")
     social.post("ana", 1, "<p>#ParaCegoVer #pracegover praia</p>")
     social.post("ana", 2, "<p>#ParaCegoVer praia</p>")
@@ -135,7 +135,7 @@ def test_variants_are_searched_and_a_post_of_two_tags_is_one(social, collect):
     assert len(social.asked(lambda url: "/paracegover" in url or "tagged=paracegover" in url)) == 2
 
 
-def test_hostile_answers_end_no_run(social, collect):
+def test_hostile_answers_do_not_end_the_run(social, collect):
     social.person("ana")
     social.post("ana", 1)
     for number, answer in enumerate(([], {}, "x", [None, 5, "x", [], {"id": {}}], [{"id": "1" * 5000}], {"a": [[[[]]]]})):
@@ -151,7 +151,7 @@ def test_hostile_answers_end_no_run(social, collect):
     assert said["listing:odd2@social.sample"] == "wrong_type" and said["listing:deep@social.sample"] == "not_json"
 
 
-def test_a_listing_that_leads_in_a_circle_or_elsewhere_ends(social, collect):
+def test_a_listing_with_a_paging_loop_or_foreign_link_ends(social, collect):
     social.person("ana")
     social.post("ana", 1)
     circle = {"Link": f'<{SERVER}/api/v1/accounts/100/statuses?max_id=5>; rel="next"'}

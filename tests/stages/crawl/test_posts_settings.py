@@ -47,14 +47,14 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
         ({"source": "site", "seeds": ["http://x/"], "hosts": ["x"]}, "posts: is set"),
     ],
 )
-def test_settings_that_make_no_sense_are_one_line(changes, told):
+def test_invalid_settings_are_one_line_errors(changes, told):
     proxy = changes.pop("proxy", P)
     with pytest.raises(HearsightError) as error:
         sound(posts_params(proxy, **changes))
     assert told in str(error.value) and "\n" not in str(error.value)
 
 
-def test_other_sources_need_no_such_block():
+def test_other_sources_need_no_posts_block():
     assert sound(fixture_params()).posts is None
     assert sound(posts_params(P, **GRAPH)).posts is not None
 
@@ -66,7 +66,7 @@ def test_a_misspelt_setting_is_named():
         parse_settings(Params, block, "params.yaml: portuguese.crawl")
 
 
-def test_the_project_collects_by_hashtag_and_its_next_day_stands_on_the_last(tmp_path):
+def test_the_posts_dataset_of_the_project_is_valid_and_can_be_advanced_by_a_day(tmp_path):
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     block = yaml.safe_load((tmp_path / "params.yaml").read_text())["portuguese"]["crawl"]

@@ -18,7 +18,7 @@ def populate(web: Social) -> None:
         web.post(name, number + 10)
 
 
-def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):
+def test_a_taken_down_owner_is_never_requested(social, collect, tmp_path):
     populate(social)
     add(tmp_path, "owner", "bia@social.sample")
     found = collect(social.proxy)
@@ -27,7 +27,7 @@ def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):
     assert not any("bia" in str(row) for row in found.ledger().to_pylist())
 
 
-def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, collect, tmp_path):
+def test_content_of_a_taken_down_owner_leaves_every_snapshot_and_other_content_stays(social, collect, tmp_path):
     populate(social)
     collect(social.proxy)
     social.post("ana", 30)

@@ -29,7 +29,7 @@ LINK = '<a href="https://a.org/x"><span class="invisible">https://</span><span c
         ("<", "<"),
     ],
 )
-def test_markup_becomes_the_lines_it_shows(markup, text):
+def test_markup_becomes_the_displayed_lines(markup, text):
     assert html_to_text(markup) == text
 
 
@@ -53,11 +53,11 @@ def test_markup_becomes_the_lines_it_shows(markup, text):
         ("#descric\u0327a\u0303odaimagem", "word"),
     ],
 )
-def test_a_hashtag_counts_as_a_whole_word_in_any_case(text, said):
+def test_a_hashtag_matches_as_a_word_in_any_case(text, said):
     assert match_hashtag(text, ("pracegover", "paracegover", "descriçãodaimagem")) == said
 
 
-def test_accents_without_end_are_compared_as_a_few():
+def test_long_runs_of_combining_characters_are_truncated():
     row = "\u0301\u0323" * 200_000
     assert match_hashtag(f"#pracegover {row} a{row}", ("pracegover",)) == "word"
     assert match_hashtag(f"#pracego\u0301ver a{row}", ("pracegover",)) == ""
@@ -77,12 +77,12 @@ def test_any_markup_becomes_clean_text(markup):
     match_hashtag(text, ("pracegover",))
 
 
-def test_markup_nested_deep_is_read_in_time():
+def test_deeply_nested_markup_is_read_in_bounded_time():
     assert html_to_text("<div>" * 300_000 + "x") == ""
     assert html_to_text("<b>" * 5_000 + "#pracegover") == "#pracegover"
 
 
-def test_of_a_post_made_to_harm_a_parser_the_beginning_is_read(monkeypatch):
+def test_of_a_post_over_the_parser_budget_the_beginning_is_read(monkeypatch):
     from components.stages.crawl.posts import text
 
     monkeypatch.setattr(text, "Budget", lambda: Budget(page_seconds=0.5))

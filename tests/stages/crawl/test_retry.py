@@ -78,7 +78,7 @@ def web():
         yield running
 
 
-def test_failures_of_a_class_are_asked_again_alone_and_what_they_lead_to_follows(tmp_path, web):
+def test_a_retry_requests_failures_of_a_class_and_what_they_link_to(tmp_path, web):
     before, digest = crawl(tmp_path, web)
     failed = {
         "busy.jpg": "http_status",
@@ -111,7 +111,7 @@ def test_a_retry_gives_the_snapshot_that_a_crawl_without_the_failures_would_have
         assert one.verified_digest() == other.verified_digest()
 
 
-def test_a_retry_that_changes_nothing_says_so(tmp_path, web):
+def test_a_retry_without_changes_reports_it(tmp_path, web):
     crawl(tmp_path, web)
     stage = make_stage(tmp_path, "crawl", params=settings(web))
     complete = tmp_path / "data/store/s/COMPLETE"
@@ -122,7 +122,7 @@ def test_a_retry_that_changes_nothing_says_so(tmp_path, web):
     assert (again["asked"], again["answered"], again["next"]) == (1, 0, "")
 
 
-def test_a_picture_refused_by_its_size_can_be_asked_for_again_under_another_limit(tmp_path, web):
+def test_an_image_over_the_size_limit_is_retried_under_another_limit(tmp_path, web):
     assert crawl(tmp_path, web, min_side=2000)[0]["good.jpg"] == "image_side"
     assert crawl(tmp_path, web)[0]["good.jpg"] == "image_side"
     retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["image_side"])
@@ -167,7 +167,7 @@ retry_snapshot(make_stage(root, "crawl", params=fixture_params(**params)), ["con
         "after the end",
     ],
 )
-def test_a_retry_killed_at_any_moment_either_was_or_was_not(tmp_path, web, moment):
+def test_a_retry_killed_at_any_time_is_atomic(tmp_path, web, moment):
     was = crawl(tmp_path, web)
     shutil.copytree(tmp_path / "data", tmp_path / "whole/data")
     script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), moment]
@@ -182,7 +182,7 @@ def test_a_retry_killed_at_any_moment_either_was_or_was_not(tmp_path, web, momen
     assert crawl(tmp_path / "whole", web) == now
 
 
-def test_what_a_killed_retry_left_behind_is_cut_and_damage_by_others_is_not(tmp_path, web):
+def test_leftovers_of_a_killed_retry_are_removed_and_other_damage_is_an_error(tmp_path, web):
     crawl(tmp_path, web)
     folder = tmp_path / "data/store/s"
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -200,7 +200,7 @@ def test_what_a_killed_retry_left_behind_is_cut_and_damage_by_others_is_not(tmp_
     assert (folder / "segment-00000.warc.gz").read_bytes() == files["segment-00000.warc.gz"]
 
 
-def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_path, web):
+def test_a_snapshot_without_index_count_can_be_retried(tmp_path, web):
     crawl(tmp_path, web)
     complete = tmp_path / "data/store/s/COMPLETE"
     content = json.loads(complete.read_bytes())
@@ -222,7 +222,7 @@ def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_pat
         (["connection"], {"depth": 0, "seeds": ["http://127.0.0.1:9/"], "hosts": ["127.0.0.1:9"]}, "does not hold"),
     ],
 )
-def test_what_cannot_be_retried_is_one_line_and_asks_nothing(tmp_path, web, classes, changes, message):
+def test_an_impossible_retry_is_a_one_line_error_without_requests(tmp_path, web, classes, changes, message):
     crawl(tmp_path, web)
     asked = len(web.asked)
     with pytest.raises(HearsightError, match=message) as caught:
@@ -246,7 +246,7 @@ def test_the_class_of_an_answer(entry, name):
     assert matches("http_503", ["http_5xx"]) and matches("http_503", ["http_503"]) and not matches("http_403", ["http_5xx"])
 
 
-def test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run(tmp_path, web):
+def test_the_command_reads_the_project_settings_and_names_the_stage_to_run(tmp_path, web):
     """In a process of its own, with the project's real dvc.yaml and params.yaml, the crawl's settings changed."""
     crawl(tmp_path, web)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)

@@ -36,7 +36,7 @@ def pairs(output: StageOutput) -> set[tuple[str, str, str]]:
     return {(row["page_url"], row["image_url"], row["alt"]) for row in output.table().to_pylist()}
 
 
-def test_a_warc_gives_the_candidates_of_the_site_it_was_made_of(crawl, web, tmp_path):
+def test_a_warc_gives_the_candidates_of_its_site(crawl, web, tmp_path):
     archive_web(web, tmp_path / "warc", 3)
     archived = crawl("warc/*.warc.gz", snapshot="archived")
     live = crawl(snapshot="live")
@@ -55,7 +55,7 @@ def test_every_page_and_image_has_one_row(crawl, web, tmp_path):
     assert output.manifest.counts["record"]["kept"] == output.table().num_rows
 
 
-def test_a_page_counts_once_and_the_first_capture_stays(crawl, web, tmp_path):
+def test_the_first_capture_of_a_page_is_used(crawl, web, tmp_path):
     pages = web_pages(web)
     write_warc(tmp_path / "a.warc.gz", pages[:4])
     write_warc(tmp_path / "b.warc.gz", [*pages[2:6], pages[2]])
@@ -68,13 +68,13 @@ def test_a_page_counts_once_and_the_first_capture_stays(crawl, web, tmp_path):
     }
 
 
-def test_a_page_that_asks_to_be_left_out_is(crawl, web, tmp_path):
+def test_a_noindex_page_is_dropped(crawl, web, tmp_path):
     write_warc(tmp_path / "a.warc.gz", web_pages(web)[:2], [("X-Robots-Tag", "noindex")])
     output = crawl("a.warc.gz")
     assert {row["rule"] for row in rows(output, "page")} == {"noindex"} and output.table().num_rows == 0
 
 
-def test_what_breaks_off_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
+def test_a_truncated_part_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
     archive_web(web, tmp_path, 2)
     whole = crawl("part-0*.warc.gz", snapshot="whole")
     path = tmp_path / "part-00.warc.gz"
@@ -93,7 +93,7 @@ def test_a_wat_gives_candidates_too(crawl, tmp_path):
     assert [row["rule"] for row in rows(output, "record")] == ["", "empty_alt"]
 
 
-def test_chunks_and_row_groups_change_no_byte(crawl, web, tmp_path, monkeypatch):
+def test_chunk_and_row_group_sizes_do_not_change_the_output(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     shutil.rmtree(tmp_path / ".hearsight")
@@ -102,7 +102,7 @@ def test_chunks_and_row_groups_change_no_byte(crawl, web, tmp_path, monkeypatch)
     assert crawl("part-0*.warc.gz").digest == digest
 
 
-def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
+def test_a_complete_snapshot_does_not_read_its_archives(crawl, web, tmp_path):
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     for path in tmp_path.glob("*.warc.gz"):
@@ -110,7 +110,7 @@ def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
     assert crawl("part-0*.warc.gz").digest == digest
 
 
-def test_ledger_rows_alone_close_a_shard(crawl, web, tmp_path, monkeypatch):
+def test_many_ledger_rows_close_a_shard(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 1)
     monkeypatch.setattr(records, "MAX_ROWS_PER_SHARD", 10)
     output = crawl("part-00.warc.gz", min_alt=10_000)
@@ -142,7 +142,7 @@ def test_a_list_in_s3_names_archives_in_s3_which_worker_processes_read(crawl, we
     assert len({row["archive"] for row in drawn.table().to_pylist()}) == 2
 
 
-def test_a_draw_is_seeded_without_replacement_and_keeps_most_when_the_list_grows(tmp_path):
+def test_a_sample_is_seeded_and_mostly_stable_when_the_list_grows(tmp_path):
     names = [f"part-{at:05d}.warc.gz" for at in range(1000)]
     drawn = draw_inputs(names, 100, 7)
     assert drawn == sorted(set(drawn)) and len(drawn) == 100 and set(drawn) < set(names)
@@ -154,7 +154,7 @@ def test_a_draw_is_seeded_without_replacement_and_keeps_most_when_the_list_grows
         draw_inputs(names, 1001, 7)
 
 
-def test_inputs_are_named_once_and_in_order(tmp_path):
+def test_expanded_inputs_are_unique_and_sorted(tmp_path):
     for name in ("b.warc.gz", "a.warc.gz", "deep/c.warc.gz", "odd[1].warc.gz"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -170,7 +170,7 @@ def test_inputs_are_named_once_and_in_order(tmp_path):
     ]
 
 
-def test_explain_tells_page_archive_and_offset(crawl, web, tmp_path):
+def test_explain_shows_page_archive_and_offset(crawl, web, tmp_path):
     archive_web(web, tmp_path, 1)
     output = crawl("part-00.warc.gz")
     for name in ("dvc.yaml", "params.yaml"):
@@ -230,7 +230,7 @@ def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget
 
 
 @pytest.mark.slow
-def test_killed_while_reading_fetching_and_writing_it_ends_with_the_same_manifest(tmp_path):
+def test_a_crawl_killed_while_reading_fetching_or_writing_ends_with_the_same_manifest(tmp_path):
     whole = archived_project(tmp_path / "whole")
     whole.run("hearsight", "run", "crawl")
     hurt = archived_project(tmp_path / "hurt")

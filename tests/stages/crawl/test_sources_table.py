@@ -16,7 +16,7 @@ from tests.stages.crawl.sets import dropped, records
 from tests.support import PROJECT
 
 
-def test_conceptual_captions_rows_are_fetched_and_kept_with_their_place(table, tmp_path):
+def test_conceptual_captions_rows_are_fetched_and_kept_with_their_row_number(table, tmp_path):
     sets.cc3m(tmp_path / "train.tsv")
     output = table("cc3m", "train.tsv")
     assert records(output) == [
@@ -28,7 +28,7 @@ def test_conceptual_captions_rows_are_fetched_and_kept_with_their_place(table, t
         assert sha256_bytes(output.read_media(row["media"])) == row["image_sha256"]
 
 
-def test_rows_that_do_not_fit_are_ledger_rows(table, tmp_path):
+def test_invalid_rows_become_ledger_rows(table, tmp_path):
     web = sets.WEB
     extra = b"\n".join(
         [
@@ -69,7 +69,7 @@ def test_a_label_row_of_unequal_lengths_is_dropped(table, tmp_path):
     assert dropped(output) == {2: "unequal_labels", 3: "bad_row"} and output.table().num_rows == 1
 
 
-def test_cc12m_gzipped_and_a_glob_over_both(table, tmp_path):
+def test_cc12m_is_read_gzipped_and_by_glob(table, tmp_path):
     sets.cc12m(tmp_path / "b.tsv")
     packed = tmp_path / "a.tsv.gz"
     packed.write_bytes(gzip.compress((tmp_path / "b.tsv").read_bytes().replace(b"kite", b"balloon")))
@@ -81,7 +81,7 @@ def test_cc12m_gzipped_and_a_glob_over_both(table, tmp_path):
         table("cc12m", "a.tsv.gz", snapshot="cut")
 
 
-def test_coco_over_the_web_and_from_a_folder(table, tmp_path):
+def test_coco_images_come_from_the_web_or_a_folder(table, tmp_path):
     sets.coco(tmp_path / "captions_val2017.json")
     over_web = table("coco", "captions_val2017.json")
     assert records(over_web) == [
@@ -98,7 +98,7 @@ def test_coco_over_the_web_and_from_a_folder(table, tmp_path):
     assert local.read_media(row["media"]) == (folder / "000000397133.jpg").read_bytes() and row["host"] == ""
 
 
-def test_flickr8k_and_its_missing_file(table, tmp_path):
+def test_a_missing_file_of_flickr8k_is_a_ledger_row(table, tmp_path):
     sets.images(tmp_path / "Flicker8k_Dataset")
     sets.flickr8k(tmp_path / "Flickr8k.token.txt")
     output = table("flickr8k", "Flickr8k.token.txt", image_folder="Flicker8k_Dataset")
@@ -106,7 +106,7 @@ def test_flickr8k_and_its_missing_file(table, tmp_path):
     assert "(caption 1)" in output.ledger()["detail"].to_pylist()[1]
 
 
-def test_flickr30k_in_both_spellings(table, tmp_path):
+def test_both_file_formats_of_flickr30k_are_read(table, tmp_path):
     sets.images(tmp_path / "images")
     sets.flickr8k(tmp_path / "results_20130124.token")
     sets.flickr30k_csv(tmp_path / "results.csv")
@@ -129,7 +129,7 @@ def test_karpathy_keeps_the_split_in_the_ledger(table, tmp_path):
 
 
 @pytest.mark.parametrize("as_object", [False, True])
-def test_pracegover_cleaned_and_raw(table, tmp_path, as_object):
+def test_pracegover_is_read_with_cleaned_and_raw_captions(table, tmp_path, as_object):
     sets.images(tmp_path / "images")
     sets.pracegover(tmp_path / "dataset.json", as_object=as_object)
     kept = table("pracegover", "dataset.json", image_folder="images", language="pt")
@@ -139,7 +139,7 @@ def test_pracegover_cleaned_and_raw(table, tmp_path, as_object):
     assert records(raw)[0][0].startswith("Bom dia! ☀️ #PraCegoVer Na foto")
 
 
-def test_explain_tells_table_and_row(table, tmp_path):
+def test_explain_shows_table_and_row(table, tmp_path):
     sets.cc3m(tmp_path / "train.tsv")
     key = table("cc3m", "train.tsv").table()["key"][1].as_py()
     for name in ("dvc.yaml", "params.yaml"):

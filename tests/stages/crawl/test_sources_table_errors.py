@@ -61,7 +61,7 @@ def test_a_second_run_reads_neither_the_table_nor_the_images(table, tmp_path):
     assert table("flickr8k", "tokens.txt", image_folder="images").digest == first
 
 
-def test_a_changed_table_makes_no_other_records_of_a_complete_snapshot(table, tmp_path):
+def test_a_changed_table_does_not_change_a_complete_snapshot(table, tmp_path):
     sets.cc3m(tmp_path / "train.tsv")
     first = table("cc3m", "train.tsv").digest
     sets.cc3m(tmp_path / "train.tsv", f"a cup\t{sets.WEB}/0006.jpg\n".encode())
@@ -96,7 +96,7 @@ def test_a_changed_table_makes_no_other_records_of_a_complete_snapshot(table, tm
         ("pracegover", b'\n["\xff"]', "line 2: is not JSON: it is not UTF-8"),
     ],
 )
-def test_a_file_of_another_layout_is_one_line_that_names_the_place(table, tmp_path, layout, content, message):
+def test_a_file_of_another_layout_is_a_one_line_error_with_location(table, tmp_path, layout, content, message):
     (tmp_path / "set.x").write_bytes(content)
     (tmp_path / "images").mkdir()
     folder = "images" if layout_named(layout).has_files else ""
@@ -123,7 +123,7 @@ def test_a_file_of_another_layout_is_one_line_that_names_the_place(table, tmp_pa
         ({"source": "archives"}, "layout: is set, but source: archives does not read it"),
     ],
 )
-def test_settings_that_make_no_sense_are_one_line(table, tmp_path, changes, message):
+def test_invalid_settings_are_one_line_errors(table, tmp_path, changes, message):
     sets.cc3m(tmp_path / "train.tsv")
     values = {"layout": "cc3m", "inputs": ["train.tsv"]} | changes
     with pytest.raises(HearsightError, match=message) as caught:
@@ -136,7 +136,7 @@ LINE_LAYOUTS = ["cc3m", "cc3m_labels", "cc12m", "flickr8k", "flickr30k"]
 
 @settings(max_examples=150, deadline=None)
 @given(layout=st.sampled_from(LINE_LAYOUTS), lines=st.lists(st.binary(max_size=80) | st.text(alphabet="ab\t|#0 ", max_size=30)))
-def test_any_lines_become_rows_or_one_clear_error(tmp_path_factory, layout, lines):
+def test_any_lines_become_rows_or_one_error(tmp_path_factory, layout, lines):
     path = tmp_path_factory.mktemp("lines") / "set"
     content = b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines)
     path.write_bytes(content)
@@ -164,7 +164,7 @@ def test_any_lines_become_rows_or_one_clear_error(tmp_path_factory, layout, line
         max_leaves=20,
     ),
 )
-def test_any_json_becomes_rows_or_one_clear_error(tmp_path_factory, layout, content):
+def test_any_json_becomes_rows_or_one_error(tmp_path_factory, layout, content):
     path = tmp_path_factory.mktemp("json") / "set"
     path.write_text(json.dumps(content))
     try:
@@ -176,7 +176,7 @@ def test_any_json_becomes_rows_or_one_clear_error(tmp_path_factory, layout, cont
     assert Counter(page.offset for page in pages) == Counter(range(1, len(rows) + 1))
 
 
-def test_a_million_bytes_on_one_line_take_no_more_memory_than_the_limit(tmp_path):
+def test_a_very_long_line_uses_bounded_memory(tmp_path):
     path = tmp_path / "set.tsv"
     with path.open("wb") as handle:
         handle.truncate(300_000_000)

@@ -83,7 +83,7 @@ def test_rows_are_kept_with_or_without_a_header_and_with_either_line_end(crawled
     assert output.read_media(row["media"]) == (tmp_path / "pets/pictures/0 ü.jpg").read_bytes()
 
 
-def test_a_row_that_cannot_be_a_record_is_a_ledger_row(crawled, tmp_path):
+def test_an_unusable_row_is_a_ledger_row(crawled, tmp_path):
     more = "\n".join(
         [
             "\tpictures/0 ü.jpg",
@@ -106,13 +106,13 @@ def test_a_row_that_cannot_be_a_record_is_a_ledger_row(crawled, tmp_path):
     ]  # fmt: skip
 
 
-def test_paths_are_relative_to_the_image_folder_where_one_is_named(crawled, tmp_path):
+def test_paths_are_relative_to_the_image_folder_if_set(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     table.rename(tmp_path / "captions.tsv")
     assert captions(crawled("captions.tsv", image_folder="pets")) == CAPTIONS
 
 
-def test_tables_of_several_folders_name_pictures_beside_them(crawled, tmp_path):
+def test_tables_in_several_folders_name_images_relative_to_themselves(crawled, tmp_path):
     pets(tmp_path / "mine" / "a")
     pets(tmp_path / "mine" / "b")
     output = crawled("mine/*/captions.tsv")
@@ -120,7 +120,7 @@ def test_tables_of_several_folders_name_pictures_beside_them(crawled, tmp_path):
     assert {row["image_url"].split("/")[0] for row in output.table().to_pylist()} == {"file:a", "file:b"}
 
 
-def test_an_absolute_path_of_a_table_is_read_and_shows_in_no_address_of_a_picture(crawled, tmp_path):
+def test_an_absolute_table_path_does_not_appear_in_image_addresses(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     output = crawled(str(table))
     assert captions(output) == CAPTIONS
@@ -148,7 +148,7 @@ def test_an_absolute_path_of_a_table_is_read_and_shows_in_no_address_of_a_pictur
         ),
     ],
 )
-def test_a_wrong_table_is_one_line_that_names_the_place_and_the_remedy(crawled, tmp_path, content, message):
+def test_an_invalid_table_is_a_one_line_error_with_location_and_hint(crawled, tmp_path, content, message):
     (tmp_path / "pets").mkdir()
     (tmp_path / "pets" / "captions.tsv").write_bytes(content)
     with pytest.raises(HearsightError, match=message) as caught:
@@ -156,7 +156,7 @@ def test_a_wrong_table_is_one_line_that_names_the_place_and_the_remedy(crawled, 
     assert "\n" not in str(caught.value) and " — " in str(caught.value)
 
 
-def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
+def test_a_corrected_table_can_be_read_into_the_same_snapshot(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     right = table.read_text(encoding="utf-8")
     table.write_text(right.replace("pictures/", "picture/"), encoding="utf-8")
@@ -175,19 +175,19 @@ def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
         ({"language": ""}, "is no language"),
     ],
 )
-def test_a_wrong_setting_is_one_line(crawled, tmp_path, changes, message):
+def test_an_invalid_setting_is_a_one_line_error(crawled, tmp_path, changes, message):
     pets(tmp_path / "pets")
     with pytest.raises(HearsightError, match=message) as caught:
         crawled(*changes.pop("inputs", ["pets/captions.tsv"]), **changes)
     assert "\n" not in str(caught.value)
 
 
-def test_every_name_of_the_registry_is_that_of_its_class():
+def test_every_registered_name_is_that_of_its_class():
     assert {name: layout_named(name).name for name in LAYOUTS} == {name: name for name in LAYOUTS}
     assert isinstance(layout_named("tsv"), CaptionedFiles)
 
 
-def test_a_picture_is_explained_by_its_file_and_by_its_address(crawled, tmp_path):
+def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path):
     pets(tmp_path / "pets")
     key = crawled("pets/captions.tsv").table()["key"][0].as_py()
     for name in ("dvc.yaml", "params.yaml"):
@@ -200,7 +200,7 @@ def test_a_picture_is_explained_by_its_file_and_by_its_address(crawled, tmp_path
         assert life.key == key and life.events[0].detail.endswith("in pets/captions.tsv at 2")
 
 
-def test_a_table_goes_through_the_filter_and_up_to_features(crawled, tmp_path, monkeypatch):
+def test_a_table_passes_the_filter_and_becomes_features(crawled, tmp_path, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
     pets(tmp_path / "pets")
     records = crawled("pets/captions.tsv")

@@ -27,7 +27,7 @@ def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter
     return found
 
 
-def test_karpathys_split_is_read_from_his_own_file(table, tmp_path):
+def test_karpathys_split_is_read_from_the_published_file(table, tmp_path):
     sets.images(tmp_path / "images")
     sets.karpathy(tmp_path / "dataset_coco.json")
     source = table("karpathy", "dataset_coco.json", image_folder="images")
@@ -35,7 +35,7 @@ def test_karpathys_split_is_read_from_his_own_file(table, tmp_path):
     assert {side: sorted(groups.values()) for side, groups in found.items()} == {"train": [2], "test": [1]}
 
 
-def test_forty_references_of_a_picture_are_one_group(table, tmp_path):
+def test_forty_references_of_an_image_are_one_group(table, tmp_path):
     name = "COCO_val2014_000000000042.jpg"
     sets.images(tmp_path / "val2014", (name,))
     said = [{"id": n, "image_id": 42, "caption": f"A red kite on the sea, number {n}."} for n in range(40)]
@@ -44,7 +44,7 @@ def test_forty_references_of_a_picture_are_one_group(table, tmp_path):
     assert [sorted(groups.values()) for groups in split_by(tmp_path, source, test="*").values()] == [[40]]
 
 
-def test_flickr_1k_is_the_test_list_alone(table, tmp_path):
+def test_flickr_1k_is_exactly_the_test_list(table, tmp_path):
     sets.images(tmp_path / "images")
     rows = [f"{name}#{n}\tA picture, told the {n}th time ." for name in sets.NAMES for n in range(5)]
     (tmp_path / "results_20130124.token").write_text("\n".join(rows) + "\n")
@@ -54,7 +54,7 @@ def test_flickr_1k_is_the_test_list_alone(table, tmp_path):
     assert {side: sorted(groups.values()) for side, groups in found.items()} == {"test": [5, 5]}
 
 
-def test_conceptual_captions_validation_file_is_a_test_split_whole(table, tmp_path):
+def test_the_conceptual_captions_validation_file_is_a_complete_test_split(table, tmp_path):
     sets.cc3m(tmp_path / "Validation_GCC-1.1.0-Validation.tsv")
     source = table("cc3m", "Validation_GCC-1.1.0-Validation.tsv")
     found = split_by(tmp_path, source, test="*")
