@@ -1,4 +1,4 @@
-"""Posts: what servers answer and what exports hold, up to ledger rows and images."""
+"""Checks of posts: server answers and export files, up to ledger rows and images."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ANSWERED = "2026-11-21T13:00:00Z"
 
 
 def mastodon(data: bytes) -> None:
-    """One answer of a Mastodon server, given to every question."""
+    """Check a survey in which a Mastodon server gives this answer to every request."""
     _answered("mastodon", "https://social.sample", data)
 
 
 def instagram(data: bytes) -> None:
-    """One answer of the Graph API, given to every question."""
+    """Check a survey in which the Graph API gives this answer to every request."""
     from components.stages.crawl.posts.instagram import GraphApi, seconds_to_reset
 
     _answered("instagram", "https://graph.sample/v1", data)
@@ -99,7 +99,7 @@ def _good(pages: Any) -> None:
 
 
 def exported(data: bytes) -> None:
-    """Exported posts: each line is pages and images, or a ledger row that says why not."""
+    """Check that each line of an export yields pages and images, or a ledger row with a rule."""
     from components.stages.crawl.posts.exported import read_export
 
     try:

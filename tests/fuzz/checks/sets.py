@@ -1,4 +1,4 @@
-"""Existing image-caption sets: every layout of the registry reads any file, or says that it is not its own."""
+"""Checks of image–caption sets: every registered layout reads any file or rejects it with one error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.fuzz.checks.common import as_file, shown, storable
 
 
 def tables(data: bytes) -> None:
-    """Tables of lines."""
+    """Check the line-based layouts."""
     from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
     from components.stages.crawl.sources.layouts.lines import LineLayout
 
@@ -18,7 +18,7 @@ def tables(data: bytes) -> None:
 
 
 def documents(data: bytes) -> None:
-    """JSON files."""
+    """Check the JSON layouts."""
     from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
     from components.stages.crawl.sources.layouts.lines import LineLayout
 

@@ -1,4 +1,4 @@
-"""Stages over the fixture web, in folders of the test's own."""
+"""Crawl stages over the fixture web in temporary folders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
 
 @pytest.fixture(autouse=True)
 def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test opens a connection to another machine, even where a guard that it tests is broken."""
+    """Reject connections to other machines, even where a test breaks a guard."""
     connect = socket.socket.connect
 
     def guarded(self: socket.socket, address: Any) -> None:
@@ -39,7 +39,7 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fixture_params(**changes: Any) -> Params:
-    """The parameters of a crawl over the fixture web."""
+    """Return the parameters of a crawl over the fixture web."""
     values: dict[str, Any] = {
         "snapshot": "fixture",
         "base": "",
@@ -85,25 +85,25 @@ def fixture_params(**changes: Any) -> Params:
 
 
 def fetch_settings(**changes: Any) -> FetchSettings:
-    """The fetcher's share of them."""
+    """Return the settings of the fetcher from :func:`fixture_params`."""
     params = fixture_params(**changes)
     return FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
 
 
 @pytest.fixture
 def web(tmp_path: Path) -> Path:
-    """The folder of a small fixture web: 8 pages of 3 pictures, and the accidents."""
+    """The folder of a small fixture web: 8 pages of 3 images, and its faults."""
     return build_fixture_web(tmp_path / "web", pages=8)
 
 
 @pytest.fixture
 def stage(tmp_path: Path, web: Path) -> Callable[..., Stage]:
-    """Makes a crawl stage over that web; equal folders each time, so a second one finds what the first left."""
+    """Makes crawl stages over that web in the same folders, so that a later one finds the results of the first."""
     return lambda **changes: make_stage(tmp_path, "crawl", params=fixture_params(**changes))
 
 
 def crawled(job: Stage) -> StageOutput:
-    """Run a crawl from an empty output folder; returns its finished output."""
+    """Run a crawl from an empty output folder and return its finished output."""
     shutil.rmtree(job.out, ignore_errors=True)
     job.out.mkdir(parents=True)
     run(job)
@@ -113,7 +113,7 @@ def crawled(job: Stage) -> StageOutput:
 
 @pytest.fixture
 def crawl(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
-    """Crawls archives of those names, or with those changes alone; each snapshot has an output of its own."""
+    """Crawls the named archives, or the fixture web with changed parameters; each snapshot has its own output."""
 
     def go(*names: str, engine: LocalEngine | None = None, **changes: Any) -> StageOutput:
         job = stage(**(OF_ARCHIVES | {"inputs": list(names)} if names else {}) | changes)
@@ -126,7 +126,7 @@ def crawl(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
 
 
 def posts_params(proxy: str, **changes: Any) -> Params:
-    """The parameters of a collection by hashtag; settings of ``posts`` may be given by their own names."""
+    """Return the parameters of a collection by hashtag; ``changes`` may name settings of ``posts`` directly."""
     posts: dict[str, Any] = {
         "provider": "mastodon",
         "server": "http://social.sample",
@@ -148,7 +148,7 @@ def posts_params(proxy: str, **changes: Any) -> Params:
 
 @pytest.fixture
 def collect(tmp_path: Path) -> Callable[..., StageOutput]:
-    """Collects posts into a snapshot and gives the finished output."""
+    """Collects posts into a snapshot and returns the finished output."""
 
     def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> StageOutput:
         return crawled(make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes)))

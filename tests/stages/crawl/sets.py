@@ -1,4 +1,4 @@
-"""Existing image–caption sets in miniature: files true to each published format, with captions and pictures of our own."""
+"""Miniature image–caption sets: files in each published format, with synthetic captions and images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEB = "http://meadow.sample/pictures"
 
 
 def images(folder: Path, names: tuple[str, ...] = NAMES) -> Path:
-    """A folder of drawn pictures under those names."""
+    """Write drawn images with these names and return the folder."""
     for name, scene in zip(names, SCENES, strict=False):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(picture(scene))

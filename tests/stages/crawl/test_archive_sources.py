@@ -1,4 +1,4 @@
-"""A crawl reads WACZ and zstd archives as it reads gzip ones: every page and fault has a row and a place of its own."""
+"""A crawl of WACZ and zstd archives: every page and fault has its own row and location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every budget of a crawl is a setting with a documented default, and a senseless one is refused in one line."""
+"""Every budget of a crawl is a setting with a documented default; an invalid one is a one-line error."""
 
 from __future__ import annotations
 

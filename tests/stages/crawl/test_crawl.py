@@ -1,4 +1,4 @@
-"""The stage from end to end, over the fixture web: one ledger row for everything, equal bytes whatever the order."""
+"""The crawl stage end to end over the fixture web: one ledger row per page and image, deterministic output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def crawl(stage, **changes) -> StageOutput:
 
 @pytest.fixture
 def requests(monkeypatch):
-    """Every URL that any sample web was asked for."""
+    """The URLs requested from any sample web."""
     log: list[str] = []
     start = sample_web_module.SampleWeb.__init__
 

@@ -1,4 +1,4 @@
-"""The day's snapshot is written into params.yaml by whoever asks for it, and nothing else of that file changes."""
+"""`hearsight snapshot next` writes the next snapshot into params.yaml and changes nothing else in that file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crawl over images that cost too much: each is a ledger row, the rest is kept, and a larger budget asks again."""
+"""A crawl over images that exceed the budget: each is a ledger row, the others are kept, a larger budget decodes them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_smaller_pixel_limit_gives_the_rows_of_a_crawl_under_that_limit(tmp_pa
 
 
 def seen_ahead(tmp_path, bodies, budget):
-    """The sha256 of each picture that workers looked at ahead."""
+    """Return the sha256 of each image that the workers decoded."""
     job = make_stage(tmp_path, "crawl", params=fixture_params(budget=budget))
     job.engine = WORKERS
     with FetchStore(tmp_path / "s", writer=True) as store, DecodeAhead(job, store):

@@ -1,4 +1,4 @@
-"""Pictures looked at ahead are found by the jobs; nothing that goes wrong ahead shows in what is written."""
+"""Results of the decoding workers reach the jobs, and failures of the workers never change the output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support import WORKERS
 
 @pytest.fixture
 def stage(stage):
-    """Makes the crawl stage with workers to look ahead."""
+    """Makes the crawl stage with decoding workers."""
 
     def make(**changes):
         job = stage(**changes)
@@ -35,7 +35,7 @@ PICTURES = [picture((colour, "fish", "in the snow at night")) for colour in ("re
 
 
 def seen(stage) -> dict[str, bytes]:
-    """The looks among the annotations, by the picture's digest."""
+    """Return the cached decode results by image digest."""
     found: dict[str, bytes] = {}
     for path in (stage.state / "annotations").glob("image.look*.sqlite"):
         with sqlite3.connect(path) as base:
@@ -44,7 +44,7 @@ def seen(stage) -> dict[str, bytes]:
 
 
 def digest(stage) -> str:
-    """Run the stage over nothing, and its output's digest."""
+    """Run the stage from an empty output folder and return the output's digest."""
     shutil.rmtree(stage.out, ignore_errors=True)
     stage.out.mkdir(parents=True)
     run(stage)
@@ -52,7 +52,7 @@ def digest(stage) -> str:
 
 
 def fill(store: FetchStore) -> list[Entry]:
-    """Every picture, a page that must not be looked at, a text that is no picture, a failure."""
+    """Add every image, a page, a text that is not an image, and a failure to the store."""
     store.add(Entry("http://a.sample/", 200, type="text/html"), PICTURES[0], [], "OK")
     store.add(Entry("http://a.sample/robots.txt", 200, type="text/plain"), b"User-agent: *", [], "OK")
     store.add(Entry("http://a.sample/gone.jpg", 0, "timeout"))

@@ -1,4 +1,4 @@
-"""Texts and addresses of any length end as rows of a bounded length, and change no other row."""
+"""Texts and addresses of any length become rows of bounded length and change no other row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = "http://b.sample/a.jpg"
 
 
 def page_with(url=URL, alt="a red house", page=PAGE):
-    """A page with one image."""
+    """Return a page with one image."""
     return SourcePage(None, [Candidate(image_url=url, alt=alt, position=0, source=url or "")], page)
 
 

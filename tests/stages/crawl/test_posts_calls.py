@@ -1,4 +1,4 @@
-"""An API's manners: rate limits waited for or told, tokens that are nowhere kept, runs that stop and go on."""
+"""API access: rate limits are waited for or reported, tokens are never stored, stopped runs resume."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DATE = {"Date": "Sat, 21 Nov 2026 10:00:00 GMT"}
 
 
 def limited(seconds: int, status: int = 429) -> Answer:
-    """Too many requests, until so many seconds later."""
+    """Return an answer with an exhausted rate limit that resets after ``seconds``."""
     reset = f"2026-11-21T10:{seconds // 60:02d}:{seconds % 60:02d}.000000Z"
     return Answer(status, b"{}", DATE | {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset, "X-RateLimit-Limit": "300"})
 

@@ -1,4 +1,4 @@
-"""Posts from day to day: new ones are appended, old ones keep bytes and times, and accounts that say no take theirs with them."""
+"""Posts over several snapshots: new ones are appended, old ones keep bytes and times, refusing accounts withdraw theirs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLOCK = ["2026-11-20T10:00:00.000000Z"]
 
 @pytest.fixture(autouse=True)
 def days(monkeypatch):
-    """Answers come on the day that a test says, so that two days are told apart."""
+    """Set the clock of answers to the day that a test selects."""
     from components.web import store
 
     CLOCK[0] = "2026-11-20T10:00:00.000000Z"

@@ -1,4 +1,4 @@
-"""Exported posts: every field of a line becomes one of the record, and whatever a line holds, the run goes on."""
+"""Exported posts: every field of a line reaches the record, and no line ends the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT = "Olá\n#PraCegoVer foto de um barco.\n\n#fim"
 
 
 def line(number: int = 1, **more) -> dict:
-    """A post as it is exported."""
+    """Return an exported post."""
     post = {
         "id": f"p{number}",
         "url": f"https://www.instagram.com/p/{number}/",

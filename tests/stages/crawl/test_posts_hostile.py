@@ -1,4 +1,4 @@
-"""Whatever JSON a server answers, each provider tells of it in rows that can be kept, and none raises."""
+"""Any JSON answer becomes rows that can be stored, for each provider, without an exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts of a hashtag from the Graph API: hashtag search for the total, business discovery for the profiles that are named."""
+"""Posts of a hashtag from the Graph API: hashtag search for the total, business discovery for named profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts of a hashtag from a server with Mastodon's API: both phases, every field, and a row for all that is dropped."""
+"""Posts of a hashtag from a server with Mastodon's API: both phases, every field, one row per dropped post."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of ``crawl.posts`` that make no sense are one line; those of params.yaml make sense; the next day can be named."""
+"""Invalid settings of ``crawl.posts`` are one-line errors; those of params.yaml are valid and can be advanced by a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An owner that is taken down is not asked for, and leaves the snapshots with all that was theirs alone."""
+"""A taken-down owner is not requested, and content of that owner alone is erased from the snapshots."""
 
 from __future__ import annotations
 

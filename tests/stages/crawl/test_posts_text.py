@@ -1,4 +1,4 @@
-"""Markup of posts read as plain text with its lines, and hashtags found as whole words."""
+"""Conversion of post markup to plain text with line breaks, and matching of hashtags as words."""
 
 from __future__ import annotations
 

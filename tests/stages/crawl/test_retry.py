@@ -1,4 +1,4 @@
-"""Failed answers are asked for again alone, and a retry either was or was not."""
+"""A retry requests only failed answers, and it is atomic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = picture(("blue", "fish", "in the snow at night"))
 
 
 class Web(RawWeb):
-    """A web of which some paths fail until it is ``fixed``."""
+    """A web whose failing paths work once it is ``fixed``."""
 
     mended = False
 
@@ -36,7 +36,7 @@ class Web(RawWeb):
 
 
 def paths(web):
-    """A seed with two pages and five pictures; most fail the first time."""
+    """Return paths of a seed with two pages and five images, most of which fail at first."""
     images = "".join(f'<img src="{name}.jpg" alt="the {name} picture">' for name in ("good", "busy", "lost", "gone", "never"))
     busy, lost = [head(503, "text/plain", 4), b"busy"], [None]
     return {
@@ -60,7 +60,7 @@ def settings(web, **changes):
 
 
 def crawl(root, web, **changes):
-    """The crawl stage; returns (path → rule, digest of the output). Afterwards the web is fixed."""
+    """Run the crawl stage and fix the web; return (path → rule, digest of the output)."""
     job = make_stage(root, "crawl", params=settings(web, **changes))
     output = crawled(job)
     rows = output.ledger().to_pylist()
@@ -247,7 +247,7 @@ def test_the_class_of_an_answer(entry, name):
 
 
 def test_the_command_reads_the_project_settings_and_names_the_stage_to_run(tmp_path, web):
-    """In a process of its own, with the project's real dvc.yaml and params.yaml, the crawl's settings changed."""
+    """Runs in its own process, with the project's dvc.yaml and params.yaml and changed crawl settings."""
     crawl(tmp_path, web)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())

@@ -1,4 +1,4 @@
-"""Sitemaps are followed as the protocol has them, and none of them can harm the reader."""
+"""Sitemaps are followed as in the protocol, and hostile ones are read within limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives as a source: the same candidates as the live site's, each with its place, whatever breaks off and wherever."""
+"""Archives as a source: the candidates of the live site with their locations, also from truncated files and killed runs."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ ARCHIVES, PAGES = 8, 48
 
 
 def archived_project(root: Path) -> Project:
-    """A project whose crawl reads eight WARC files of a fixture web."""
+    """Return a project whose crawl reads eight WARC files of a fixture web."""
     params = sample_params()
     params["engine"]["workers"] = 2
     values = OF_ARCHIVES | {"inputs": ["warc/*.warc.gz"], "shard_size": 20, "delay": 0.01}
@@ -204,7 +204,7 @@ def entries(project: Project, step: str) -> dict[str, int]:
 
 
 def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
-    """Start the crawl and kill -9 it once the moment has come; returns whether that was before its end."""
+    """Start the crawl and kill -9 it at ``moment``; return whether it was still running."""
     process = project.command("hearsight", "run", "crawl")
     family = psutil.Process(process.pid)
     while process.poll() is None:
@@ -220,7 +220,7 @@ def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
 
 
 def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget: Path) -> None:
-    """Kill the crawl at that moment; where ``too_late`` was there by then, what it made is forgotten and it runs again."""
+    """Kill the crawl at ``moment``; if ``too_late`` exists by then, delete its results and try again."""
     for _ in range(5):
         if kill_when(project, moment) and not too_late.exists():
             return

@@ -1,4 +1,4 @@
-"""A table of captions and local pictures: good rows become features, others ledger rows, a wrong file is one line."""
+"""A table of captions and local images: valid rows become features, others ledger rows, a wrong file is a one-line error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOW = {"source": "table", "web": "open", "web_root": "", "seeds": [], "hosts": [
 
 
 def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: str = "") -> Path:
-    """Six generated pictures in ``pictures/`` beside ``captions.tsv``, which names them."""
+    """Write six generated images in ``pictures/`` and the table ``captions.tsv`` that names them."""
     (folder / "pictures").mkdir(parents=True)
     lines = [header] if header else []
     for at, (caption, scene) in enumerate(zip(CAPTIONS, SCENES, strict=True)):
@@ -51,7 +51,7 @@ def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: st
 
 @pytest.fixture
 def crawled(tmp_path: Path):
-    """Crawls tables of the test's own folder."""
+    """Crawls tables of the temporary folder."""
 
     def go(*inputs: str, **changes) -> StageOutput:
         job = make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes)))

@@ -1,4 +1,4 @@
-"""Published test sets come in whole: Karpathy's split, 40 references a picture, Flickr 1K, Conceptual Captions' validation."""
+"""Published test sets are imported completely: Karpathy's split, COCO's 40 references, Flickr 1K, the CC validation set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support import make_stage
 
 
 def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter[str]]:
-    """Side → group → captions, after the split as the lists say."""
+    """Split by the published lists and return split → group → number of captions."""
     files = Lists(**({"train": "", "validation": "", "test": ""} | lists))
     params = split.Params(by="published", seed=1, validation=0.0, test=0.0, sides="", lists=files)
     stage = make_stage(root, "split", params=params, inputs={"input": source})
