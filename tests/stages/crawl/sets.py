@@ -66,7 +66,7 @@ def coco(path: Path) -> Path:
         }
         for at, number in enumerate((397133, 37777))
     ]
-    said = [
+    captions = [
         (397133, 38, "A red kite above the sea."),
         (37777, 39, "A car stands in the desert."),
         (397133, 40, "Somebody is flying a kite.\n"),
@@ -76,7 +76,7 @@ def coco(path: Path) -> Path:
         "info": {"description": "COCO 2017 Dataset", "year": 2017},
         "licenses": [{"url": "http://creativecommons.org/licenses/by/2.0/", "id": 4, "name": "Attribution License"}],
         "images": pictures,
-        "annotations": [{"image_id": image, "id": number, "caption": caption} for image, number, caption in said],
+        "annotations": [{"image_id": image, "id": number, "caption": caption} for image, number, caption in captions],
     }
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
@@ -84,7 +84,7 @@ def coco(path: Path) -> Path:
 
 def karpathy(path: Path) -> Path:
     """``dataset_flickr8k.json``."""
-    said = [("train", ["A red kite above the sea .", "A kite in the wind ."]), ("test", ["A blue car ."])]
+    splits = [("train", ["A red kite above the sea .", "A kite in the wind ."]), ("test", ["A blue car ."])]
     listed = [
         {
             "sentids": list(range(len(sentences))),
@@ -93,7 +93,7 @@ def karpathy(path: Path) -> Path:
             "split": split,
             "filename": NAMES[at],
         }
-        for at, (split, sentences) in enumerate(said)
+        for at, (split, sentences) in enumerate(splits)
     ]
     path.write_text(json.dumps({"images": listed, "dataset": "flickr8k"}), encoding="utf-8")
     return path

@@ -181,8 +181,8 @@ class Social:
         name = fields.partition("username(")[2].partition(")")[0]
         one = self.people.get(name)
         if one is None or one.gone or one.locked:
-            told = {"message": "Invalid user id", "type": "OAuthException", "code": 110, "error_subcode": 2207013}
-            return _json({"error": told}, 400)
+            details = {"message": "Invalid user id", "type": "OAuthException", "code": 110, "error_subcode": 2207013}
+            return _json({"error": details}, 400)
         at = int(fields.partition(".after(c")[2].partition(")")[0] or "0")
         page = [self._signed(post) for post in one.posts[at : at + self.page]]
         media: dict[str, Any] = {"data": page}
@@ -256,9 +256,9 @@ class Social:
     def proxy(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def asked(self, wanted: Callable[[str], bool] = lambda url: True) -> list[str]:
+    def asked(self, matches: Callable[[str], bool] = lambda url: True) -> list[str]:
         """Return the requested addresses, robots.txt excluded."""
-        return [url for url, _ in self.log if wanted(url) and not url.endswith("/robots.txt")]
+        return [url for url, _ in self.log if matches(url) and not url.endswith("/robots.txt")]
 
 
 def _json(value: Any, status: int = 200) -> Answer:

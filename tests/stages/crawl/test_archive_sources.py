@@ -33,9 +33,9 @@ def test_a_wacz_and_a_zstd_archive_give_the_records_of_the_warc_files(crawl, web
     in_wacz, in_frames = crawl("set.wacz", snapshot="wacz"), crawl("*.zst", snapshot="frames")
     assert records_of(in_wacz) == records_of(in_frames) == records_of(expected) and len(records_of(expected)) > 20
     assert len(page_rows(in_wacz)) == len(page_rows(expected)) == len(web_pages(web))
-    places = {(row["archive"], row["archive_offset"]) for row in in_wacz.table().to_pylist()}
-    told = {(row["archive"], row["archive_offset"]) for row in expected.table().to_pylist()}
-    assert {(archive.replace("set.wacz/archive/", "warc/"), at) for archive, at in places} == told
+    locations = {(row["archive"], row["archive_offset"]) for row in in_wacz.table().to_pylist()}
+    expected_locations = {(row["archive"], row["archive_offset"]) for row in expected.table().to_pylist()}
+    assert {(archive.replace("set.wacz/archive/", "warc/"), at) for archive, at in locations} == expected_locations
 
 
 def test_equal_offsets_in_two_files_of_a_wacz_get_distinct_keys(crawl, web, tmp_path):

@@ -63,8 +63,8 @@ def test_the_digest_covers_content_only_and_verification_includes_the_base(crawl
         with pytest.raises(HearsightError, match="base 'day-1' of 'day-2' has lost a part"):
             crawl_day(web, "day-2", "day-1")
         segment.write_bytes(data)
-        said = (store / "day-1/COMPLETE").read_text()
-        (store / "day-1/COMPLETE").write_text(said.replace(digests[0], "0" * 64))
+        complete = (store / "day-1/COMPLETE").read_text()
+        (store / "day-1/COMPLETE").write_text(complete.replace(digests[0], "0" * 64))
         with pytest.raises(HearsightError, match="base 'day-1' of 'day-2' no longer holds"):
             crawl_day(web, "day-2", "day-1")
         shutil.rmtree(store / "day-1")

@@ -115,7 +115,7 @@ def test_workers_end_after_an_error(stage, tmp_path):
 
 
 def test_full_worker_queues_do_not_block_the_store(stage, tmp_path, monkeypatch):
-    monkeypatch.setattr(image_decoding, "_run_worker", lambda end, told, *_: signal.pause())
+    monkeypatch.setattr(image_decoding, "_run_worker", lambda end, queue, *_: signal.pause())
     with FetchStore(tmp_path / "s", writer=True) as store:
         ahead = DecodeAhead(stage(), store)
         with pytest.raises(KeyboardInterrupt), ahead:

@@ -34,8 +34,8 @@ def row_of(page, **settings):
 def test_an_alt_text_over_the_budget_is_dropped_and_one_at_the_limit_is_kept():
     most = Budget().alt_characters
     assert row_of(page_with(alt="x" * most)) is None
-    said = {"rule": "alt_too_long", "value": f"{most + 1} characters", "threshold": str(most)}
-    assert row_of(page_with(alt="x" * (most + 1))) == said
+    expected = {"rule": "alt_too_long", "value": f"{most + 1} characters", "threshold": str(most)}
+    assert row_of(page_with(alt="x" * (most + 1))) == expected
     assert row_of(page_with(alt="abcdef"), max_alt=5) == {"rule": "alt_too_long", "value": "6 characters", "threshold": "5"}
     assert row_of(page_with(alt="x" * 1_200_000))["rule"] == "alt_too_long"
 

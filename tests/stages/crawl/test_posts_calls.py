@@ -81,17 +81,17 @@ def test_a_token_is_sent_to_the_api_only_and_stored_nowhere(social, collect, mon
     social.person("ana")
     social.post("ana", 1, f"<p>#pracegover {TOKEN}</p>")
     social.token = TOKEN
-    told = Answer(200, b'{"x": "%s"}' % TOKEN.encode(), {"Set-Cookie": f"session={TOKEN}", "X-Echo": TOKEN})
-    social.order("/statuses", told)
+    leaking = Answer(200, b'{"x": "%s"}' % TOKEN.encode(), {"Set-Cookie": f"session={TOKEN}", "X-Echo": TOKEN})
+    social.order("/statuses", leaking)
     monkeypatch.setenv("A_TOKEN", TOKEN)
     collect(social.proxy, token_variable="A_TOKEN")
     sent = {url.split("/")[2] for url, headers in social.log if TOKEN in headers.get("authorization", "")}
     asked = {url.split("/")[2] for url, _ in social.log}
     assert sent == {"social.sample"} and asked == {"social.sample"}
     social.orders.clear()
-    found = collect(social.proxy, "other", token_variable="A_TOKEN")
+    output = collect(social.proxy, "other", token_variable="A_TOKEN")
     assert {url.split("/")[2] for url, headers in social.log if "authorization" in headers} == {"social.sample"}
-    assert "media.sample" in {url.split("/")[2] for url, _ in social.log} and len(rows(found)) == 1
+    assert "media.sample" in {url.split("/")[2] for url, _ in social.log} and len(rows(output)) == 1
     assert TOKEN.encode() not in read_all_bytes(tmp_path) and TOKEN not in "".join(capfd.readouterr())
     monkeypatch.delenv("A_TOKEN")  # and a replay needs none
     assert len(rows(collect("http://127.0.0.1:1", "other", token_variable="A_TOKEN"))) == 1
@@ -102,8 +102,8 @@ def test_a_redirect_does_not_carry_the_token_to_another_host(social, collect, mo
     social.post("ana", 1)
     monkeypatch.setenv("A_TOKEN", TOKEN)
     social.order("/statuses", Answer(302, b"", {"Location": "http://evil.sample/statuses"}))
-    found = collect(social.proxy, token_variable="A_TOKEN")
-    assert rules(found)["listing:ana@social.sample"] == "redirect" and not social.asked(lambda url: "evil" in url)
+    output = collect(social.proxy, token_variable="A_TOKEN")
+    assert rules(output)["listing:ana@social.sample"] == "redirect" and not social.asked(lambda url: "evil" in url)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_a_transient_failure_is_retried(social, collect):
     social.post("ana", 1)
     social.order("timelines", Answer(500, b"{}"))
     social.order("/statuses", Answer(200, b"<html>"))
-    found = collect(social.proxy)
-    assert len(rows(found)) == 1 and not rules(found)
+    output = collect(social.proxy)
+    assert len(rows(output)) == 1 and not rules(output)
 
 
 def _collect(root: Path, proxy: str) -> None:
@@ -166,8 +166,8 @@ def test_a_killed_run_requests_only_missing_answers_when_resumed(social, collect
             known = {entry.url for entry in store}
             break
         time.sleep(0.1)
-    found = collect(social.proxy)
-    assert len(rows(found)) == 48 and len(known) > 5
+    output = collect(social.proxy)
+    assert len(rows(output)) == 48 and len(known) > 5
     assert not known & set(social.asked()[len(before) :])
 
 
@@ -182,14 +182,14 @@ def test_a_retry_requests_the_failed_listings_again(social, collect, tmp_path):
     social.order("/100/statuses", *[Answer(503, b"")] * 2)
     assert len(rows(collect(social.proxy))) == 1
     start = len(social.log)
-    told = retry_snapshot(make_stage(tmp_path, "crawl", params=posts_params(social.proxy)), ["http_5xx"])
-    assert told["asked"] == told["answered"] == 1
+    report = retry_snapshot(make_stage(tmp_path, "crawl", params=posts_params(social.proxy)), ["http_5xx"])
+    assert report["asked"] == report["answered"] == 1
     assert [url.split("/")[-1].split("?")[0] for url, _ in social.log[start:]] == ["statuses", "00000001-0.jpg"]
     assert len(rows(collect(social.proxy))) == 2
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("reset", "seconds"),
     [
         ("2026-11-21T10:00:30.123Z", 30.123),
         ("2026-11-21T09:00:00Z", 0),
@@ -201,9 +201,9 @@ def test_a_retry_requests_the_failed_listings_again(social, collect, tmp_path):
         ("2026-11-21T10:00:30", 30),
     ],
 )
-def test_the_time_to_a_reset_is_relative_to_the_answers_date(said, seconds):
-    sent = {"date": DATE["Date"]} | ({"x-ratelimit-reset": said} if said else {})
-    if set(said) == {"9"}:
+def test_the_time_to_a_reset_is_relative_to_the_answers_date(reset, seconds):
+    sent = {"date": DATE["Date"]} | ({"x-ratelimit-reset": reset} if reset else {})
+    if set(reset) == {"9"}:
         assert until_reset(sent) > 1e9  # more than anybody waits for
     else:
         assert until_reset(sent) == pytest.approx(seconds)

@@ -91,10 +91,10 @@ def test_an_account_that_refuses_later_withdraws_its_posts_and_can_restore_them(
     social.timeline = []
     for number in (21, 22):  # the rows stay as long as the account does
         to_day(number)
-        found = collect(social.proxy, f"day-{number}", "day-1" if number == 21 else "day-21")
-        said = rules(found)
-        assert {key for key, told in said.items() if told == rule} == theirs | addresses | {f"{SERVER}/@p2"}
-        assert "gone" not in said.values() and len(rows(found)) == 15
+        output = collect(social.proxy, f"day-{number}", "day-1" if number == 21 else "day-21")
+        dropped_rules = rules(output)
+        assert {key for key, dropped in dropped_rules.items() if dropped == rule} == theirs | addresses | {f"{SERVER}/@p2"}
+        assert "gone" not in dropped_rules.values() and len(rows(output)) == 15
         assert len(social.asked(lambda url: "/102/statuses" in url)) == 2  # those of the first day
     for name, value in {"locked": False, "gone": 0, "more": {}}.items():
         setattr(social.people["p2"], name, value)
@@ -113,9 +113,9 @@ def test_a_failed_listing_keeps_the_posts_of_the_base(social, collect):
     social.order("/103/statuses?tagged=pracegover&limit=40&exclude_reblogs=true&max_id", *[Answer(200, body=None)] * 6)
     second = collect(social.proxy, "day-2", "day-1")
     assert file_digests(second) | before == file_digests(second) and len(rows(second)) == 20
-    said = rules(second)
+    dropped_rules = rules(second)
     names = {"p1": "http_503", "p2": "not_json", "p3": "connection"}
-    assert {key: rule for key, rule in said.items() if rule != "kept"} == {
+    assert {key: rule for key, rule in dropped_rules.items() if rule != "kept"} == {
         f"listing:{name}@social.sample": rule for name, rule in names.items()
     }
 

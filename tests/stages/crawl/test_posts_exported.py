@@ -40,13 +40,13 @@ def write(path: Path, *lines) -> Path:
 
 def test_every_field_of_a_line_is_recorded(social, collect, tmp_path):
     write(tmp_path / "posts.jsonl", line(1), line(2, images=[{"url": f"{MEDIA}/00000002-0.jpg"}, {"url": "x", "type": "video"}]))
-    found = collect(social.proxy, provider="jsonl", server="", inputs=["posts.jsonl"])
-    first, second, third = rows(found)
+    output = collect(social.proxy, provider="jsonl", server="", inputs=["posts.jsonl"])
+    first, second, third = rows(output)
     assert first["alt"] == TEXT and first["owner"] == "museu" and (first["position"], second["position"]) == (0, 1)
     assert (first["posted"], first["collected"]) == ("2020-05-06T10:08:09Z", "2020-05-07T00:00:00Z")
     assert (first["post"], first["language"], first["figcaption"]) == ("p1", "pt", "alt 0")
     assert (first["archive"], first["archive_offset"], third["archive_offset"]) == ("posts.jsonl", 1, 2)
-    assert list(rules(found).values()) == ["video"] and first["width"] > 100
+    assert list(rules(output).values()) == ["video"] and first["width"] > 100
     again = collect("http://127.0.0.1:1", provider="jsonl", server="", inputs=["posts.jsonl"])
     assert rows(again) == [first, second, third]
 
@@ -59,9 +59,9 @@ def test_every_invalid_line_has_a_row_with_its_line_number(tmp_path):
     others = [b"{", b"\xff\xfe", b"[]", b"[" * 50_000, b'"x"', b"1" * 1_000_001]
     path = write(tmp_path / "x.jsonl", line(1), *lacking, *wrong, *others)
     found = list(read_export(path, "x.jsonl", ["pracegover"]))
-    said = [(page.offset, page.row["rule"]) for page in found if page.row]
-    assert [number for number, _ in said] == list(range(1, 1 + 1 + len(lacking) + len(wrong) + len(others)))
-    names = [rule for _, rule in said][1:]
+    dropped_lines = [(page.offset, page.row["rule"]) for page in found if page.row]
+    assert [number for number, _ in dropped_lines] == list(range(1, 1 + 1 + len(lacking) + len(wrong) + len(others)))
+    names = [rule for _, rule in dropped_lines][1:]
     assert names == ["missing_field"] * 5 + ["wrong_type"] * 8 + [
         "not_json", "bad_encoding", "wrong_type", "not_json", "wrong_type", "row_too_long"
     ]  # fmt: skip
@@ -84,8 +84,8 @@ def test_unsuitable_posts_are_dropped_by_their_rules(tmp_path):
 def test_a_repeated_post_is_recorded_once(social, collect, tmp_path):
     write(tmp_path / "a.jsonl", line(1), line(1))
     write(tmp_path / "b.jsonl", line(1))
-    found = collect(social.proxy, provider="jsonl", server="", inputs=["*.jsonl"])
-    assert len(rows(found)) == 2 and list(rules(found).values()) == ["duplicate_post"] * 2
+    output = collect(social.proxy, provider="jsonl", server="", inputs=["*.jsonl"])
+    assert len(rows(output)) == 2 and list(rules(output).values()) == ["duplicate_post"] * 2
 
 
 def test_a_file_of_another_format_is_a_one_line_error(tmp_path):

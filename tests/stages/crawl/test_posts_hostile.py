@@ -107,8 +107,8 @@ def test_an_endless_listing_stops_at_the_page_limit(provider):
             value = statuses if "statuses" in url else [] if "timelines" in url else record
             return Reply(url, value, status=200, fetched="2026-11-21T00:00:00Z", following=f"{url}&max_id={self.count}")
 
-    said = Endless(None)
+    calls = Endless(None)
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, "user": "17" if provider == "instagram" else ""}
     chosen = posts_params("", **own).posts
-    state = Survey(create_provider(chosen, 5, live=False), said, State(), chosen, NOTHING, lambda url: False).run(None)
-    assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and said.count < 12
+    state = Survey(create_provider(chosen, 5, live=False), calls, State(), chosen, NOTHING, lambda url: False).run(None)
+    assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and calls.count < 12

@@ -24,8 +24,8 @@ def gather(social, collect, monkeypatch):
 
 
 def error(code: int, subcode: int = 0, status: int = 400) -> Answer:
-    told = {"message": f"(#{code}) told with {TOKEN}", "type": "OAuthException", "code": code, "error_subcode": subcode}
-    return Answer(status, json.dumps({"error": told}).encode())
+    details = {"message": f"(#{code}) told with {TOKEN}", "type": "OAuthException", "code": code, "error_subcode": subcode}
+    return Answer(status, json.dumps({"error": details}).encode())
 
 
 def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
@@ -41,17 +41,24 @@ def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
         {"id": "93", "media_type": "IMAGE", "media_url": f"{MEDIA}/00000093-0.jpg"},
     ]
     social.media("museu", 11, HASHTAG, kind="CAROUSEL_ALBUM", children={"data": child}, media_url=f"{MEDIA}/00000091-0.jpg")
-    found = gather()
-    kept = rows(found)
+    output = gather()
+    kept = rows(output)
     assert [row["post"] for row in kept] == [str(17000 + n) for n in (1, 2, 3, 5, 6, 7, 11, 11)]
     assert [row["position"] for row in kept][-2:] == [0, 2] and {row["alt"] for row in kept} == {HASHTAG}
     assert {row["owner"] for row in kept} == {"museu"} and kept[0]["posted"] == "2026-11-01T10:01:00Z"
     assert kept[0]["page_url"] == "https://www.instagram.com/p/1/" and kept[0]["language"] == "un"
-    said = rules(found)
+    dropped_rules = rules(output)
     place = "https://www.instagram.com/p"
-    assert said[f"{place}/8/"] == "hashtag_inside_word" and said[f"{place}/9/"] == "video_post" and "video" in said.values()
+    assert (
+        dropped_rules[f"{place}/8/"] == "hashtag_inside_word"
+        and dropped_rules[f"{place}/9/"] == "video_post"
+        and "video" in dropped_rules.values()
+    )
     # Of a profile's untagged posts only those that the hashtag's timeline shows have a row.
-    assert said[f"{place}/4/"] == said[f"{place}/10/"] == "no_hashtag" and "unknown_owner" not in said.values()
+    assert (
+        dropped_rules[f"{place}/4/"] == dropped_rules[f"{place}/10/"] == "no_hashtag"
+        and "unknown_owner" not in dropped_rules.values()
+    )
     social.people["museu"].posts[-4:-3] = []
     other = gather("other")
     assert f"{place}/4/" not in rules(other)
@@ -62,9 +69,9 @@ def test_a_hashtag_post_without_a_named_profile_has_its_own_rule(social, gather)
         if name not in social.people:
             social.person(name)
         social.media(name, number, HASHTAG)
-    found = gather(window_days=7000.0)
-    said = rules(found)
-    assert said == {f"https://www.instagram.com/p/{number}/": "unknown_owner" for number in (2, 3, 4, 5)}
+    output = gather(window_days=7000.0)
+    dropped_rules = rules(output)
+    assert dropped_rules == {f"https://www.instagram.com/p/{number}/": "unknown_owner" for number in (2, 3, 4, 5)}
     # The same cursor on every page: three addresses that are sent, and a page of each.
     assert len(set(social.asked(lambda url: "recent_media" in url))) == 2
     assert len(social.asked(lambda url: "recent_media" in url)) == 4
@@ -99,17 +106,17 @@ def test_images_with_expiring_addresses_are_fetched_once_and_keep_their_records(
 def test_an_undiscoverable_profile_is_recorded_and_its_posts_withdrawn(social, gather, later):
     social.person("museu", locked=not later)
     social.media("museu", 1, HASHTAG)
-    found = gather()
+    output = gather()
     if later:
-        key = rows(found)[0]["key"]
+        key = rows(output)[0]["key"]
         social.people["museu"].locked = True
-        found = gather("day-2", "day-1")
-        assert rules(found)[key] == "account_private"
-    assert rules(found)["https://www.instagram.com/museu/"] == "account_private" and not rows(found)
+        output = gather("day-2", "day-1")
+        assert rules(output)[key] == "account_private"
+    assert rules(output)["https://www.instagram.com/museu/"] == "account_private" and not rows(output)
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (error(190, status=401), r"does not accept the token in \$GRAPH_TOKEN"),
         (error(10), r"lacks a permission \(error 10\)"),
@@ -122,11 +129,11 @@ def test_an_undiscoverable_profile_is_recorded_and_its_posts_withdrawn(social, g
         (error(24, 2207024), r"it answers error 24/2207024 \(\(#24\) told with \*\*\*\)"),
     ],
 )
-def test_a_fatal_api_error_is_one_line_without_the_token_and_the_next_run_resumes(social, gather, answer, told):
+def test_a_fatal_api_error_is_one_line_without_the_token_and_the_next_run_resumes(social, gather, answer, message):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("ig_hashtag_search", answer)
-    with pytest.raises(HearsightError, match=told) as stopped:
+    with pytest.raises(HearsightError, match=message) as stopped:
         gather()
     assert TOKEN not in str(stopped.value)
     assert len(rows(gather())) == 1
@@ -136,8 +143,8 @@ def test_a_transient_error_is_retried(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("business_discovery", error(2, status=500))
-    found = gather()
-    assert len(rows(found)) == 1 and not rules(found)
+    output = gather()
+    assert len(rows(output)) == 1 and not rules(output)
 
 
 def test_wrong_types_become_ledger_rows(social, gather):
@@ -150,11 +157,14 @@ def test_wrong_types_become_ledger_rows(social, gather):
         name = f"odd{number}"
         social.order(f"%28{name}%29", Answer(200, json.dumps({"business_discovery": value}).encode()))
         social.person(name)
-    found = gather(profiles=["museu", *(f"odd{number}" for number in range(4)), "not a name"])
-    said = rules(found)
-    assert {rule for key, rule in said.items() if "instagram.com/p/" in key} == {"wrong_type"}
-    assert said["listing:odd0"] == said["listing:odd1"] == "wrong_type" and said["listing:odd2"] == "wrong_account"
-    assert said["listing:not a name"] == "unusable_name" and not rows(found)
+    output = gather(profiles=["museu", *(f"odd{number}" for number in range(4)), "not a name"])
+    dropped_rules = rules(output)
+    assert {rule for key, rule in dropped_rules.items() if "instagram.com/p/" in key} == {"wrong_type"}
+    assert (
+        dropped_rules["listing:odd0"] == dropped_rules["listing:odd1"] == "wrong_type"
+        and dropped_rules["listing:odd2"] == "wrong_account"
+    )
+    assert dropped_rules["listing:not a name"] == "unusable_name" and not rows(output)
 
 
 def test_malformed_reset_times_are_ignored():

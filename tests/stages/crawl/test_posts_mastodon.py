@@ -34,8 +34,8 @@ def test_accounts_before_the_time_window_are_ignored(social, collect):
         social.person(name)
         social.post(name, 10 - len(social.people), created_at=created)
     social.page = 1
-    found = collect(social.proxy, window_days=7.0)
-    assert {row["owner"] for row in rows(found)} == {"new@social.sample"}
+    output = collect(social.proxy, window_days=7.0)
+    assert {row["owner"] for row in rows(output)} == {"new@social.sample"}
     assert len(social.asked(lambda url: "timelines" in url)) == 2  # no page further back than the first that is too old
 
 
@@ -51,7 +51,7 @@ def test_every_page_is_read(social, collect, link):
 def test_each_unsuitable_post_has_a_row_with_its_rule(social, collect):
     social.person("ana")
     video = {"id": "9", "type": "video", "url": f"{MEDIA}/v.mp4", "description": None}
-    wanted = {
+    expected = {
         1: ("video_post", {"media_attachments": [video]}),
         2: ("no_image", {"media_attachments": []}),
         3: ("empty_caption", {"content": "<p>  </p>"}),
@@ -66,18 +66,18 @@ def test_each_unsuitable_post_has_a_row_with_its_rule(social, collect):
         12: ("caption_too_long", {"content": "#pracegover " + "a" * 60_000}),
         13: ("unusable_url", {"url": "javascript:x", "uri": ""}),
     }
-    for number, (_, change) in wanted.items():
+    for number, (_, change) in expected.items():
         social.post("ana", number, **change)
     social.post("ana", 20)
     social.missing.add("/00000020-0.jpg")
     social.post("ana", 21, media_attachments=[video, social.image(21), {"id": "3", "type": "unknown", "url": None}])
-    found = collect(social.proxy)
-    said = [(row["detail"], row["rule"]) for row in found.ledger().to_pylist() if row["verdict"] == "dropped"]
-    for number, (rule, _) in wanted.items():
-        assert [told for detail, told in said if f"post {number:08d} of ana" in detail] == [rule], number
-    assert [row["position"] for row in rows(found)] == [1]
-    assert sorted(rule for detail, rule in said if "00000021" in detail) == ["other", "video"]
-    assert [rule for detail, rule in said if "00000020" in detail] == ["http_status"]
+    output = collect(social.proxy)
+    dropped_rules = [(row["detail"], row["rule"]) for row in output.ledger().to_pylist() if row["verdict"] == "dropped"]
+    for number, (rule, _) in expected.items():
+        assert [dropped for detail, dropped in dropped_rules if f"post {number:08d} of ana" in detail] == [rule], number
+    assert [row["position"] for row in rows(output)] == [1]
+    assert sorted(rule for detail, rule in dropped_rules if "00000021" in detail) == ["other", "video"]
+    assert [rule for detail, rule in dropped_rules if "00000020" in detail] == ["http_status"]
 
 
 def test_refusing_accounts_are_recorded_and_never_visited(social, collect):
@@ -90,11 +90,11 @@ def test_refusing_accounts_are_recorded_and_never_visited(social, collect):
         social.post(name, len(social.people))
     social.person("ana")
     social.post("ana", 9)
-    found = collect(social.proxy)
-    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"}
-    said = rules(found)
-    assert said[f"{SERVER}/@shut"] == "account_private" and said[f"{SERVER}/@shy"] == "account_noindex"
-    assert said[f"{SERVER}/@lost"] == "account_gone"
+    output = collect(social.proxy)
+    assert {row["owner"] for row in rows(output)} == {"ana@social.sample"}
+    dropped_rules = rules(output)
+    assert dropped_rules[f"{SERVER}/@shut"] == "account_private" and dropped_rules[f"{SERVER}/@shy"] == "account_noindex"
+    assert dropped_rules[f"{SERVER}/@lost"] == "account_gone"
     assert len(social.asked(lambda url: "/statuses" in url)) == 1
 
 
@@ -102,9 +102,9 @@ def test_under_opt_in_only_consenting_accounts_are_collected(social, collect):
     for name, indexable in (("yes", True), ("no", False)):
         social.person(name, more={"indexable": indexable})
         social.post(name, len(social.people))
-    found = collect(social.proxy, consent="opt_in")
-    assert {row["owner"] for row in rows(found)} == {"yes@social.sample"}
-    assert rules(found)[f"{SERVER}/@no"] == "no_consent"
+    output = collect(social.proxy, consent="opt_in")
+    assert {row["owner"] for row in rows(output)} == {"yes@social.sample"}
+    assert rules(output)[f"{SERVER}/@no"] == "no_consent"
     both = collect(social.proxy, "other", consent="opt_in", consenting=["social.sample"])
     assert {row["owner"] for row in rows(both)} == {"yes@social.sample", "no@social.sample"}
 
@@ -113,16 +113,16 @@ def test_a_robots_txt_that_forbids_the_api_is_obeyed(social, collect):
     social.person("ana")
     social.post("ana", 1)
     social.robots = "User-agent: *\nDisallow: /api/\n"
-    found = collect(social.proxy)
-    assert "robots" in rules(found).values() and found.table().num_rows == 0 and not social.asked()
+    output = collect(social.proxy)
+    assert "robots" in rules(output).values() and output.table().num_rows == 0 and not social.asked()
 
 
 def test_named_profiles_are_visited_without_the_timeline(social, collect):
     social.person("ana")
     social.post("ana", 1)
     social.timeline = []
-    found = collect(social.proxy, profiles=["ana@social.sample", "@nobody"])
-    assert [row["owner"] for row in rows(found)] == ["ana@social.sample"] and rules(found) == {
+    output = collect(social.proxy, profiles=["ana@social.sample", "@nobody"])
+    assert [row["owner"] for row in rows(output)] == ["ana@social.sample"] and rules(output) == {
         "account:nobody@social.sample": "account_gone"
     }
 
@@ -145,10 +145,12 @@ def test_hostile_answers_do_not_end_the_run(social, collect):
     social.person("deep")
     social.post("deep", 300)
     social.order("accounts/107/statuses", *[Answer(200, b"[" * 100_000)] * 2)
-    found = collect(social.proxy)
-    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"}
-    said = rules(found)
-    assert said["listing:odd2@social.sample"] == "wrong_type" and said["listing:deep@social.sample"] == "not_json"
+    output = collect(social.proxy)
+    assert {row["owner"] for row in rows(output)} == {"ana@social.sample"}
+    dropped_rules = rules(output)
+    assert (
+        dropped_rules["listing:odd2@social.sample"] == "wrong_type" and dropped_rules["listing:deep@social.sample"] == "not_json"
+    )
 
 
 def test_a_listing_with_a_paging_loop_or_foreign_link_ends(social, collect):
@@ -157,8 +159,8 @@ def test_a_listing_with_a_paging_loop_or_foreign_link_ends(social, collect):
     circle = {"Link": f'<{SERVER}/api/v1/accounts/100/statuses?max_id=5>; rel="next"'}
     page = json.dumps(social.people["ana"].posts).encode()
     social.order("/statuses", *[Answer(200, page, circle)] * 3)
-    found = collect(social.proxy)
-    assert len(rows(found)) == 1 and rules(found)["listing:ana@social.sample"] == "paging_loop"
+    output = collect(social.proxy)
+    assert len(rows(output)) == 1 and rules(output)["listing:ana@social.sample"] == "paging_loop"
     social.order("/statuses", Answer(200, page, {"Link": '<http://evil.sample/steal?token=1>; rel="next"'}))
     assert len(rows(collect(social.proxy, "other"))) == 1
     assert not social.asked(lambda url: "evil" in url)

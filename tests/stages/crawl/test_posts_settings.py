@@ -21,7 +21,7 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"tag": "#pracegover"}, "posts.tag: '#pracegover' is no hashtag"),
         ({"variants": ["pra ver"]}, "posts.tag: 'pra ver' is no hashtag"),
@@ -47,11 +47,11 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
         ({"source": "site", "seeds": ["http://x/"], "hosts": ["x"]}, "posts: is set"),
     ],
 )
-def test_invalid_settings_are_one_line_errors(changes, told):
+def test_invalid_settings_are_one_line_errors(changes, message):
     proxy = changes.pop("proxy", P)
     with pytest.raises(HearsightError) as error:
         sound(posts_params(proxy, **changes))
-    assert told in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_other_sources_need_no_posts_block():

@@ -21,10 +21,10 @@ def populate(web: Social) -> None:
 def test_a_taken_down_owner_is_never_requested(social, collect, tmp_path):
     populate(social)
     add(tmp_path, "owner", "bia@social.sample")
-    found = collect(social.proxy)
-    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"} and RULE in rules(found).values()
+    output = collect(social.proxy)
+    assert {row["owner"] for row in rows(output)} == {"ana@social.sample"} and RULE in rules(output).values()
     assert not social.asked(lambda url: "/101" in url or f"{MEDIA}/00000002" in url)
-    assert not any("bia" in str(row) for row in found.ledger().to_pylist())
+    assert not any("bia" in str(row) for row in output.ledger().to_pylist())
 
 
 def test_content_of_a_taken_down_owner_leaves_every_snapshot_and_other_content_stays(social, collect, tmp_path):
@@ -37,8 +37,8 @@ def test_content_of_a_taken_down_owner_leaves_every_snapshot_and_other_content_s
     seeker = Seeker(Wanted(read_takedown(tmp_path / NAME)))
     assert [path for path in entries(tmp_path / ".hearsight", seeker) if path.parent.name == "crawl.posts"]  # a purge finds it
     asked = len(social.log)
-    found = collect("http://127.0.0.1:1", "day-2", "day-1")
-    assert len(social.log) == asked and {row["owner"] for row in rows(found)} == {"ana@social.sample"} and len(rows(found)) == 3
+    output = collect("http://127.0.0.1:1", "day-2", "day-1")
+    assert len(social.log) == asked and {row["owner"] for row in rows(output)} == {"ana@social.sample"} and len(rows(output)) == 3
     for day in ("day-1", "day-2"):
         with FetchStore(tmp_path / "data/store" / day) as store:
             assert store.verified_digest()
@@ -51,5 +51,5 @@ def test_content_of_a_taken_down_owner_leaves_every_snapshot_and_other_content_s
     )
     assert b"\\u00famero 30<" in left and b"\\u00famero 1<" in left
     again = collect("http://127.0.0.1:1", "day-2", "day-1")
-    assert rows(again) == rows(found)
+    assert rows(again) == rows(output)
     assert SERVER.encode() in read_all_bytes(tmp_path / "data/store")

@@ -34,7 +34,7 @@ def test_markup_becomes_the_displayed_lines(markup, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "match"),
     [
         ("#PraCegoVer foto", "word"),
         ("foto\n#pracegover.", "word"),
@@ -53,8 +53,8 @@ def test_markup_becomes_the_displayed_lines(markup, text):
         ("#descric\u0327a\u0303odaimagem", "word"),
     ],
 )
-def test_a_hashtag_matches_as_a_word_in_any_case(text, said):
-    assert match_hashtag(text, ("pracegover", "paracegover", "descriçãodaimagem")) == said
+def test_a_hashtag_matches_as_a_word_in_any_case(text, match):
+    assert match_hashtag(text, ("pracegover", "paracegover", "descriçãodaimagem")) == match
 
 
 def test_long_runs_of_combining_characters_are_truncated():

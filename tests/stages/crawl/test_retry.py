@@ -115,8 +115,8 @@ def test_a_retry_without_changes_reports_it(tmp_path, web):
     crawl(tmp_path, web)
     stage = make_stage(tmp_path, "crawl", params=settings(web))
     complete = tmp_path / "data/store/s/COMPLETE"
-    said, asked = complete.read_bytes(), len(web.asked)
-    assert retry_snapshot(stage, ["timeout"])["asked"] == 0 and len(web.asked) == asked and complete.read_bytes() == said
+    content, asked = complete.read_bytes(), len(web.asked)
+    assert retry_snapshot(stage, ["timeout"])["asked"] == 0 and len(web.asked) == asked and complete.read_bytes() == content
     retry_snapshot(stage, ["connection"])
     again = retry_snapshot(stage, ["connection"])
     assert (again["asked"], again["answered"], again["next"]) == (1, 0, "")

@@ -38,8 +38,8 @@ def test_karpathys_split_is_read_from_the_published_file(table, tmp_path):
 def test_forty_references_of_an_image_are_one_group(table, tmp_path):
     name = "COCO_val2014_000000000042.jpg"
     sets.images(tmp_path / "val2014", (name,))
-    said = [{"id": n, "image_id": 42, "caption": f"A red kite on the sea, number {n}."} for n in range(40)]
-    (tmp_path / "captions_c40.json").write_text(json.dumps({"images": [{"id": 42, "file_name": name}], "annotations": said}))
+    captions = [{"id": n, "image_id": 42, "caption": f"A red kite on the sea, number {n}."} for n in range(40)]
+    (tmp_path / "captions_c40.json").write_text(json.dumps({"images": [{"id": 42, "file_name": name}], "annotations": captions}))
     source = table("coco", "captions_c40.json", image_folder="val2014")
     assert [sorted(groups.values()) for groups in split_by(tmp_path, source, test="*").values()] == [[40]]
 
