@@ -91,11 +91,11 @@ def run(stage: Stage) -> None:
     from components.stages.crawl.snapshot_builder import (
         STORE,
         append_records,
+        apply_takedown_list,
         complete_snapshot,
         make_answers,
         missing_answers_as_errors,
         project_root,
-        read_takedowns,
     )
     from components.stages.crawl.sources import create_source
     from components.web.snapshot_chain import require_base
@@ -103,7 +103,7 @@ def run(stage: Stage) -> None:
 
     params = sound(stage.params)
     folder = project_root(stage) / STORE / params.snapshot
-    taken = read_takedowns(stage, params, folder)
+    taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, project_root(stage), folder, taken)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source, taken)

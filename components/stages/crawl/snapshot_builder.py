@@ -43,8 +43,8 @@ def project_root(stage: Stage) -> Path:
     return stage.state.parent
 
 
-def read_takedowns(stage: Stage, params: Params, folder: Path) -> Takedown:
-    """Return the takedown list after erasing what it lists from the snapshot at ``folder`` and its bases.
+def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
+    """Erase what the takedown list names from the snapshot at ``folder`` and its bases; return the list.
 
     Raises:
         HearsightError: the list cannot be read, or as :func:`components.web.erase.erase`.

@@ -18,7 +18,7 @@ from components.core.params import stage_params
 from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params
-from components.stages.crawl.snapshot_builder import STORE, fetch_missing, project_root, read_takedowns, replay
+from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, fetch_missing, project_root, replay
 from components.stages.crawl.sources import create_source
 from components.web.answers import REDIRECTS
 from components.web.snapshot_chain import standing_on
@@ -77,7 +77,7 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
             hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which asks again by itself",
         )
     _stood_on(folder)
-    taken = read_takedowns(stage, params, folder)
+    taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, project_root(stage), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
         before = store.verified_digest()

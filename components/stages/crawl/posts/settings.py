@@ -68,10 +68,10 @@ def sound_posts(params: Any, wrong: Wrong) -> None:
     posts: PostsSettings = params.posts
     for tag in posts.tags:
         if not _TAG.fullmatch(tag) or tag.isdigit():
-            raise wrong("posts.tag", f"'{tag}' is no hashtag", "give letters, digits and _, without the #")
+            raise wrong("posts.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
     for name in ("window_days", "relist_days"):
         if not 0 <= getattr(posts, name) <= 100_000:
-            raise wrong(f"posts.{name}", "makes no sense", "give a number of days")
+            raise wrong(f"posts.{name}", "is not between 0 and 100000", "give a number of days")
     if not 1 <= posts.page_size <= 100:
         raise wrong("posts.page_size", "is not between 1 and 100", "give 40")
     if posts.provider == "jsonl":
@@ -79,11 +79,11 @@ def sound_posts(params: Any, wrong: Wrong) -> None:
         return
     url = normalise(posts.server)
     if url is None or urlsplit(url).query or "access_token" in posts.server or "@" in posts.server:
-        raise wrong("posts.server", f"'{posts.server}' is no address of an API", "give it as https://host, without more")
+        raise wrong("posts.server", f"'{posts.server}' is not the address of an API", "give it as https://host, without more")
     if params.inputs:
         raise wrong("inputs", f"is set, but provider: {posts.provider} does not read it", "empty it")
     if posts.token_variable and url.startswith("http:") and params.web == "open" and not params.proxy:
-        raise wrong("posts.server", "would have the token sent in the clear", "give its https address")
+        raise wrong("posts.server", "would send the token unencrypted", "give its https address")
     if posts.provider == "instagram":
         if not _DIGITS.fullmatch(posts.user):
             raise wrong("posts.user", "names no Instagram account", "give the identifier of the account that asks, digits")
