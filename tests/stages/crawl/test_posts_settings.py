@@ -25,7 +25,7 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
     [
         ({"tag": "#pracegover"}, "posts.tag: '#pracegover' is not a hashtag"),
         ({"variants": ["pra ver"]}, "posts.tag: 'pra ver' is not a hashtag"),
-        ({"server": "social.sample"}, "posts.server: 'social.sample' is no address"),
+        ({"server": "social.sample"}, "posts.server: 'social.sample' is not the address"),
         ({"server": "https://x.org/?access_token=abc"}, "posts.server"),
         ({"server": "https://name:pass@x.org"}, "posts.server"),
         ({"window_days": -1.0}, "posts.window_days: is not between 0 and 100000"),
