@@ -88,9 +88,9 @@ TESTED = {
     r"dvc repro|dvc repro (posts_report|evaluate_captioners|build_search_index)@.*|hearsight (run|check)( .*)?": (
         "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
     ),
-    r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_says_what_it_did",
+    r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (
-        "tests/stages/crawl/test_retry.py::test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run"
+        "tests/stages/crawl/test_retry.py::test_the_command_reads_the_project_settings_and_names_the_stage_to_run"
     ),
     r"hearsight cost .*--vision google": (
         "tests/stages/filter/test_google_stage.py::test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line"

@@ -106,7 +106,7 @@ def still(folder: Path, over: float = 1.5) -> bool:
 
 @pytest.mark.slow
 def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(image_decoding, "LOOKS_PER_JOB", 3)
+    monkeypatch.setattr(image_decoding, "IMAGES_PER_JOB", 3)
     build_fixture_web(tmp_path / "web", pages=8)
     marks, lock, manifests = tmp_path / "marks", tmp_path / "lock", []
     marks.mkdir()

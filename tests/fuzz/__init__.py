@@ -1,1 +1,1 @@
-"""Fuzzing: every parser of untrusted bytes run on inputs that coverage guides (`python -m tests.fuzz --help`)."""
+"""Coverage-guided fuzzing of every parser of untrusted bytes (`python -m tests.fuzz --help`)."""

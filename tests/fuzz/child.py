@@ -1,7 +1,7 @@
-"""One target in a process of its own, under libFuzzer (Atheris): what does not hold is written down, and it goes on.
+"""One target in its own process under libFuzzer (Atheris): failing inputs are written to files and the run continues.
 
-libFuzzer alone would stop at the first fault. It still ends the process for what no exception tells: a crash, an endless input,
-too much memory; those it writes down itself. What the process did is in shared memory, since it leaves without a word.
+libFuzzer alone stops at the first exception. It still ends the process for a crash, an endless input or too much memory, and
+writes those inputs itself. Counts are in shared memory, because the process may end at any time.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from types import ModuleType
 from tests.fuzz.targets import COMPILED, PACKAGES, TARGETS
 
 _COUNTS = struct.Struct("<QQQdQ")
-MOST_FAULTS = 50
-"""Different faults that are written down."""
+MAX_FAULTS = 50
+"""Maximum number of distinct faults that are written to files."""
 _OWN = re.compile(r"/(?:components|tests/fuzz)/")
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What a run did so far."""
+    """Progress of a run."""
 
     runs: int = 0
     faults: int = 0
-    """Inputs of which something did not hold, each time it happened."""
+    """Failing inputs, every occurrence."""
     slow: int = 0
     slowest: float = 0.0
     """CPU seconds of the slowest input."""
@@ -44,7 +44,7 @@ class Counts:
 
 
 class Shared:
-    """Counts that outlive the process that counts."""
+    """Counts in memory that outlives the counting process."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _COUNTS.size)
@@ -57,10 +57,11 @@ class Shared:
 
 
 def load(names: Sequence[str]) -> ModuleType:
-    """Import Atheris, and instrumented what the checks of these targets import when they first run; returns Atheris."""
+    """Import Atheris and, instrumented, the modules that these targets' checks import on their first run; return Atheris."""
+    # Lazy: an optional dependency.
     import atheris
 
-    quiet = redirect_stderr(io.StringIO())  # it names every module
+    quiet = redirect_stderr(io.StringIO())  # Atheris logs every module
     with quiet, atheris.instrument_imports(include=list(PACKAGES), exclude=list(COMPILED)):
         for name in names:
             for data in (b"", *TARGETS[name].tokens):
@@ -72,11 +73,11 @@ def load(names: Sequence[str]) -> ModuleType:
 
 
 def fault_name(error: BaseException) -> str:
-    """What tells one fault from another: the kind of error, and the function of ours it came from."""
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _OWN.search(frame.filename)]
-    place = f"{Path(own[-1].filename).stem}-{own[-1].name}" if own else "nowhere"
-    said = f"-{error}" if isinstance(error, AssertionError) else ""
-    return re.sub(r"[^A-Za-z0-9]+", "-", f"{type(error).__name__}-{place}{said}")[:80].strip("-")
+    """Return a name that distinguishes faults: the error type and the function of this project that raised it."""
+    project_frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _OWN.search(frame.filename)]
+    location = f"{Path(project_frames[-1].filename).stem}-{project_frames[-1].name}" if project_frames else "nowhere"
+    message = f"-{error}" if isinstance(error, AssertionError) else ""
+    return re.sub(r"[^A-Za-z0-9]+", "-", f"{type(error).__name__}-{location}{message}")[:80].strip("-")
 
 
 def fuzz(
@@ -85,26 +86,26 @@ def fuzz(
     """Run a target; libFuzzer ends the process when it is done.
 
     Args:
-        atheris: as :func:`load` gives it.
-        name: the target's.
-        options: libFuzzer's.
-        found: the folder for inputs that are at fault or slow.
-        shared: where to count.
+        atheris: the module that :func:`load` returned.
+        name: name of the target.
+        options: libFuzzer options.
+        found: folder for failing and slow inputs.
+        shared: counts.
         slow: CPU seconds above which an input is slow.
-        log: the file for what libFuzzer says; None for standard error.
+        log: file for libFuzzer's output; None for standard error.
     """
     check: Callable[[bytes], None] = pkgutil.resolve_name(f"tests.fuzz.checks.{TARGETS[name].name}")
     runs = faults = slows = slowest_bytes = 0
     slowest = 0.0
-    known: set[str] = set()
-    told = os.fdopen(os.dup(2), "w", buffering=1)
+    seen: set[str] = set()
+    stderr = os.fdopen(os.dup(2), "w", buffering=1)
     if log is not None:
         os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
 
     def write(kind: str, data: bytes) -> None:
         (found / f"{kind}.{hashlib.sha256(data).hexdigest()[:8]}").write_bytes(data)
 
-    def one(data: bytes) -> None:
+    def run_input(data: bytes) -> None:
         nonlocal runs, faults, slows, slowest, slowest_bytes
         begin = time.process_time()
         try:
@@ -112,19 +113,19 @@ def fuzz(
         except Exception as error:
             faults += 1
             kind = fault_name(error)
-            if kind not in known and len(known) < MOST_FAULTS:
-                known.add(kind)
+            if kind not in seen and len(seen) < MAX_FAULTS:
+                seen.add(kind)
                 write(kind, data)
-                print(f"FAULT {name} {kind}: {str(error)[:200]}", file=told)
-        took = time.process_time() - begin
+                print(f"FAULT {name} {kind}: {str(error)[:200]}", file=stderr)
+        seconds = time.process_time() - begin
         runs += 1
-        if took > slowest:
-            slowest, slowest_bytes = took, len(data)
-        if took > slow:
+        if seconds > slowest:
+            slowest, slowest_bytes = seconds, len(data)
+        if seconds > slow:
             slows += 1
-            if slows <= MOST_FAULTS:
+            if slows <= MAX_FAULTS:
                 write("slow", data)
         shared.write(Counts(runs, faults, slows, slowest, slowest_bytes))
 
-    atheris.Setup([sys.argv[0], *options], one)
+    atheris.Setup([sys.argv[0], *options], run_input)
     atheris.Fuzz()

@@ -1,7 +1,7 @@
-"""Every target with very many inputs, side by side: `python -m tests.fuzz.many --runs 1000000`, which is `make fuzz`.
+"""All targets with many inputs, several at a time: `python -m tests.fuzz.many --runs 1000000`, which is `make fuzz`.
 
-What is done is written down, target by target, with a digest of the code that was run. A second call skips targets of the same
-code and as many inputs, so a run that was cut off goes on. The inputs that reached something new are kept for the next run.
+Results are written per target with a digest of the code. A further call skips targets already run with the same code and at
+least as many inputs, so an interrupted run resumes. Inputs that reached new code are kept for the next run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DONE = HOME / "done.jsonl"
 
 @cache
 def code_digest() -> str:
-    """One digest of all code that is run."""
+    """Return one digest of all code that a run executes."""
     digest = hashlib.sha256()
     for folder in ("components", "tests/fuzz"):
         for path in sorted((PROJECT / folder).rglob("*.py")):
@@ -35,19 +35,19 @@ def code_digest() -> str:
 
 
 def finished(done: Path, runs: int) -> dict[str, dict[str, Any]]:
-    """Target → its result, of those run with this code and with at least as many inputs."""
+    """Return target → result for targets run with this code and at least this many inputs."""
     rows = [json.loads(line) for line in done.read_text(encoding="utf-8").splitlines()] if done.exists() else []
     return {row["target"]: row for row in rows if row["code"] == code_digest() and row["runs"] >= runs}
 
 
 def run_one(name: str, runs: int) -> dict[str, Any]:
-    """Run one target in a process of its own; its result, which is written down unless the process was stopped."""
+    """Run one target in its own process and return its result, which is recorded unless the process was killed."""
     command = [sys.executable, "-m", "tests.fuzz", name, "--runs", str(runs), "--grown", str(HOME / "grown")]
-    told = subprocess.run(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False)
+    process = subprocess.run(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False)
     try:
-        row = json.loads(told.stdout.splitlines()[-1])
+        row = json.loads(process.stdout.splitlines()[-1])
     except (ValueError, IndexError):
-        return {"target": name, "runs": 0, "faults": 1, "inputs": [], "problem": f"ended with {told.returncode}"}
+        return {"target": name, "runs": 0, "faults": 1, "inputs": [], "problem": f"ended with {process.returncode}"}
     row["code"] = code_digest()
     with DONE.open("a", encoding="utf-8") as handle:
         handle.write(json.dumps(row) + "\n")
@@ -55,22 +55,22 @@ def run_one(name: str, runs: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run what is not done; ends with 1 and the list of inputs when something was found."""
+    """Run the remaining targets; the exit status is 1, with a list of inputs, if one failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.many", description=__doc__)
-    parser.add_argument("--runs", type=int, default=1_000_000, help="inputs of each target")
-    parser.add_argument("--at-a-time", type=int, default=2, help="targets side by side")
-    given = parser.parse_args()
+    parser.add_argument("--runs", type=int, default=1_000_000, help="inputs per target")
+    parser.add_argument("--at-a-time", type=int, default=2, help="targets run concurrently")
+    arguments = parser.parse_args()
     HOME.mkdir(parents=True, exist_ok=True)
-    rows = finished(DONE, given.runs)
-    with ThreadPoolExecutor(given.at_a_time) as pool:
-        for row in pool.map(lambda name: run_one(name, given.runs), [name for name in TARGETS if name not in rows]):
+    rows = finished(DONE, arguments.runs)
+    with ThreadPoolExecutor(arguments.at_a_time) as pool:
+        for row in pool.map(lambda name: run_one(name, arguments.runs), [name for name in TARGETS if name not in rows]):
             rows[row["target"]] = row
             print(json.dumps(row), flush=True)
     print(f"{len(rows)} targets, {sum(row['runs'] for row in rows.values())} inputs")
-    bad = {name: row for name, row in rows.items() if row["faults"] or row["inputs"]}
-    for name, row in bad.items():
-        print(f"{name}: {row.get('problem') or ' '.join(row['inputs']) or 'a fault that is known'}")
-    return int(bool(bad))
+    failed = {name: row for name, row in rows.items() if row["faults"] or row["inputs"]}
+    for name, row in failed.items():
+        print(f"{name}: {row.get('problem') or ' '.join(row['inputs']) or 'a known fault'}")
+    return int(bool(failed))
 
 
 if __name__ == "__main__":

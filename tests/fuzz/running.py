@@ -1,4 +1,4 @@
-"""Targets run one after the other in forks of one process, which has imported everything; and what each run came to."""
+"""Sequential runs of targets in forks of one process that has imported everything, and the result of each run."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from tests.fuzz.child import Counts, Shared, fuzz
 from tests.fuzz.targets import CORPUS, FOUND, TARGETS, inputs_of
 
 SLOW = 1.0
-"""Seconds of CPU above which an input is written down."""
+"""CPU seconds above which an input is written to a file."""
 KEPT_BYTES = 6000
-"""Of a target's inputs that a run adds to the corpus."""
+"""Maximum bytes of inputs that a run adds to a target's corpus."""
 RESTARTS = 20
-"""Times that a run goes on after an input that ended its process."""
+"""Restarts of a run after inputs that ended its process."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How targets are run."""
+    """Options of a run."""
 
     runs: int
-    """Inputs of each; 0 for those of the run in `make test`."""
+    """Inputs per target; 0 for the number used by `make test`."""
     found: Path
-    """The folder for inputs at fault, with one of its own for each target."""
+    """Folder for failing inputs, with a subfolder per target."""
     timeout: int = 20
     """Seconds after which an input counts as endless."""
     memory: int = 3072
-    """MiB of the process."""
+    """Memory limit of the process in MiB."""
     seed: int = 0
-    """libFuzzer's; 0 for another each time."""
+    """libFuzzer's seed; 0 for a different one each time."""
     kept: Path | None = None
-    """A folder whose folders hold each target's inputs of earlier runs, and get those of this one."""
+    """Folder with a subfolder per target for inputs of earlier runs; receives those of this run."""
     slow: float = SLOW
-    """CPU seconds above which an input is written down."""
+    """CPU seconds above which an input is written to a file."""
     loud: bool = False
-    """Show libFuzzer's own words."""
+    """Whether to show libFuzzer's output."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One run of one target."""
+    """Result of one run of one target."""
 
     target: str
     runs: int
@@ -60,52 +60,52 @@ class Result:
     """CPU seconds of the slowest input."""
     slowest_bytes: int
     inputs: list[str] = field(default_factory=list)
-    """The files of inputs at fault, slow, or deadly that this run wrote."""
+    """Files of failing, slow or process-ending inputs that this run wrote."""
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As one line of JSON has it."""
+        """The result as a JSON-serialisable mapping."""
         return asdict(self)
 
 
 def run_all(atheris: ModuleType, names: list[str], settings: Settings) -> Iterator[Result]:
-    """Run each target; Atheris has to be loaded for all of them."""
+    """Yield the result of each target; Atheris must be loaded for all of them."""
     for name in names:
         yield run(atheris, name, settings)
 
 
 def run(atheris: ModuleType, name: str, settings: Settings) -> Result:
-    """Run one target to its number of inputs, going on behind inputs that end its process."""
+    """Run one target with its number of inputs, restarting after inputs that end its process."""
     found = settings.found / inputs_of(name)
     found.mkdir(parents=True, exist_ok=True)
     before, total, begin = set(found.iterdir()), Counts(), time.monotonic()
-    wanted = settings.runs or TARGETS[name].quick
+    target_runs = settings.runs or TARGETS[name].quick
     with tempfile.TemporaryDirectory() as scratch:
         grown = settings.kept / inputs_of(name) if settings.kept else Path(scratch) / "grown"
         grown.mkdir(parents=True, exist_ok=True)
         for _ in range(RESTARTS):
             shared = Shared()
-            options = _options(name, settings, wanted - total.runs, Path(scratch), grown, found)
-            code = _forked(atheris, name, options, found, shared, settings)
-            total = _added(total, shared.read())
-            if code == 0 or total.runs >= wanted:
+            options = _options(name, settings, target_runs - total.runs, Path(scratch), grown, found)
+            code = _run_in_fork(atheris, name, options, found, shared, settings)
+            total = _add_counts(total, shared.read())
+            if code == 0 or total.runs >= target_runs:
                 break
-    took = time.monotonic() - begin
+    seconds = time.monotonic() - begin
     files = sorted(str(path) for path in set(found.iterdir()) - before)
     if not any(found.iterdir()):
         found.rmdir()
     numbers = {**vars(total), "slowest": round(total.slowest, 4)}
-    return Result(name, seconds=round(took, 1), a_second=round(total.runs / max(took, 1e-9)), inputs=files, **numbers)
+    return Result(name, seconds=round(seconds, 1), a_second=round(total.runs / max(seconds, 1e-9)), inputs=files, **numbers)
 
 
-def _added(one: Counts, other: Counts) -> Counts:
+def _add_counts(one: Counts, other: Counts) -> Counts:
     worst = max(one, other, key=lambda counts: counts.slowest)
     return Counts(one.runs + other.runs, one.faults + other.faults, one.slow + other.slow, worst.slowest, worst.slowest_bytes)
 
 
 def _options(name: str, settings: Settings, runs: int, scratch: Path, grown: Path, found: Path) -> list[str]:
-    words = scratch / "words"
-    words.write_text("".join(f'"{_escaped(token)}"\n' for token in TARGETS[name].tokens))
+    dictionary = scratch / "words"
+    dictionary.write_text("".join(f'"{_escaped(token)}"\n' for token in TARGETS[name].tokens))
     seeds = [str(folder / inputs_of(name)) for folder in (CORPUS, FOUND) if (folder / inputs_of(name)).is_dir()]
     return [
         f"-runs={runs}",
@@ -113,7 +113,7 @@ def _options(name: str, settings: Settings, runs: int, scratch: Path, grown: Pat
         f"-timeout={settings.timeout}",
         f"-rss_limit_mb={settings.memory}",
         f"-artifact_prefix={found}/",
-        f"-dict={words}",
+        f"-dict={dictionary}",
         "-len_control=20",
         "-verbosity=1" if settings.loud else "-verbosity=0",
         *([f"-seed={settings.seed}"] if settings.seed else []),
@@ -126,7 +126,7 @@ def _escaped(token: bytes) -> str:
     return "".join(f"\\x{byte:02x}" for byte in token)
 
 
-def _forked(atheris: ModuleType, name: str, options: list[str], found: Path, shared: Shared, settings: Settings) -> int:
+def _run_in_fork(atheris: ModuleType, name: str, options: list[str], found: Path, shared: Shared, settings: Settings) -> int:
     log = None if settings.loud else found / ".log"
     sys.stdout.flush()
     sys.stderr.flush()
@@ -152,9 +152,9 @@ def _forked(atheris: ModuleType, name: str, options: list[str], found: Path, sha
 
 
 def keep(grown: Path, into: Path, most: int = KEPT_BYTES) -> int:
-    """Copy the smallest inputs of ``grown``, up to ``most`` bytes in all, into ``into``; returns how many are new there.
+    """Copy the smallest inputs of ``grown``, up to ``most`` bytes in total, to ``into``; return the number of new files.
 
-    Each reached something that none before it did, and libFuzzer has put smaller ones that reach as much in the place of larger.
+    Each reached code that no input before it did, and libFuzzer has replaced larger inputs by smaller equivalent ones.
     """
     into.mkdir(parents=True, exist_ok=True)
     added = 0

@@ -1,6 +1,6 @@
-"""Write the first inputs of every target: `python -m tests.fuzz.seeds`. Small, by hand or by the libraries that write such files.
+"""Write the initial inputs of every target: `python -m tests.fuzz.seeds`. Small, hand-written or from format libraries.
 
-What fuzzing adds (`--keep`) lies beside them under libFuzzer's names; these have numbers.
+Inputs added by fuzzing (`--keep`) are in the same folders under libFuzzer's names; these have numbers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from tests.fuzz import seeds_archives, seeds_json, seeds_media, seeds_text
 from tests.fuzz.targets import CORPUS
 
 
-def numbered(folder: str, inputs: Iterable[bytes]) -> int:
-    """Write a target's inputs; returns their bytes."""
+def write_numbered(folder: str, inputs: Iterable[bytes]) -> int:
+    """Write a target's inputs as numbered files; return their total bytes."""
     home = CORPUS / folder
     home.mkdir(parents=True, exist_ok=True)
     total = 0
@@ -55,4 +55,4 @@ SEEDS = {
 
 if __name__ == "__main__":
     for name, make in SEEDS.items():
-        print(f"{name}: {numbered(name, make())} bytes")
+        print(f"{name}: {write_numbered(name, make())} bytes")

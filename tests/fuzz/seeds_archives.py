@@ -1,4 +1,4 @@
-"""First inputs of what the web answers and archives hold: heads, responses, WARC, WAT, WACZ, and the store's own files."""
+"""Initial inputs for HTTP answers and archives: heads, responses, WARC, WAT, WACZ, and the store's own files."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ PAGE = b"<!doctype html><html lang=en><base href=/b/><img src=a.png alt='A cat.'
 
 
 def http(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
-    """An HTTP response."""
+    """Return an HTTP response."""
     return b"\r\n".join((b"HTTP/1.1 " + status, *headers, b"", body))
 
 
 def record(block: bytes, kind: bytes = b"response", about: bytes = b"application/http; msgtype=response", *more: bytes) -> bytes:
-    """A WARC record."""
+    """Return a WARC record."""
     head = (b"WARC/1.1", b"WARC-Type: " + kind, b"WARC-Target-URI: http://a.sample/p", b"Content-Type: " + about, *more)
     return b"\r\n".join((*head, b"Content-Length: %d" % len(block), b"", block, b"", b""))
 
 
 def responses() -> list[bytes]:
-    """Responses of every encoding."""
+    """Return responses in every content encoding."""
     from backports import zstd
 
     raw = zlib.compressobj(wbits=-15)
@@ -53,7 +53,7 @@ def responses() -> list[bytes]:
 
 
 def wats() -> list[bytes]:
-    """WAT records' JSON."""
+    """Return the JSON of WAT records."""
     links = [{"path": "IMG@/src", "url": "a.png", "alt": "A cat"}, {"path": "A@/href", "url": "/x"}]
     links += [{"path": "IMG@/src", "url": '\u00e9\\"x', "alt": 'q " \\ \u2028'}, {"path": "IMG@/src"}]
     head = {
@@ -69,7 +69,7 @@ def wats() -> list[bytes]:
 
 
 def warcs() -> list[bytes]:
-    """Archives: sound, torn, with lengths that lie, with heads that do not end."""
+    """Return archives: valid, truncated, with wrong lengths, with endless heads."""
     page = record(http(PAGE, b"Content-Type: text/html"))
     wat = record(wats()[0], b"metadata", b"application/json")
     info = record(b"software: x\r\n", b"warcinfo", b"application/warc-fields")
@@ -89,7 +89,7 @@ def warcs() -> list[bytes]:
 
 
 def waczs() -> list[bytes]:
-    """WACZ files, whole and as the list of their parts that the check makes one of."""
+    """Return WACZ files, as zip files and as lists of members from which the check builds one."""
     warc = warcs()[0]
     package = json.dumps(
         {"profile": "data-package", "wacz_version": "1.1.1", "resources": [{"path": "archive/data.warc.gz"}]}
@@ -105,7 +105,7 @@ def waczs() -> list[bytes]:
 
 
 def heads() -> list[bytes]:
-    """Heads of answers as servers send them."""
+    """Return response heads as servers send them."""
     plain = http(b"x", b"Content-Type: image/png", b"Content-Length: 1")
     kinds = [
         b'Content-Disposition: inline; filename="caf\xe9.jpg"',
@@ -124,7 +124,7 @@ def heads() -> list[bytes]:
 
 
 def segments() -> list[bytes]:
-    """Records as the store writes them, unpacked."""
+    """Return records as the store writes them, uncompressed."""
     from components.core.digests import sha256_bytes
     from components.web.warc import Entry, build_record
 
@@ -138,7 +138,7 @@ def segments() -> list[bytes]:
 
 
 def entries() -> list[bytes]:
-    """Lines of the store's index."""
+    """Return lines of the store's index."""
     from components.web.index import index_line
     from components.web.warc import Entry
 

@@ -1,4 +1,4 @@
-"""First inputs that are JSON: image-caption sets, exported posts, answers of servers of posts."""
+"""Initial inputs in JSON: image–caption sets, exported posts, answers of social servers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 
 
 def documents() -> list[bytes]:
-    """JSON of image-caption sets."""
+    """Return JSON of image–caption sets."""
     coco = {"images": [{"id": 1, "file_name": "a.jpg", "coco_url": "http://a.sample/a.jpg"}], "annotations": []}
     coco["annotations"] = [{"image_id": number, "caption": "A cat."} for number in (1, 2)]
     karpathy = {"images": [{"filename": "a.jpg", "filepath": "val", "split": "test", "sentences": [{"raw": "A cat."}, {}]}, 1]}
@@ -25,7 +25,7 @@ def documents() -> list[bytes]:
 
 
 def exported() -> list[bytes]:
-    """Exported posts."""
+    """Return files of exported posts."""
     post = {
         "id": "1",
         "url": "http://a.sample/1",
@@ -60,7 +60,7 @@ def exported() -> list[bytes]:
 
 
 def mastodon() -> list[bytes]:
-    """Answers of a Mastodon server."""
+    """Return answers of a Mastodon server."""
     account = {"id": "12", "acct": "a", "url": "https://social.sample/@a", "locked": False, "indexable": True, "noindex": False}
     media = [
         {"id": "5", "type": "image", "url": "https://social.sample/m.png", "description": "A cat"},
@@ -86,7 +86,7 @@ def mastodon() -> list[bytes]:
 
 
 def instagram() -> list[bytes]:
-    """Answers of the Graph API."""
+    """Return answers of the Graph API."""
     one = {"id": "1", "caption": "A cat #paracegover", "media_type": "IMAGE", "media_url": "https://c.sample/1.jpg"}
     one |= {"permalink": "https://www.instagram.com/p/1/", "timestamp": "2026-11-20T10:00:00+0000"}
     album = {**one, "id": "2", "media_type": "CAROUSEL_ALBUM", "children": {"data": [one, {"id": "3", "media_type": "VIDEO"}]}}

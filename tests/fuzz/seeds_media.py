@@ -1,4 +1,4 @@
-"""First inputs that are images and sounds: tiny ones of every format, and headers that lie."""
+"""Initial inputs for images and audio: tiny files of every format, and inconsistent headers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 
 
 def images() -> list[bytes]:
-    """Tiny images of every format, and some that are none."""
+    """Return tiny images of every format, and files that are not images."""
     from PIL import Image
 
     picture = Image.linear_gradient("L").resize((24, 16)).convert("RGB")
@@ -51,7 +51,7 @@ def images() -> list[bytes]:
 
 
 def sounds() -> list[bytes]:
-    """Tiny sound files, and headers that lie."""
+    """Return tiny audio files, and inconsistent headers."""
     import numpy as np
     import soundfile
 

@@ -1,4 +1,4 @@
-"""First inputs that are plain text: pages, srcset, addresses, robots.txt, sitemaps, wishes, tables."""
+"""Initial inputs in plain text: pages, srcset, addresses, robots.txt, sitemaps, consent statements, tables."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""An input made as small as its fault allows: ever smaller pieces are left out while the fault stays the same.
+"""Minimisation of a failing input: pieces are removed as long as the fault stays the same.
 
-libFuzzer's ``-minimize_crash`` keeps any crash; this keeps the fault that the file is named for.
+libFuzzer's ``-minimize_crash`` accepts any crash; this keeps the fault that the file is named after.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tests.fuzz.targets import TARGETS
 
 
 def fault_of(target: str, data: bytes) -> str:
-    """The name of the fault of an input; '' when all holds."""
+    """Return the name of the fault of an input; '' when its check passes."""
     try:
         TARGETS[target].check(data)
     except Exception as error:
@@ -21,7 +21,7 @@ def fault_of(target: str, data: bytes) -> str:
 
 
 def shrink(target: str, data: bytes) -> bytes:
-    """The smallest input of the same fault that leaving out pieces leads to."""
+    """Return the smallest input with the same fault that removing pieces yields."""
     fault, size = fault_of(target, data), len(data) // 2
     while fault and size:
         at, smaller = 0, False
@@ -36,11 +36,11 @@ def shrink(target: str, data: bytes) -> bytes:
 
 
 def shrink_file(target: str, path: Path) -> str:
-    """Overwrite a file with its smaller form; says what was done."""
+    """Replace a file by its minimised form; return a summary."""
     data = path.read_bytes()
     fault = fault_of(target, data)
     if not fault:
-        return f"{path}: nothing is wrong with it"
+        return f"{path}: its check passes"
     small = shrink(target, data)
     path.write_bytes(small)
-    return f"{path}: {fault}, {len(data)} bytes made {len(small)}"
+    return f"{path}: {fault}, {len(data)} bytes reduced to {len(small)}"

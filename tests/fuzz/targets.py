@@ -1,4 +1,4 @@
-"""The parsers that are fuzzed: what is checked of each, from which inputs, in which words."""
+"""The fuzzed parsers: check function, initial inputs and dictionary of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CORPUS, FOUND = HERE / "corpus", HERE / "found"
 PACKAGES = ("components", "protego", "PIL")
 """Python packages whose branches guide the fuzzer."""
 COMPILED = ("components.web.html.tags", "components.web.archives.wat_links")
-"""Modules that numba compiles: it cannot compile what is instrumented, so only an interpreted target is guided by them."""
+"""Modules compiled by numba, which cannot compile instrumented code; only interpreted targets are guided by them."""
 
 
 @dataclass(frozen=True)
@@ -21,25 +21,25 @@ class Target:
     """One parser under fuzzing."""
 
     name: str
-    """Of its function in ``tests.fuzz.checks``, imported when it first runs: by then imports may be instrumented."""
+    """Its function in ``tests.fuzz.checks``, imported on the first run, when imports may be instrumented."""
     dictionary: str = ""
-    """What inputs are made of; see ``tests.fuzz.words``."""
+    """Tokens that inputs are built from; see ``tests.fuzz.words``."""
     longest: int = 2000
-    """Bytes of an input at most; corpus files of it may not be longer."""
+    """Maximum bytes of an input, corpus files included."""
     quick: int = 2000
     """Inputs of the run in `make test`."""
     of: str = ""
     """The target whose inputs it shares; '' for its own."""
     interpreted: bool = False
-    """Run without numba, so that compiled parsers guide it and reading beyond an array is an error."""
+    """Whether it runs without numba, so that compiled parsers guide it and out-of-bounds reads raise errors."""
 
     def check(self, data: bytes) -> None:
-        """Raises when something does not hold of an input."""
+        """Check an input; raises when a property does not hold."""
         pkgutil.resolve_name(f"tests.fuzz.checks.{self.name}")(data)
 
     @property
     def tokens(self) -> list[bytes]:
-        """The words of its dictionary as bytes."""
+        """The tokens of its dictionary as bytes."""
         return [word.encode("latin-1").decode("unicode_escape").encode("latin-1") for word in self.dictionary.split()]
 
 
@@ -72,5 +72,5 @@ TARGETS: dict[str, Target] = {
 
 
 def inputs_of(name: str) -> str:
-    """The name of the folder of a target's inputs."""
+    """Return the name of the folder with a target's inputs."""
     return TARGETS[name].of or name

@@ -1,4 +1,4 @@
-"""Every parser of untrusted bytes holds to its checks: on the corpus, on what was once at fault, and on inputs made just now."""
+"""Every parser of untrusted bytes passes its checks on the corpus, on recorded failures and on newly generated inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support import PROJECT
 
 OWN = [name for name, target in TARGETS.items() if not target.of]
 OPEN: dict[str, str] = {}
-"""Inputs below ``found`` that are still at fault, with what is to be done."""
+"""Inputs below ``found`` that still fail, with the planned fix."""
 
 
 def known_inputs():
@@ -30,7 +30,7 @@ def known_inputs():
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_all_holds_of_every_input_of_the_corpus(name):
+def test_every_corpus_input_passes_its_check(name):
     paths = sorted((CORPUS / name).iterdir())
     assert paths
     for path in paths:
@@ -42,14 +42,14 @@ def test_all_holds_of_every_input_of_the_corpus(name):
 
 
 @pytest.mark.parametrize(("name", "path"), known_inputs())
-def test_what_was_once_at_fault_or_slow_is_so_no_more(name, path):
+def test_every_recorded_failure_stays_fixed(name, path):
     TARGETS[name].check(path.read_bytes())
 
 
-def test_every_found_input_is_explained():
-    told = (FOUND / "README.md").read_text(encoding="utf-8")
+def test_every_recorded_failure_is_documented():
+    readme = (FOUND / "README.md").read_text(encoding="utf-8")
     for path in FOUND.glob("*/*"):
-        assert f"`{path.parent.name}/{path.name}`" in told
+        assert f"`{path.parent.name}/{path.name}`" in readme
     assert all((FOUND / name).is_file() for name in OPEN)
 
 
@@ -60,7 +60,7 @@ def test_the_corpus_stays_small():
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Each target's short run: the same inputs every time, in two processes (interpreted parsers are in the second)."""
+    """Run every target briefly with a fixed seed, in two processes (interpreted targets are in the second)."""
     folder = tmp_path_factory.mktemp("fuzz")
     command = [
         sys.executable,
@@ -75,33 +75,33 @@ def runs(tmp_path_factory):
         "--found",
         str(folder),
     ]
-    told = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    rows = [json.loads(line) for line in told.stdout.splitlines()]
-    return {row["target"]: row for row in rows}, told.stderr
+    process = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    rows = [json.loads(line) for line in process.stdout.splitlines()]
+    return {row["target"]: row for row in rows}, process.stderr
 
 
 def all_targets():
-    """Those with inputs still at fault meet them again in a run."""
-    still = {name.partition("/")[0] for name in OPEN}
-    if "urls" in still:  # addresses are everywhere
-        still |= {"html", "sitemap", "wat", "warc", "warc_packed", "wacz"}
+    """Yield the targets; those with open faults may fail."""
+    open_targets = {name.partition("/")[0] for name in OPEN}
+    if "urls" in open_targets:  # addresses are everywhere
+        open_targets |= {"html", "sitemap", "wat", "warc", "warc_packed", "wacz"}
     for name in TARGETS:
-        mark = [pytest.mark.xfail(reason="an open fault", strict=False)] if inputs_of(name) in still else []
+        mark = [pytest.mark.xfail(reason="an open fault", strict=False)] if inputs_of(name) in open_targets else []
         yield pytest.param(name, marks=mark)
 
 
 @pytest.mark.parametrize("name", all_targets())
-def test_all_holds_of_inputs_that_coverage_guides(runs, name):
+def test_every_target_passes_a_short_fuzzing_run(runs, name):
     pytest.importorskip("atheris")
-    rows, said = runs
-    assert name in rows, said[-2000:]
+    rows, log = runs
+    assert name in rows, log[-2000:]
     row = rows[name]
     assert row["runs"] >= TARGETS[name].quick
-    assert not row["faults"] and not row["inputs"], f"{row['inputs']}\n{said[-2000:]}"
+    assert not row["faults"] and not row["inputs"], f"{row['inputs']}\n{log[-2000:]}"
 
 
 class Given:
-    """Stands for Atheris: gives these inputs."""
+    """Stands in for Atheris and passes these inputs."""
 
     def __init__(self, inputs):
         self.inputs = inputs
@@ -119,7 +119,7 @@ def refuse(data):
         raise ValueError("parentheses")
 
 
-def test_a_fault_is_counted_and_written_down_once_and_the_run_goes_on(tmp_path, monkeypatch):
+def test_a_fault_is_counted_and_written_once_and_the_run_continues(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "srcset", refuse)
     result = run(Given([b"a", b"b()", b"()c", b"d"]), "srcset", Settings(4, tmp_path))
     assert (result.runs, result.faults, len(result.inputs)) == (4, 2, 1)
@@ -127,13 +127,13 @@ def test_a_fault_is_counted_and_written_down_once_and_the_run_goes_on(tmp_path, 
     assert Path(result.inputs[0]).parent == tmp_path / "srcset"
 
 
-def test_a_run_goes_on_behind_an_input_that_ends_its_process(tmp_path, monkeypatch):
+def test_a_run_continues_after_an_input_that_ends_its_process(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "srcset", lambda data: os._exit(9) if data == b"deadly" else None)
     result = run(Given([b"a", b"b", b"deadly"]), "srcset", Settings(5, tmp_path))
     assert (result.runs, result.faults) == (6, 0)
 
 
-def test_an_input_is_made_small_while_its_fault_stays(monkeypatch):
+def test_an_input_is_minimised_while_its_fault_stays(monkeypatch):
     monkeypatch.setattr(pages, "srcset", refuse)
     assert shrink("srcset", b"a (x) () b" * 9) == b"()"
     assert shrink("srcset", b"all is well") == b"all is well"

@@ -1,4 +1,4 @@
-"""What inputs are made of, by format: words, parted by white space, with escapes as in Python (libFuzzer's dictionaries)."""
+"""Dictionaries of libFuzzer by format: tokens separated by white space, with Python escapes."""
 
 from __future__ import annotations
 

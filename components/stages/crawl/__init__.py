@@ -1,10 +1,10 @@
-"""crawl: pages of the web become <image, alt-text> candidates (mission row C1).
+"""Crawl stage: collect <image, alt-text> candidates from the web (CC §3).
 
-The stage first completes the snapshot of the web that its parameters name, if need be: politely, breadth-first, into an
-append-only store. Then it turns the snapshot into records without touching the network, the same bytes each time.
-Here: the parameters and the order of things. Where candidates come from (a site, archives, the table of an existing set,
-the posts of a hashtag): the packages ``sources`` and ``posts``; reading pages and pictures: ``urls``, ``html``, ``language``,
-``image``; deciding: ``walk``, ``records``; asking and keeping answers: the package ``web``; the sample web: ``sample``.
+The stage completes the snapshot named by its parameters if it is incomplete: a polite breadth-first crawl into an append-only
+store. It then turns the snapshot into CANDIDATE records without network access; equal snapshots give equal bytes.
+This module holds the parameters and the order of steps. Sources of candidates (a site, archives, the table of an existing set,
+the posts of a hashtag) are in ``sources`` and ``posts``, page traversal in ``walk``, record building in ``records``. Fetching,
+storing and parsing are in ``components.web``.
 """
 
 from __future__ import annotations
@@ -49,41 +49,42 @@ class Params(FetchSettings):
 
 
 def run(stage: Stage) -> None:
-    """Complete the snapshot if need be, then write its candidates.
+    """Complete the snapshot if it is incomplete, then write its candidate records and ledger.
 
     Raises:
-        HearsightError: a parameter makes no sense, the sample's packages are missing, the network or the disk is gone,
-            another crawl writes the snapshot, a complete snapshot lacks what the parameters ask for, or the takedown
-            list cannot be read.
+        HearsightError: a parameter is invalid, the sample packages are missing, the network or the disk is unavailable, another
+            process writes the snapshot, a complete snapshot lacks an answer that the parameters need, or the takedown list
+            cannot be read.
     """
-    from components.stages.crawl.orphans import sweep
+    # Lazy: the command line imports this package for its parameters only.
+    from components.stages.crawl.orphans import erase_orphans
     from components.stages.crawl.records import write_records
     from components.stages.crawl.settings import sound
     from components.stages.crawl.snapshot_builder import (
         STORE,
-        answers_of,
         append_records,
+        apply_takedown_list,
         complete_snapshot,
-        held_by,
-        home,
-        taken_down,
+        make_answers,
+        missing_answers_as_errors,
+        project_root,
     )
-    from components.stages.crawl.sources import source_of
+    from components.stages.crawl.sources import create_source
     from components.web.snapshot_chain import require_base
     from components.web.store import FetchStore
 
     params = sound(stage.params)
-    folder = home(stage) / STORE / params.snapshot
-    taken = taken_down(stage, params, folder)
-    source = source_of(stage, params, home(stage), folder, taken)
+    folder = project_root(stage) / STORE / params.snapshot
+    taken = apply_takedown_list(stage, params, folder)
+    source = create_source(stage, params, project_root(stage), folder, taken)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source, taken)
-    sweep(stage, params, folder, taken)
+    erase_orphans(stage, params, folder, taken)
     with FetchStore(folder) as store:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()
-        answers = answers_of(params, store, taken)
-        with held_by(params, folder):
+        answers = make_answers(params, store, taken)
+        with missing_answers_as_errors(params, folder):
             if store.bases:
                 append_records(stage, params, answers, source)
             else:

@@ -1,8 +1,8 @@
-"""Pictures that nothing but a taken-down page, or a taken-down owner's row, showed: erased from the snapshot with it.
+"""Erasure of images that only a taken-down page, or only rows of a taken-down owner, referred to.
 
-Their own addresses are on no list (a site's pictures often lie at another host). They are found by reading the snapshot as a run
-reads it: whatever is followed then belongs to a page or row that stays, and stays too. Not in scope: listed addresses
-themselves (``web.erase``).
+The addresses of such images are on no takedown list (a site's images often lie on another host). They are found by replaying
+the snapshot as a run reads it: an address that the replay follows belongs to a remaining page or row and stays. Out of scope:
+erasing the listed addresses themselves (``components.web.erase``).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from components.core.digests import digest_value
 from components.execution.stage import Stage
-from components.stages.crawl.shard_plan import Layout
-from components.stages.crawl.snapshot_builder import home, replay
-from components.stages.crawl.sources import source_of
-from components.stages.crawl.sources.taken import address_hash
+from components.stages.crawl.shard_plan import CollectingStage
+from components.stages.crawl.snapshot_builder import project_root, replay
+from components.stages.crawl.sources import create_source
+from components.stages.crawl.sources.taken import hash_address
 from components.web.erase import erase
 from components.web.snapshot_chain import read_chain, read_complete
 from components.web.store import BaseStore, FetchStore
@@ -28,34 +28,37 @@ if TYPE_CHECKING:
     from components.stages.crawl import Params
 
 
-def sweep(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
-    """Erase them from the complete snapshot at ``folder`` and from those it stands on; once for a list and a snapshot.
+def erase_orphans(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
+    """Erase orphaned images from the complete snapshot at ``folder`` and from its bases, once per list and snapshot.
 
     Raises:
-        HearsightError: as :func:`components.stages.crawl.snapshot_builder.held_by` and :func:`components.web.erase.erase`.
+        HearsightError: as :func:`components.stages.crawl.snapshot_builder.missing_answers_as_errors` and
+            :func:`components.web.erase.erase`.
     """
     if not taken:
         return
     snapshots, kind = read_chain(folder), FetchStore
-    # From the newest down: what a later snapshot has given up, the one below it no longer has to hold for it.
+    # Newest first: a base must keep an answer while a later snapshot still refers to it.
     while snapshots:
-        _sweep_one(stage, params, snapshots, taken, kind)
+        _erase_orphans_of(stage, params, snapshots, taken, kind)
         snapshots, kind = snapshots[:-1], BaseStore
 
 
-def _sweep_one(stage: Stage, params: Params, snapshots: list[Path], taken: Takedown, kind: type[FetchStore]) -> None:
+def _erase_orphans_of(stage: Stage, params: Params, snapshots: list[Path], taken: Takedown, kind: type[FetchStore]) -> None:
     folder = snapshots[-1]
     if read_swept(folder) == _state(folder, taken):
         return
-    shown = {digest for one in snapshots for note in read_removals(one) for digest in note["images"]}
-    gone: set[str] = set()
-    if shown or params.source.kind != "site":
-        quiet = Layout.of(stage, counted=False)
+    orphaned_hashes = {digest for snapshot in snapshots for removal in read_removals(snapshot) for digest in removal["images"]}
+    orphans: set[str] = set()
+    if orphaned_hashes or params.source.kind != "site":
+        uncounted_stage = CollectingStage.of(stage, counted=False)
         with kind(folder) as store:
-            followed, others = replay(params, store, source_of(quiet, params, home(stage), folder, taken), taken)
-            gone = _only_shown(store, shown | others, followed)
-    if gone:
-        erase(folder, taken, gone)
+            followed, taken_down_hashes = replay(
+                params, store, create_source(uncounted_stage, params, project_root(stage), folder, taken), taken
+            )
+            orphans = _find_orphans(store, orphaned_hashes | taken_down_hashes, followed)
+    if orphans:
+        erase(folder, taken, orphans)
     write_swept(folder, _state(folder, taken))
 
 
@@ -63,16 +66,16 @@ def _state(folder: Path, taken: Takedown) -> str:
     return digest_value([taken.plain(), read_complete(folder)["digest"]])
 
 
-def _only_shown(store: FetchStore, shown: Collection[str], followed: Collection[str]) -> set[str]:
-    """The answers for addresses of those hashes that nobody followed, and what they alone lead to."""
-    ahead = [entry.url for entry in store if address_hash(entry.url) in shown and entry.url not in followed]
-    gone: set[str] = set()
-    while ahead:
-        url = ahead.pop()
+def _find_orphans(store: FetchStore, orphaned_hashes: Collection[str], followed: Collection[str]) -> set[str]:
+    """Return the stored answers that nothing followed and whose address hash is given, with their redirect targets."""
+    pending = [entry.url for entry in store if hash_address(entry.url) in orphaned_hashes and entry.url not in followed]
+    orphans: set[str] = set()
+    while pending:
+        url = pending.pop()
         entry = store.get(url)
-        if url in gone or url in followed or url not in store or entry is None:
+        if url in orphans or url in followed or url not in store or entry is None:
             continue
-        gone.add(url)
+        orphans.add(url)
         if entry.location and (target := make_absolute(entry.location, url)):
-            ahead.append(target)
-    return gone
+            pending.append(target)
+    return orphans

@@ -1,8 +1,8 @@
-"""From pages found to CANDIDATE records: one ledger row for every ``<img>``, media once for every picture kept.
+"""CANDIDATE records from source pages: one ledger row per ``<img>``, one media file per distinct kept image.
 
-Runs over a complete snapshot and touches no network; equal snapshots give equal bytes. An image is a ``Candidate`` of a
-``SourcePage``, then has a ``Verdict`` before it is fetched and a ``DecodeResult`` after that, and ends as a record or as a ledger
-row. Not in scope: which records are good captions (the filter stage).
+Runs over a complete snapshot without network access; equal snapshots give equal bytes. An image is a ``Candidate`` of a
+``SourcePage``, gets a ``Verdict`` before it is fetched and a ``DecodeResult`` after that, and ends as a record or as a ledger
+row. Out of scope: caption quality (the filter stage).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
-from components.stages.crawl.sources.found import SourcePage, key_of
-from components.stages.crawl.sources.taken import address_hash, mark_of
-from components.stages.crawl.where import CUT, where_of
+from components.stages.crawl.sources.found import SourcePage, candidate_key
+from components.stages.crawl.sources.taken import find_takedown_mark, hash_address
+from components.stages.crawl.where import MAX_SHOWN_TEXT, describe_location
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
 from components.web.html.page import Candidate
@@ -33,15 +33,15 @@ from components.web.store import FetchStore
 from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
 from components.web.urls import host_of
 
-IMAGES_AT_A_TIME = 20_000
-"""Images of a chunk of pages: what is judged, fetched and written together, and so in memory."""
-ROWS_A_SHARD = 25_000
-"""Ledger rows that close a shard, whatever it holds."""
+IMAGES_PER_CHUNK = 20_000
+"""Approximate number of images that are checked, fetched and written together; bounds memory."""
+MAX_ROWS_PER_SHARD = 25_000
+"""Ledger rows after which a shard is closed, whatever its number of records."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One image of a page, with the row that drops it before anything was fetched, or None."""
+    """An image of a page and the ledger row that drops it before it is fetched; ``row`` is None for an image to fetch."""
 
     key: str
     page: SourcePage
@@ -50,18 +50,18 @@ class Verdict:
 
     @property
     def where(self) -> str:
-        """Where the image stands, for the ledger."""
-        return where_of(self.page, self.candidate)
+        """Location of the image, for the ledger."""
+        return describe_location(self.page, self.candidate)
 
 
-def chunks(pages: Iterable[SourcePage]) -> Iterator[list[SourcePage]]:
-    """The pages in runs of about ``IMAGES_AT_A_TIME`` images."""
+def chunk_pages(pages: Iterable[SourcePage]) -> Iterator[list[SourcePage]]:
+    """Yield the pages in chunks of about ``IMAGES_PER_CHUNK`` images."""
     chunk: list[SourcePage] = []
     size = 0
     for page in pages:
         chunk.append(page)
         size += 1 + len(page.candidates)
-        if size >= IMAGES_AT_A_TIME:
+        if size >= IMAGES_PER_CHUNK:
             yield chunk
             chunk, size = [], 0
     if chunk:
@@ -69,57 +69,57 @@ def chunks(pages: Iterable[SourcePage]) -> Iterator[list[SourcePage]]:
 
 
 class Judge:
-    """What can be said of images before they are fetched: taken down, inline, no usable address or alt-text, seen before.
+    """Checks of images before fetching: taken down, data URI, unusable address, alt-text length, duplicate pair.
 
-    Of equal (image, alt) pairs the first stays, over all chunks it is shown (a digest and a key a pair in memory).
+    Of equal (image, alt) pairs the first is kept, over all chunks passed to one instance (memory: a digest and a key per pair).
     """
 
     def __init__(self, min_alt: int, taken: Takedown = EMPTY_LIST, *, max_alt: int = Budget().alt_characters) -> None:
-        self._least, self._most, self._taken = max(min_alt, 1), max_alt, taken
+        self._min_alt, self._max_alt, self._takedown = max(min_alt, 1), max_alt, taken
         self.taken: set[str] = set()
-        """The hashes of the addresses of images that are taken down."""
-        self._first: dict[bytes, str] = {}
+        """sha256 of the addresses of images that are taken down."""
+        self._first_keys: dict[bytes, str] = {}
 
-    def verdicts(self, pages: Iterable[SourcePage]) -> list[Verdict]:
-        """One for each image of the pages, in order."""
+    def check(self, pages: Iterable[SourcePage]) -> list[Verdict]:
+        """Return one verdict per image of the pages, in order."""
         return [self._verdict(page, candidate) for page in pages for candidate in page.candidates]
 
     def _verdict(self, page: SourcePage, candidate: Candidate) -> Verdict:
         row = None
         if candidate.taken:
-            key, mark, shown = candidate.taken.split(" ")
+            key, mark, image_hash = candidate.taken.split(" ")
         else:
-            key, mark, shown = key_of(page, candidate), mark_of(page, candidate, self._taken), ""
-        if mark:  # first of all, so that it stands for no other's pair
-            self.taken.add(shown or address_hash(candidate.image_url))
+            key, mark, image_hash = candidate_key(page, candidate), find_takedown_mark(page, candidate, self._takedown), ""
+        if mark:  # before the other checks, so that a taken-down image is never the first of a duplicate pair
+            self.taken.add(image_hash or hash_address(candidate.image_url))
             return Verdict(key, page, candidate, takedown_row(key, mark))
-        # A table's rows may say the same of an image in two languages; on pages the language is that of all around it.
+        # Rows of a table may give equal captions in two languages; on a page the language belongs to the whole page.
         language = "" if page.url else f"\n{page.language}"
         pair = hashlib.blake2b(f"{candidate.image_url}\n{candidate.alt}{language}".encode(), digest_size=16).digest()
-        where = where_of(page, candidate)
+        where = describe_location(page, candidate)
         if candidate.data_uri:
-            row = dropped(key, "data_uri", candidate.source[:40], "an address", detail=where[:CUT])
+            row = dropped(key, "data_uri", candidate.source[:40], "an address", detail=where[:MAX_SHOWN_TEXT])
         elif candidate.image_url is None:
-            row = dropped(key, "unusable_url", candidate.source[:CUT] or "no src", "http or https", detail=where)
-        elif len(candidate.alt) < self._least:
+            row = dropped(key, "unusable_url", candidate.source[:MAX_SHOWN_TEXT] or "no src", "http or https", detail=where)
+        elif len(candidate.alt) < self._min_alt:
             value = f"{len(candidate.alt)} characters" if candidate.has_alt else "no alt attribute"
-            row = dropped(key, "empty_alt", value, self._least, detail=where)
-        elif len(candidate.alt) > self._most:
-            row = dropped(key, "alt_too_long", f"{len(candidate.alt)} characters", self._most, detail=where)
-        elif pair in self._first:
-            row = dropped(key, "duplicate_pair", self._first[pair], "first by page and position", detail=where)
+            row = dropped(key, "empty_alt", value, self._min_alt, detail=where)
+        elif len(candidate.alt) > self._max_alt:
+            row = dropped(key, "alt_too_long", f"{len(candidate.alt)} characters", self._max_alt, detail=where)
+        elif pair in self._first_keys:
+            row = dropped(key, "duplicate_pair", self._first_keys[pair], "first by page and position", detail=where)
         else:
-            self._first[pair] = key
+            self._first_keys[pair] = key
         return Verdict(key, page, candidate, row)
 
 
-def wanted_images(verdicts: Sequence[Verdict]) -> list[str]:
-    """The image addresses still of interest, sorted."""
+def select_image_urls(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the addresses of images without a drop row, sorted and unique."""
     return sorted({verdict.candidate.image_url or "" for verdict in verdicts if verdict.row is None})
 
 
-class Bodies(Mapping[str, bytes]):
-    """Media members, each read from the store when asked for: a large shard needs no large memory."""
+class StoredBodies(Mapping[str, bytes]):
+    """Media member → bytes, read from the store on access, so that memory does not grow with the shard."""
 
     def __init__(self, store: FetchStore, urls: Mapping[str, str]) -> None:
         self._store, self._urls = store, urls
@@ -141,19 +141,19 @@ def write_records(
     stage: Stage,
     answers: Answers,
     pages: Iterable[SourcePage],
-    settled: Callable[[list[Verdict]], list[Verdict]] | None = None,
+    resolve: Callable[[list[Verdict]], list[Verdict]] | None = None,
 ) -> None:
-    """Judge what was found and fetched, and write shards of ``shard_size`` kept records, in the order of the pages.
+    """Write shards of ``shard_size`` kept records from checked, fetched and decoded images, in the order of the pages.
 
     Args:
-        settled: what becomes of the verdicts when the snapshot stands on another; it is shown all of them at once.
+        resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
     """
     params, budget = stage.params, stage.params.budget
     limits = Limits(params.max_image_bytes, params.min_side, params.max_aspect, budget.image_pixels, budget.image_side)
     judge, shards = Judge(params.min_alt, answers.taken, max_alt=budget.alt_characters), _Shards(stage, answers, limits)
-    for chunk in [list(pages)] if settled else chunks(pages):
-        verdicts = settled(judge.verdicts(chunk)) if settled else judge.verdicts(chunk)
-        outcomes = {url: answers.outcome(url) for url in wanted_images(verdicts)}
+    for chunk in [list(pages)] if resolve else chunk_pages(pages):
+        verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
+        outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
         results = decode_results(stage, answers.store, outcomes.values(), limits.max_bytes)
         following = iter(verdicts)
         for page in chunk:
@@ -161,29 +161,29 @@ def write_records(
                 shards.rows.append(page.row)
             for verdict in islice(following, len(page.candidates)):
                 shards.add(verdict, outcomes.get(verdict.candidate.image_url or ""), results)
-            if len(shards.rows) >= ROWS_A_SHARD:
+            if len(shards.rows) >= MAX_ROWS_PER_SHARD:
                 shards.flush()
     shards.close()
 
 
 class _Shards:
-    """The shard being filled, and the pictures written so far."""
+    """The shard being filled and the images already written."""
 
     def __init__(self, stage: Stage, answers: Answers, limits: Limits) -> None:
         self._stage, self._store, self._taken, self._limits = stage, answers.store, answers.taken, limits
         self.rows: list[dict[str, str]] = []
         self._records: list[dict[str, Any]] = []
         self._media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
-        self._new: dict[str, str] = {}  # member → URL, of this shard
+        self._new_media: dict[str, str] = {}  # member → URL, media of the current shard
         self._number = 0
 
     def add(self, verdict: Verdict, outcome: Outcome | None, results: Mapping[str, DecodeResult]) -> None:
-        """Take in one image: as a record with its picture, or as the row that drops it; a full shard is written."""
+        """Add one image as a record with its media file, or as the row that drops it; write the shard when it is full."""
         row, result = verdict.row, None
         if row is None:
             assert outcome is not None
             result = results.get(outcome.entry.sha256) if outcome.entry is not None else None
-            row = _refusal(verdict, outcome, result, self._limits, self._stage.params.budget)
+            row = _drop_row(verdict, outcome, result, self._limits, self._stage.params.budget)
         if row is not None:
             self.rows.append(row)
             return
@@ -192,7 +192,7 @@ class _Shards:
         member = f"{result.sha256}.{FORMATS[result.format]}"
         if result.sha256 not in self._media:
             self._media[result.sha256] = f"{self._number:05d}/{member}"
-            self._new[member] = outcome.final
+            self._new_media[member] = outcome.final
         self._records.append(
             {
                 "key": verdict.key,
@@ -223,50 +223,50 @@ class _Shards:
             self.flush()
 
     def flush(self) -> None:
-        """Write the shard and begin the next."""
-        content = Bodies(self._store, dict(self._new))
+        """Write the shard and start the next one."""
+        content = StoredBodies(self._store, dict(self._new_media))
         table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
-        # The one place that all rows pass: whatever a page, a host or a table says in them, none names what is taken down.
+        # All rows pass here, so no text from a page, host or table can leak a taken-down address or owner.
         rows = [redact_row(row, self._taken) for row in self.rows]
         self._stage.write_shard(f"{self._number:05d}", table, ledger_table(rows), content)
         self._number += 1
-        for part in (self._records, self.rows, self._new):
+        for part in (self._records, self.rows, self._new_media):
             part.clear()
 
     def close(self) -> None:
-        """Write what is left; an output has one shard at least."""
+        """Write the remaining rows; an output has at least one shard."""
         if self.rows or self._records or self._number == 0:
             self.flush()
 
 
-def _refusal(
+def _drop_row(
     verdict: Verdict, outcome: Outcome, result: DecodeResult | None, limits: Limits, budget: Budget
 ) -> dict[str, str] | None:
-    """The row that drops an image for its answer or for what decoding it gave; None for a good one."""
+    """Return the row that drops an image for its answer or its decode result; None for a usable image."""
 
     def drop(rule: str, value: str, threshold: object, detail: str = "") -> dict[str, str]:
         return dropped(verdict.key, rule, value, threshold, detail=detail or verdict.where)
 
-    most = f"{limits.max_bytes} bytes"
+    max_bytes = f"{limits.max_bytes} bytes"
     if outcome.rule:
-        # An image that a page linked to was asked for as a page.
+        # An image that a page linked to was requested as a page.
         rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
-        threshold = outcome.threshold or (most if rule == "image_too_large" else "an answer")
+        threshold = outcome.threshold or (max_bytes if rule == "image_too_large" else "an answer")
         return drop(rule, outcome.value, threshold, outcome.detail if rule == RULE else "")
     assert outcome.entry is not None
     if outcome.entry.bytes > limits.max_bytes:
-        return drop("image_too_large", f"{outcome.entry.bytes} bytes", most)
+        return drop("image_too_large", f"{outcome.entry.bytes} bytes", max_bytes)
     assert result is not None
-    # A snapshot fetched under looser limits, or a header that the fetcher could not read in time. An image too large to be
-    # decoded says so whatever came of an earlier try, and a broken one is broken before it is too small.
-    refused = check_size(result.width, result.height, limits)
-    if result.reason and (refused is None or refused.rule != "image_too_large"):
-        over = result.reason == "image_over_budget"
-        return drop(result.reason, result.detail, _given(budget, result.detail) if over else WHOLE)
-    return drop(refused.rule, refused.value, refused.threshold) if refused else None
+    # Repeats the size check of the fetcher: the snapshot may have looser limits, or the header was unreadable in time.
+    # Precedence: too large to decode, then the decode failure, then the other size limits.
+    size_row = check_size(result.width, result.height, limits)
+    if result.reason and (size_row is None or size_row.rule != "image_too_large"):
+        over_budget = result.reason == "image_over_budget"
+        return drop(result.reason, result.detail, _budget_text(budget, result.detail) if over_budget else WHOLE)
+    return drop(size_row.rule, size_row.value, size_row.threshold) if size_row else None
 
 
-def _given(budget: Budget, what: str) -> str:
-    """What one image may cost, in the ledger's words."""
+def _budget_text(budget: Budget, resource: str) -> str:
+    """Return the image budget for an exceeded resource, as the ledger states it."""
     seconds, memory = f"{budget.image_seconds:g} s", f"{budget.image_memory} bytes"
-    return {"cpu": seconds, "memory": memory}.get(what, f"{seconds} and {memory}")
+    return {"cpu": seconds, "memory": memory}.get(resource, f"{seconds} and {memory}")

@@ -1,9 +1,9 @@
-"""Which shard a row goes to when a snapshot stands on an earlier one: what was there stays, what is new comes at the end.
+"""Shard assignment for a snapshot with a base: existing records keep their shards, new records go to new shards at the end.
 
-A record of the base that is still the same keeps its shard, so that shard's bytes stay and every later stage finds its work in
-the shard cache; new and changed records fill new shards; what is gone leaves a ledger row of the rule ``gone`` where it was.
-The plan is a function of the snapshots, their order and the parameters alone, never of what lies in ``data/``: the
-base's own plan is made first, by reading the base as these parameters would, and kept in the shard cache.
+A base record that is unchanged keeps its shard, so the shard's bytes stay equal and later stages hit the shard cache. New and
+changed records fill new shards; a vanished record leaves a ledger row of the rule ``gone`` in its shard. The plan is a function
+of the snapshots, their order and the parameters, never of ``data/``: the base's plan is computed first by reading the base
+under these parameters, and kept in the shard cache.
 """
 
 from __future__ import annotations
@@ -29,58 +29,65 @@ STEP = "crawl.plan"
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("kind", "key", "sign", "page", "detail")] + [("shard", pa.int32())])
 
 
-class Part(NamedTuple):
-    """A shard as a snapshot alone would make it."""
+class DraftShard(NamedTuple):
+    """A shard as the snapshot alone would write it."""
 
     table: pa.Table
     ledger: pa.Table
     media: Mapping[str, bytes]
-    """Member → bytes, read when asked for."""
+    """Member → bytes, read on access."""
 
 
 @dataclass
-class Layout(Stage):
-    """A stage that writes nothing: it collects what would have been written."""
+class CollectingStage(Stage):
+    """A stage that writes nothing and collects the shards passed to it."""
 
-    parts: list[Part] = field(default_factory=list)
+    drafts: list[DraftShard] = field(default_factory=list)
 
     @classmethod
-    def of(cls, stage: Stage, *, counted: bool = True) -> Layout:
-        """For ``stage``; what it computes is counted as that stage's unless not ``counted``."""
-        given = {one.name: getattr(stage, one.name) for one in fields(Stage)}
-        return cls(**(given if counted else given | {"cached": {}, "done": {}, "metrics": [], "parents": []}))
+    def of(cls, stage: Stage, *, counted: bool = True) -> CollectingStage:
+        """Create one for ``stage``; its computations count as that stage's only if ``counted``."""
+        values = {item.name: getattr(stage, item.name) for item in fields(Stage)}
+        return cls(**(values if counted else values | {"cached": {}, "done": {}, "metrics": [], "parents": []}))
 
     def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:
-        """Keep the shard in hand."""
-        self.parts.append(Part(table, ledger, media or {}))
+        """Collect the shard."""
+        self.drafts.append(DraftShard(table, ledger, media or {}))
 
 
-class Place(NamedTuple):
-    """Where the base has a row."""
+class RowLocation(NamedTuple):
+    """Shard and content of a ledger row in the base."""
 
     shard: int
-    sign: str
-    """Of a kept record, the digest of all that it says; of a kept page, ``page``; '' of what was dropped."""
+    signature: str
+    """Digest of a kept record's content; ``page`` for a kept page; '' for a dropped row."""
     page: str = ""
     detail: str = ""
 
 
 @dataclass
-class Plan:
-    """The shards of one snapshot."""
+class ShardPlan:
+    """Shard assignment of one snapshot."""
 
-    places: dict[tuple[str, str], Place] = field(default_factory=dict)
-    """(kind, key) of every ledger row → where it stands."""
+    locations: dict[tuple[str, str], RowLocation] = field(default_factory=dict)
+    """(kind, key) of every ledger row → its location."""
     media: dict[str, int] = field(default_factory=dict)
-    """Media member → the shard whose tar holds it."""
+    """Media member → the shard whose tar file holds it."""
     shards: int = 0
-    """Shards used so far, those that are empty by now included."""
+    """Number of shards used so far, including shards that are empty now."""
 
     def save(self, path: Path) -> None:
-        """Write the plan as one table, in a fixed order."""
+        """Write the plan as one table in a fixed order."""
         rows = [
-            {"kind": kind, "key": key, "sign": place.sign, "page": place.page, "detail": place.detail, "shard": place.shard}
-            for (kind, key), place in sorted(self.places.items())
+            {
+                "kind": kind,
+                "key": key,
+                "sign": location.signature,
+                "page": location.page,
+                "detail": location.detail,
+                "shard": location.shard,
+            }
+            for (kind, key), location in sorted(self.locations.items())
         ]
         blank = {"sign": "", "page": "", "detail": ""}
         rows += [{"kind": "media", "key": member, "shard": shard, **blank} for member, shard in sorted(self.media.items())]
@@ -89,8 +96,8 @@ class Plan:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Plan:
-        """A plan that was saved."""
+    def load(cls, path: Path) -> ShardPlan:
+        """Read a plan written by :meth:`save`."""
         plan = cls()
         for row in read_table(path).to_pylist():
             if row["kind"] == "media":
@@ -98,96 +105,101 @@ class Plan:
             elif row["kind"] == "shards":
                 plan.shards = row["shard"]
             else:
-                plan.places[row["kind"], row["key"]] = Place(row["shard"], row["sign"], row["page"], row["detail"])
+                plan.locations[row["kind"], row["key"]] = RowLocation(row["shard"], row["sign"], row["page"], row["detail"])
         return plan
 
 
 @dataclass
-class _Shard:
+class _ShardRows:
     records: list[dict[str, Any]] = field(default_factory=list)
     rows: list[dict[str, str]] = field(default_factory=list)
 
 
-def lay_out(parts: Sequence[Part], base: Plan | None, base_name: str, size: int) -> tuple[Plan, dict[int, _Shard]]:
-    """The plan of a snapshot and the content of its shards.
+def plan_shards(
+    drafts: Sequence[DraftShard], base: ShardPlan | None, base_name: str, size: int
+) -> tuple[ShardPlan, dict[int, _ShardRows]]:
+    """Return the plan of a snapshot and the content of its shards by number.
 
     Args:
-        parts: what it would write alone, in order.
-        base: the plan of the snapshot it stands on; None for none.
-        base_name: that snapshot, for the rows of what is gone.
-        size: records a new shard takes.
+        drafts: the shards it would write alone, in order.
+        base: the plan of its base; None for none.
+        base_name: name of the base, for the rows of the rule ``gone``.
+        size: records per new shard.
     """
-    known = base or Plan()
-    shards: defaultdict[int, _Shard] = defaultdict(_Shard)
-    plan, number = Plan(), known.shards
-    for part, row, record in _rows(parts):
+    base_plan = base or ShardPlan()
+    shards: defaultdict[int, _ShardRows] = defaultdict(_ShardRows)
+    plan, open_shard = ShardPlan(), base_plan.shards
+    for draft, row, record in _rows(drafts):
         if base is None:
-            number = part
+            open_shard = draft
         name = (row["kind"], row["key"])
-        sign = _sign(row, record)
-        place = known.places.get(name)
-        stays = place is not None and (record is None or place.sign == sign)
-        at = place.shard if place is not None and stays else number
-        shards[at].rows.append(row)
+        signature = _signature(row, record)
+        location = base_plan.locations.get(name)
+        stays = location is not None and (record is None or location.signature == signature)
+        shard_number = location.shard if location is not None and stays else open_shard
+        shards[shard_number].rows.append(row)
         page = record["page_url"] if record else ""
-        plan.places[name] = Place(at, sign, page, row["detail"] if sign else "")
+        plan.locations[name] = RowLocation(shard_number, signature, page, row["detail"] if signature else "")
         if record is not None:
-            shards[at].records.append(record)
-            # Rows that follow the last record of a full shard begin the next one, as they do in a snapshot alone.
-            if base is not None and not stays and len(shards[at].records) >= size:
-                number += 1
-    for name, place in known.places.items():
-        if place.sign and name not in plan.places:
-            shards[place.shard].rows.append(_gone(name, place, plan, base_name))
-    _place_media(plan, known, shards)
-    plan.shards = max([known.shards, *(at + 1 for at in shards)])
+            shards[shard_number].records.append(record)
+            # Rows after the last record of a full shard start the next one, as in a snapshot without a base.
+            if base is not None and not stays and len(shards[shard_number].records) >= size:
+                open_shard += 1
+    for name, location in base_plan.locations.items():
+        if location.signature and name not in plan.locations:
+            shards[location.shard].rows.append(_gone(name, location, plan, base_name))
+    _assign_media(plan, base_plan, shards)
+    plan.shards = max([base_plan.shards, *(shard_number + 1 for shard_number in shards)])
     return plan, dict(sorted(shards.items()))
 
 
-def _rows(parts: Sequence[Part]) -> Iterator[tuple[int, dict[str, str], dict[str, Any] | None]]:
-    for number, part in enumerate(parts):
-        records = {record["key"]: record for record in part.table.to_pylist()}
-        for row in part.ledger.to_pylist():
+def _rows(drafts: Sequence[DraftShard]) -> Iterator[tuple[int, dict[str, str], dict[str, Any] | None]]:
+    """Yield (draft number, ledger row, its record or None) in order."""
+    for number, draft in enumerate(drafts):
+        records = {record["key"]: record for record in draft.table.to_pylist()}
+        for row in draft.ledger.to_pylist():
             yield number, row, records.get(row["key"]) if row["kind"] == "record" and row["verdict"] == KEPT else None
 
 
-def _sign(row: Mapping[str, str], record: Mapping[str, Any] | None) -> str:
+def _signature(row: Mapping[str, str], record: Mapping[str, Any] | None) -> str:
     if record is not None:
         return digest_value({name: value for name, value in record.items() if name != "media"})[:32]
     return row["kind"] if row["verdict"] == KEPT else ""
 
 
-def _gone(name: tuple[str, str], place: Place, plan: Plan, base_name: str) -> dict[str, str]:
+def _gone(name: tuple[str, str], location: RowLocation, plan: ShardPlan, base_name: str) -> dict[str, str]:
     kind, key = name
-    page = plan.places.get(("page", place.page))
-    why = "no longer found" if kind != "record" else "no longer on its page" if page and page.sign else "its page is not kept"
-    return dropped(key, "gone", why, f"as in {base_name}", kind=kind, detail=place.detail)
+    page = plan.locations.get(("page", location.page))
+    reason = (
+        "no longer found" if kind != "record" else "no longer on its page" if page and page.signature else "its page is not kept"
+    )
+    return dropped(key, "gone", reason, f"as in {base_name}", kind=kind, detail=location.detail)
 
 
-def _place_media(plan: Plan, known: Plan, shards: Mapping[int, _Shard]) -> None:
-    """Let each picture lie where it lies in the base, else with the first record of it."""
-    for at, shard in sorted(shards.items()):
+def _assign_media(plan: ShardPlan, base_plan: ShardPlan, shards: Mapping[int, _ShardRows]) -> None:
+    """Assign each media file to its shard in the base, else to the shard of its first record."""
+    for shard_number, shard in sorted(shards.items()):
         for record in shard.records:
             member = record["media"].partition("/")[2]
-            home = plan.media.setdefault(member, known.media.get(member, at))
+            home = plan.media.setdefault(member, base_plan.media.get(member, shard_number))
             record["media"] = f"{home:05d}/{member}"
 
 
-def write_laid_out(stage: Stage, parts: Sequence[Part], base: Plan, base_name: str) -> None:
-    """Write a snapshot's shards over the plan of its base."""
-    plan, shards = lay_out(parts, base, base_name, stage.params.shard_size)
-    sources = {member: part.media for part in parts for member in part.media}
+def write_planned_shards(stage: Stage, drafts: Sequence[DraftShard], base: ShardPlan, base_name: str) -> None:
+    """Write a snapshot's shards by a plan that extends that of its base."""
+    plan, shards = plan_shards(drafts, base, base_name, stage.params.shard_size)
+    sources = {member: draft.media for draft in drafts for member in draft.media}
     members: defaultdict[int, list[str]] = defaultdict(list)
-    for member, at in plan.media.items():
-        members[at].append(member)
-    for at in sorted({*shards, *members}) or [0]:
-        shard = shards.get(at, _Shard())
+    for member, shard_number in plan.media.items():
+        members[shard_number].append(member)
+    for shard_number in sorted({*shards, *members}) or [0]:
+        shard = shards.get(shard_number, _ShardRows())
         table = pa.Table.from_pylist(shard.records, schema=CANDIDATE)
-        stage.write_shard(f"{at:05d}", table, ledger_table(shard.rows), _Members(sources, members[at]))
+        stage.write_shard(f"{shard_number:05d}", table, ledger_table(shard.rows), _Members(sources, members[shard_number]))
 
 
 class _Members(Mapping[str, bytes]):
-    """The media of one shard, each read from its part when asked for, so that a large shard needs no large memory."""
+    """Media of one shard, each read from its draft on access, so that memory does not grow with the shard."""
 
     def __init__(self, sources: Mapping[str, Mapping[str, bytes]], names: Sequence[str]) -> None:
         self._sources, self._names = sources, sorted(names)
@@ -202,44 +214,49 @@ class _Members(Mapping[str, bytes]):
         return len(self._names)
 
 
-def settle(verdicts: Sequence[Verdict], base: Plan | None) -> list[Verdict]:
-    """Of equal pairs, keep the one that the base kept: a new page that sorts before it must not drive it out."""
-    kept_before = {key for (kind, key), place in (base.places if base else {}).items() if kind == "record" and place.sign}
-    firsts = {verdict.key: verdict for verdict in verdicts if verdict.row is None}
-    heirs: dict[str, str] = {}  # the first of a pair → the one of it that the base kept
+def keep_base_pairs(verdicts: Sequence[Verdict], base: ShardPlan | None) -> list[Verdict]:
+    """Return the verdicts with duplicate pairs resolved in favour of the record that the base kept.
+
+    Without this, a new page that sorts before the base's page would take over the pair and drop the base's record.
+    """
+    kept_in_base = {
+        key for (kind, key), location in (base.locations if base else {}).items() if kind == "record" and location.signature
+    }
+    first_keys = {verdict.key: verdict for verdict in verdicts if verdict.row is None}
+    base_keys: dict[str, str] = {}  # key of the first of a pair → key of its duplicate that the base kept
     for verdict in verdicts:
         row = verdict.row
-        if row and row["rule"] == "duplicate_pair" and verdict.key in kept_before and row["value"] not in kept_before:
-            heirs.setdefault(row["value"], verdict.key)
+        if row and row["rule"] == "duplicate_pair" and verdict.key in kept_in_base and row["value"] not in kept_in_base:
+            base_keys.setdefault(row["value"], verdict.key)
     settled: list[Verdict] = []
     for verdict in verdicts:
         row = verdict.row
-        if row is None and verdict.key in heirs:
+        if row is None and verdict.key in base_keys:
             where = f"{verdict.candidate.image_url} on {verdict.page.url}"
-            row = dropped(verdict.key, "duplicate_pair", heirs[verdict.key], "first by page and position", detail=where)
-        elif row and row["rule"] == "duplicate_pair" and row["value"] in heirs and row["value"] in firsts:
-            row = None if heirs[row["value"]] == verdict.key else row | {"value": heirs[row["value"]]}
+            row = dropped(verdict.key, "duplicate_pair", base_keys[verdict.key], "first by page and position", detail=where)
+        elif row and row["rule"] == "duplicate_pair" and row["value"] in base_keys and row["value"] in first_keys:
+            row = None if base_keys[row["value"]] == verdict.key else row | {"value": base_keys[row["value"]]}
         settled.append(replace(verdict, row=row))
     return settled
 
 
-def base_plan(
-    stage: Stage, bases: Sequence[Base], key: Mapping[str, Any], read: Callable[[str, Plan | None], list[Part]]
-) -> Plan:
-    """The plan of the newest of ``bases``, made from the oldest up, or from the newest one that the cache holds.
+def build_base_plan(
+    stage: Stage, bases: Sequence[Base], key: Mapping[str, Any], read: Callable[[str, ShardPlan | None], list[DraftShard]]
+) -> ShardPlan:
+    """Return the plan of the newest of ``bases``, computed from the oldest up or from the newest cached plan.
 
     Args:
-        stage: whose cache and shard size it is.
+        stage: provides the cache and the shard size.
         bases: oldest first; at least one.
         key: what the plan depends on besides the snapshots: the code and the parameters.
-        read: (snapshot, the plan of the one below it) → what that snapshot alone would write.
+        read: (snapshot, plan of its base) → the shards that snapshot alone would write.
     """
 
-    def extend(depth: int, below: Plan | None) -> Plan:
+    def extend(depth: int, below: ShardPlan | None) -> ShardPlan:
         name = bases[depth - 1].snapshot if depth else ""
-        return lay_out(read(bases[depth].snapshot, below), below, name, stage.params.shard_size)[0]
+        return plan_shards(read(bases[depth].snapshot, below), below, name, stage.params.shard_size)[0]
 
     keys = [{**key, "snapshots": [base.digest for base in bases[: depth + 1]]} for depth in range(len(bases))]
-    plan = fold_chain(ShardCache(stage.state / "cache"), STEP, keys, Plan.load, extend)
+    plan = fold_chain(ShardCache(stage.state / "cache"), STEP, keys, ShardPlan.load, extend)
     assert plan is not None
     return plan

@@ -1,4 +1,4 @@
-"""A snapshot of the web: completed from its source, and turned into records on top of the one it stands on."""
+"""Snapshots of the web: completion from a source, replay, and conversion into records on top of a base snapshot."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 from components.core.code_digest import code_digest
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
-from components.stages.crawl.image_decoding import LookAhead
-from components.stages.crawl.records import Judge, chunks, wanted_images, write_records
-from components.stages.crawl.shard_plan import Layout, Part, Plan, base_plan, settle, write_laid_out
-from components.stages.crawl.sources import Source, source_of
+from components.stages.crawl.image_decoding import DecodeAhead
+from components.stages.crawl.records import Judge, chunk_pages, select_image_urls, write_records
+from components.stages.crawl.shard_plan import (
+    CollectingStage,
+    DraftShard,
+    ShardPlan,
+    build_base_plan,
+    keep_base_pairs,
+    write_planned_shards,
+)
+from components.stages.crawl.sources import Source, create_source
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
 from components.web.erase import erase_chain
@@ -25,65 +32,66 @@ if TYPE_CHECKING:
     from components.stages.crawl import Params
 
 STORE = "data/store"
-"""Where snapshots lie, below the project's root."""
-_RETRYING = ("connect_timeout", "timeout", "retries", "backoff", "max_retry_after")
-OF_THE_NETWORK = ("snapshot", "base", "fresh_for", "contact", "per_host", "connections", "delay", *_RETRYING)
-"""Settings that change nothing about how a complete snapshot is read."""
+"""Folder of the snapshots, relative to the project root."""
+_RETRY_SETTINGS = ("connect_timeout", "timeout", "retries", "backoff", "max_retry_after")
+NETWORK_SETTINGS = ("snapshot", "base", "fresh_for", "contact", "per_host", "connections", "delay", *_RETRY_SETTINGS)
+"""Settings that do not change how a complete snapshot is read."""
 
 
-def home(stage: Stage) -> Path:
-    """The folder that holds this run's ``data``: where its caches lie, too."""
+def project_root(stage: Stage) -> Path:
+    """Return the folder that holds this run's ``data`` folder and caches."""
     return stage.state.parent
 
 
-def taken_down(stage: Stage, params: Params, folder: Path) -> Takedown:
-    """The takedown list, after the snapshot at ``folder`` and those below it were cleared of what it lists.
+def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
+    """Erase what the takedown list names from the snapshot at ``folder`` and its bases; return the list.
 
     Raises:
         HearsightError: the list cannot be read, or as :func:`components.web.erase.erase`.
     """
-    taken = read_takedown(home(stage) / NAME)
-    erase_chain(folder, params.base, taken)
-    return taken
+    takedown = read_takedown(project_root(stage) / NAME)
+    erase_chain(folder, params.base, takedown)
+    return takedown
 
 
-def answers_of(params: Params, store: FetchStore, taken: Takedown) -> Answers:
-    """What a store says, under these parameters' manners and the takedown list."""
-    return Answers.under(params, store, consent=_consent(params), taken=taken)
+def make_answers(params: Params, store: FetchStore, takedown: Takedown) -> Answers:
+    """Return the answers of a store under these parameters' consent policy and the takedown list."""
+    return Answers.under(params, store, consent=_consent(params), taken=takedown)
 
 
 def _consent(params: Params) -> Consent:
     return Consent(params.consent == "opt_in", frozenset(host.lower() for host in params.consenting), params.tdmrep)
 
 
-def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source, taken: Takedown) -> str:
-    """Find and fetch what the snapshot does not hold yet, and declare it complete; returns its digest."""
+def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source, takedown: Takedown) -> str:
+    """Fetch what the snapshot lacks, mark it complete, and return its digest."""
     with FetchStore(folder, writer=True, base=params.base) as store:
-        if store.complete:  # another process completed it while this one waited for nothing
+        if store.complete:  # another process completed it while this one waited for the lock
             return store.verified_digest()
         store.forget_transient()
-        return fill(stage, params, store, source, taken)
+        return fetch_missing(stage, params, store, source, takedown)
 
 
-def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken: Takedown) -> str:
-    """Ask for all that the parameters want and ``store`` does not hold, and declare it complete; returns its digest."""
+def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Source, takedown: Takedown) -> str:
+    """Fetch all answers that the parameters need and ``store`` lacks, mark it complete, and return its digest."""
+    # Lazy: aiohttp and the sample web are only needed when something is fetched.
     from components.sample.serving import SampleWeb, folder_sites
     from components.web.fetch import Fetcher, FetchSettings
 
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
-    with ExitStack() as open_things:
-        open_things.enter_context(LookAhead(stage, store))
+    with ExitStack() as resources:
+        resources.enter_context(DecodeAhead(stage, store))
         earlier = None
         if params.base:
-            below = open_things.enter_context(FetchStore(store.folder.parent / params.base))
+            below = resources.enter_context(FetchStore(store.folder.parent / params.base))
             below.verified_digest()
             earlier = ConditionalFetch(below, params.fresh_for, {})
         if params.web.kind == "open":
             proxy = params.web.proxy
         else:
-            hosts = folder_sites(home(stage) / params.web.root) if params.web.kind == "folder" else None
-            proxy = open_things.enter_context(SampleWeb(home(stage), hosts=hosts)).proxy
-        fetcher = open_things.enter_context(
+            hosts = folder_sites(project_root(stage) / params.web.root) if params.web.kind == "folder" else None
+            proxy = resources.enter_context(SampleWeb(project_root(stage), hosts=hosts)).proxy
+        fetcher = resources.enter_context(
             Fetcher(
                 store,
                 settings,
@@ -91,25 +99,25 @@ def fill(stage: Stage, params: Params, store: FetchStore, source: Source, taken:
                 progress=stage.progress,
                 consent=_consent(params),
                 earlier=earlier,
-                taken=taken,
+                taken=takedown,
             )
         )
-        judge = Judge(params.min_alt, taken, max_alt=params.budget.alt_characters)
-        for chunk in chunks(source.pages(fetcher.answers, fetcher)):
-            source.fetch_images(wanted_images(judge.verdicts(chunk)), fetcher)
+        judge = Judge(params.min_alt, takedown, max_alt=params.budget.alt_characters)
+        for chunk in chunk_pages(source.pages(fetcher.answers, fetcher)):
+            source.fetch_images(select_image_urls(judge.check(chunk)), fetcher)
         fetcher.ensure((), "image", desc="images")
         for name in ("requests", "spared", "kept"):
             stage.metric(f"crawl.{name}", getattr(fetcher, name))
-        about = {name: taken.without(value) for name, value in source.about().items()}
-        return store.finish({"web": params.web.kind, **about})
+        description = {name: takedown.without(value) for name, value in source.describe().items()}
+        return store.finish({"web": params.web.kind, **description})
 
 
 @contextmanager
-def held_by(params: Params, folder: Path) -> Iterator[None]:
-    """Reading a complete snapshot; what it lacks under these parameters is one line.
+def missing_answers_as_errors(params: Params, folder: Path) -> Iterator[None]:
+    """Turn a missing answer of a complete snapshot into an error message.
 
     Raises:
-        HearsightError: the parameters ask for what it does not hold.
+        HearsightError: the parameters need an answer that the snapshot does not hold.
     """
     try:
         yield
@@ -121,45 +129,47 @@ def held_by(params: Params, folder: Path) -> Iterator[None]:
         ) from None
 
 
-def replay(params: Params, store: FetchStore, source: Source, taken: Takedown) -> tuple[set[str], set[str]]:
-    """See that a complete snapshot answers all that these parameters ask for; raises as :func:`held_by`.
+def replay(params: Params, store: FetchStore, source: Source, takedown: Takedown) -> tuple[set[str], set[str]]:
+    """Check that a complete snapshot holds every answer these parameters need; raises as :func:`missing_answers_as_errors`.
 
     Returns:
-        The addresses that were followed, and the hashes of those of images (of posts: of answers, too) that are taken down;
-        both empty without a list.
+        The addresses that were followed, and the hashes of taken-down image addresses (for posts: also of API answers); both are
+        empty without a takedown list.
     """
-    answers, judge = answers_of(params, store, taken), Judge(params.min_alt, taken, max_alt=params.budget.alt_characters)
-    with held_by(params, store.folder):
-        for chunk in chunks(source.pages(answers, None)):
-            for url in wanted_images(judge.verdicts(chunk)):
+    answers, judge = make_answers(params, store, takedown), Judge(params.min_alt, takedown, max_alt=params.budget.alt_characters)
+    with missing_answers_as_errors(params, store.folder):
+        for chunk in chunk_pages(source.pages(answers, None)):
+            for url in select_image_urls(judge.check(chunk)):
                 answers.outcome(url)
     return answers.touched, judge.taken | getattr(source, "hidden", set())
 
 
 def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:
-    """Write the candidates of a snapshot that stands on another: see ``shards_plan``."""
+    """Write the candidates of a snapshot that has a base: see ``shard_plan``."""
     store = answers.store
 
-    def read(snapshot: str, below: Plan | None) -> list[Part]:
-        """What an earlier snapshot gives under these parameters; what it never asked for is not there."""
-        old = BaseStore(store.folder.parent / snapshot)
-        open_bases.callback(old.close)
-        old.verified_digest()
-        layout = Layout.of(stage, counted=False)
-        then = answers_of(params, old, answers.taken)
-        before = source_of(stage, params, home(stage), old.folder, answers.taken)
-        write_records(layout, then, before.pages(then, None), lambda verdicts: settle(verdicts, below))
-        return layout.parts
+    def read(snapshot: str, below: ShardPlan | None) -> list[DraftShard]:
+        """Return the shards an earlier snapshot gives under these parameters; answers it never held are absent."""
+        base_store = BaseStore(store.folder.parent / snapshot)
+        open_bases.callback(base_store.close)
+        base_store.verified_digest()
+        collector = CollectingStage.of(stage, counted=False)
+        base_answers = make_answers(params, base_store, answers.taken)
+        base_source = create_source(stage, params, project_root(stage), base_store.folder, answers.taken)
+        write_records(
+            collector, base_answers, base_source.pages(base_answers, None), lambda verdicts: keep_base_pairs(verdicts, below)
+        )
+        return collector.drafts
 
     with ExitStack() as open_bases:
-        settings = {name: value for name, value in params.plain().items() if name not in OF_THE_NETWORK}
+        settings = {name: value for name, value in params.plain().items() if name not in NETWORK_SETTINGS}
         settings["web"] = {name: value for name, value in settings["web"].items() if name != "proxy"}
         code = code_digest(stage.root, "components.stages.crawl")
-        # The list is a part of it: a base keeps its name and digest here when something is taken down from it.
+        # The list is part of the key because a takedown changes a base without changing its name and digest.
         key: dict[str, Any] = {"code": code, "params": settings, "takedown": answers.taken.plain()}
-        if params.source.kind == "posts":  # times are in the records, and a digest knows none
+        if params.source.kind == "posts":  # records hold times, which the snapshot digests do not cover
             key["begun"] = identify_bases(store.folder.parent, store.bases)
-        plan = base_plan(stage, store.bases, key, read)
-        layout = Layout.of(stage)
-        write_records(layout, answers, source.pages(answers, None), lambda verdicts: settle(verdicts, plan))
-        write_laid_out(stage, layout.parts, plan, store.bases[-1].snapshot)
+        plan = build_base_plan(stage, store.bases, key, read)
+        collector = CollectingStage.of(stage)
+        write_records(collector, answers, source.pages(answers, None), lambda verdicts: keep_base_pairs(verdicts, plan))
+        write_planned_shards(stage, collector.drafts, plan, store.bases[-1].snapshot)

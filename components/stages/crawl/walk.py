@@ -1,8 +1,7 @@
-"""Breadth-first through the pages: which are asked for, and what is found on them.
+"""Breadth-first traversal of pages: which pages are requested, and which images and links each page contains.
 
-Level by level and in sorted order, over answers that are in the store, so what comes out depends on the answers and never on
-their timing; a live crawl and a replay run this same code. Not in scope: asking (``fetch``), deciding about
-images (``records``).
+Levels are processed in sorted order over stored answers, so the result depends on the answers and not on their timing. A live
+crawl and a replay run the same code. Out of scope: fetching (``components.web.fetch``), decisions about images (``records``).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from components.web.takedown_list import takedown_row
 from components.web.urls import host_of, normalise
 
 _log = logging.getLogger(__name__)
-NO_PAGES = frozenset(
+NON_PAGE_SUFFIXES = frozenset(
     [
         ".png",
         ".jpg",
@@ -74,12 +73,13 @@ NO_PAGES = frozenset(
         ".rst",
     ]
 )
-"""Extensions of links that are not followed: they never are pages."""
-PAGES_A_BATCH, BYTES_A_BATCH = 64, 1 << 24
-"""Pages, and about how many bytes of them, that one child process reads."""
-UNREACHED = ("connection", "timeout", "dns", "tls", "robots_unreachable")
+"""URL path suffixes of links that are not followed because they never lead to a page."""
+PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
+"""Upper limits of the pages, and approximately of their bytes, that one child process parses."""
+UNREACHABLE = ("connection", "timeout", "dns", "tls", "robots_unreachable")
+"""Ledger rules of requests that did not reach the host."""
 Ensure = Callable[[Collection[str], int], None]
-"""Called with the URLs of a level, and how many links it is away; -1 for sitemaps."""
+"""Called with the URLs of a level and its distance from the seeds in links; -1 for sitemaps."""
 
 
 def walk(
@@ -92,45 +92,47 @@ def walk(
     max_pages: int,
     listed: ListedPages | None = None,
 ) -> dict[str, SourcePage]:
-    """Go from ``seeds`` through the pages of ``hosts``; returns URL → page, those that are dropped included.
+    """Walk from ``seeds`` through the pages of ``hosts`` and return URL → page, dropped pages included.
 
     Args:
-        answers: what the store says.
-        ensure: called with the URLs of a level and its depth before they are read.
+        answers: the stored answers.
+        ensure: called with the URLs of a level and its depth before their answers are read.
         depth: links followed from a seed; 0 reads the seeds only.
-        max_pages: pages asked for in all; the rest of a level is dropped in sorted order.
-        listed: what the hosts' sitemaps list: pages to begin with, besides the seeds.
+        max_pages: pages requested in total; the rest of a level is dropped in sorted order.
+        listed: pages listed by the hosts' sitemaps, which are start pages besides the seeds.
 
     Raises:
-        HearsightError: a seed is no URL or not of ``hosts``; none of the seeds could be reached.
-        NotFetched: ``ensure`` did not see to an answer.
+        HearsightError: a seed is not a URL or not on one of ``hosts``; no seed could be reached.
+        NotFetched: an answer is missing after ``ensure``.
     """
     allowed = {host.lower() for host in hosts}
-    first = sorted({_seed(seed, allowed) for seed in seeds})
+    seed_urls = sorted({_check_seed(seed, allowed) for seed in seeds})
     listed = listed or ListedPages()
-    more = sorted(url for url in listed.pages if host_of(url) in allowed and url not in first and not _no_page(url))
-    level = [*first, *more]
+    sitemap_urls = sorted(
+        url for url in listed.pages if host_of(url) in allowed and url not in seed_urls and not _has_non_page_suffix(url)
+    )
+    level = [*seed_urls, *sitemap_urls]
     seen, visited = set(level), set[str]()
     pages = {url: SourcePage(row, url=url) for url, row in listed.rows.items()}
-    beyond: list[tuple[str, str, int]] = []
-    room = max_pages
+    over_limit: list[tuple[str, str, int]] = []
+    remaining = max_pages
     for step in range(depth + 1):
-        admitted, refused = level[:room], level[room:]
-        room -= len(admitted)
-        beyond += [(url, "page_limit", max_pages) for url in refused]
+        admitted, refused = level[:remaining], level[remaining:]
+        remaining -= len(admitted)
+        over_limit += [(url, "page_limit", max_pages) for url in refused]
         ensure(admitted, step)
         outcomes = [answers.outcome(url, allowed, page=True) for url in admitted]
-        if step == 0 and outcomes and all(_unreached(answers, outcome) for outcome in outcomes[: len(first)]):
+        if step == 0 and outcomes and all(_is_unreachable(answers, outcome) for outcome in outcomes[: len(seed_urls)]):
             raise HearsightError(
                 "none of the seeds can be reached",
-                where=", ".join(first[:3]),
+                where=", ".join(seed_urls[:3]),
                 hint="check the network (or the proxy) and run again",
             )
-        following: set[str] = set()
-        fresh: list[Outcome] = []
+        links: set[str] = set()
+        new_outcomes: list[Outcome] = []
         for outcome in outcomes:
             if outcome.rule:
-                pages.setdefault(outcome.url, SourcePage(_dropped(outcome), url=outcome.url))
+                pages.setdefault(outcome.url, SourcePage(_drop_page(outcome), url=outcome.url))
                 continue
             if outcome.final != outcome.url:
                 row = dropped(
@@ -139,15 +141,17 @@ def walk(
                 pages[outcome.url] = SourcePage(row, url=outcome.url)
             if outcome.final not in visited:
                 visited.add(outcome.final)
-                fresh.append(outcome)
-        for outcome, content in _contents(answers, fresh, pages):
-            following.update(_take(answers, outcome, content, pages, step))
+                new_outcomes.append(outcome)
+        for outcome, content in _parse_pages(answers, new_outcomes, pages):
+            links.update(_add_page(answers, outcome, content, pages, step))
         level = sorted(
-            url for url in following if url not in seen and url not in visited and host_of(url) in allowed and not _no_page(url)
+            url
+            for url in links
+            if url not in seen and url not in visited and host_of(url) in allowed and not _has_non_page_suffix(url)
         )
         seen.update(level)
-    beyond += [(url, "depth", depth) for url in level]
-    for url, rule, limit in beyond:
+    over_limit += [(url, "depth", depth) for url in level]
+    for url, rule, limit in over_limit:
         if mark := answers.taken.url(url):
             pages[url] = SourcePage(takedown_row(url, mark, kind="page"), url=url)
         elif url not in visited:
@@ -155,7 +159,7 @@ def walk(
     return pages
 
 
-def _seed(seed: str, allowed: Collection[str]) -> str:
+def _check_seed(seed: str, allowed: Collection[str]) -> str:
     url = normalise(seed)
     if url is None:
         raise HearsightError(f"'{seed}' is not an http address", where="crawl.source.seeds", hint="give it as http://host/path")
@@ -166,39 +170,39 @@ def _seed(seed: str, allowed: Collection[str]) -> str:
     return url
 
 
-def _unreached(answers: Answers, outcome: Outcome) -> bool:
+def _is_unreachable(answers: Answers, outcome: Outcome) -> bool:
     if outcome.rule == "robots":
         entry = answers.store.get(outcome.threshold)
-        return entry is not None and entry.failure in UNREACHED
-    return outcome.rule in UNREACHED
+        return entry is not None and entry.failure in UNREACHABLE
+    return outcome.rule in UNREACHABLE
 
 
-def _no_page(url: str) -> bool:
-    return PurePosixPath(urlsplit(url).path).suffix.lower() in NO_PAGES
+def _has_non_page_suffix(url: str) -> bool:
+    return PurePosixPath(urlsplit(url).path).suffix.lower() in NON_PAGE_SUFFIXES
 
 
-def _dropped(outcome: Outcome) -> dict[str, str]:
+def _drop_page(outcome: Outcome) -> dict[str, str]:
     detail = outcome.detail or " → ".join(outcome.hops)
     rule = {"too_large": "page_too_large"}.get(outcome.rule, outcome.rule)
     return dropped(outcome.url, rule, outcome.value, outcome.threshold, kind="page", detail=detail)
 
 
-def _contents(answers: Answers, outcomes: Iterable[Outcome], pages: dict[str, SourcePage]) -> Iterator[tuple[Outcome, Page]]:
-    """What the pages among ``outcomes`` hold, some read at a time; what cannot be read gets its ledger row."""
+def _parse_pages(answers: Answers, outcomes: Iterable[Outcome], pages: dict[str, SourcePage]) -> Iterator[tuple[Outcome, Page]]:
+    """Yield the parsed pages of ``outcomes``, batch by batch; add a ledger row to ``pages`` for each unreadable one."""
     batch: list[tuple[Outcome, Source]] = []
     size = 0
     for outcome in outcomes:
-        if (source := _source(answers, outcome, pages)) is not None:
+        if (source := _html_source(answers, outcome, pages)) is not None:
             batch.append((outcome, source))
             size += len(source.html)
-        if len(batch) >= PAGES_A_BATCH or size >= BYTES_A_BATCH:
-            yield from _read(answers, batch, pages)
+        if len(batch) >= PAGES_PER_BATCH or size >= BYTES_PER_BATCH:
+            yield from _parse_batch(answers, batch, pages)
             batch, size = [], 0
-    yield from _read(answers, batch, pages)
+    yield from _parse_batch(answers, batch, pages)
 
 
-def _source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage]) -> Source | None:
-    """The page of a good answer; None, with a ledger row, when it is none."""
+def _html_source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage]) -> Source | None:
+    """Return the HTML of a successful answer; None, with a ledger row in ``pages``, for another content type."""
     assert outcome.entry is not None
     url = outcome.final
     kind, _, options = outcome.entry.type.partition(";")
@@ -210,15 +214,15 @@ def _source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage]) ->
     return None
 
 
-def _read(
+def _parse_batch(
     answers: Answers, batch: Sequence[tuple[Outcome, Source]], pages: dict[str, SourcePage]
 ) -> Iterator[tuple[Outcome, Page]]:
-    read = read_pages_within([source for _, source in batch], answers.agent, answers.budget)
-    for (outcome, source), content in zip(batch, read, strict=True):
+    contents = read_pages_within([source for _, source in batch], answers.agent, answers.budget)
+    for (outcome, source), content in zip(batch, contents, strict=True):
         if isinstance(content, PageOverBudget):
             row = dropped(source.url, "page_over_budget", content.reason, content.threshold, kind="page")
         elif isinstance(content, Exception):
-            # A defect of ours or of a library, met on one page: it costs that page, not the run.
+            # A defect in this code or a library that one page triggers drops that page and does not end the run.
             _log.warning("%s could not be read: %r", source.url, content)
             row = dropped(source.url, "internal_error", type(content).__name__, "a page that can be read", kind="page")
         else:
@@ -227,23 +231,23 @@ def _read(
         pages[source.url] = SourcePage(row, url=source.url)
 
 
-def _take(answers: Answers, outcome: Outcome, content: Page, pages: dict[str, SourcePage], step: int) -> list[str]:
-    """Take in what one page holds; returns its links."""
+def _add_page(answers: Answers, outcome: Outcome, content: Page, pages: dict[str, SourcePage], step: int) -> list[str]:
+    """Add one parsed page to ``pages`` and return its links; opt-out statements drop the page or its images."""
     assert outcome.entry is not None
     url, entry = outcome.final, outcome.entry
     headers = parse_header_statements(entry.robots, entry.tdm, answers.agent)
-    said = [*headers, *parse_meta_statements(content.metas, answers.agent)]
-    consents = gives_consent(said)
+    statements = [*headers, *parse_meta_statements(content.metas, answers.agent)]
+    consents = gives_consent(statements)
     candidates = content.candidates
-    if no := find_refusal(said):
-        row, candidates = dropped(url, no[0], no[1], "not said", kind="page", detail=f"said by {url}"), []
+    if opt_out := find_refusal(statements):
+        row, candidates = dropped(url, opt_out[0], opt_out[1], "not said", kind="page", detail=f"said by {url}"), []
     elif answers.consent.opt_in and not (consents or answers.host_agrees(url)):
         row = dropped(url, "no_consent", "said nothing", "a yes", kind="page", detail=f"neither {url} nor its host")
         candidates = []
     else:
         row = kept(url, kind="page", detail=f"{len(candidates)} images, {step} links from a seed")
         if consents:
-            own = (candidate.image_url for candidate in candidates)
-            answers.grant([image for image in own if image and host_of(image) == host_of(url)])
+            image_urls = (candidate.image_url for candidate in candidates)
+            answers.grant([image for image in image_urls if image and host_of(image) == host_of(url)])
     pages[url] = SourcePage(row, candidates, url, content.language)
     return [] if {statement.word for statement in headers} & {"nofollow", "none"} else content.links

@@ -18,8 +18,8 @@ from components.core.params import stage_params
 from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params
-from components.stages.crawl.snapshot_builder import STORE, fill, home, replay, taken_down
-from components.stages.crawl.sources import source_of
+from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, fetch_missing, project_root, replay
+from components.stages.crawl.sources import create_source
 from components.web.answers import REDIRECTS
 from components.web.snapshot_chain import find_dependents
 from components.web.store import FetchStore
@@ -69,7 +69,7 @@ def retry(root: Path, dataset: str, classes: Collection[str] = CLASSES) -> dict[
 def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
     """Do :func:`retry` with a given stage."""
     params: Params = stage.params
-    folder = home(stage) / STORE / params.snapshot
+    folder = project_root(stage) / STORE / params.snapshot
     if not (folder / "COMPLETE").exists():
         raise HearsightError(
             f"the snapshot '{params.snapshot}' is not complete",
@@ -77,8 +77,8 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
             hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which repeats failed requests itself",
         )
     _require_no_successor(folder)
-    taken = taken_down(stage, params, folder)
-    source = source_of(stage, params, home(stage), folder, taken)
+    taken = apply_takedown_list(stage, params, folder)
+    source = create_source(stage, params, project_root(stage), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
         before = store.verified_digest()
         failed = {entry.url: class_of(entry) for entry in store if class_of(entry)}
@@ -89,7 +89,7 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
         digest = before
         if chosen:
             store.forget(chosen)
-            digest = fill(stage, params, store, source, taken)
+            digest = fetch_missing(stage, params, store, source, taken)
         entries = [entry for entry in map(store.get, chosen) if entry is not None]
     failures = Counter(name for name in map(class_of, entries) if name)
     return {

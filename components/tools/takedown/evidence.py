@@ -22,7 +22,7 @@ from components.core.files import publish_json
 from components.core.graph import Graph
 from components.core.shards import read_table
 from components.speech.voices.paid import cache_keys
-from components.stages.crawl.sources.inputs import PINNED, of_files
+from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import versions
 from components.tools.takedown.matcher import Matcher
@@ -182,9 +182,9 @@ def find_outdated_digests(root: Path) -> set[str]:
     for folder in list_snapshots(root):
         before = [removal["before"] for removal in read_removals(folder)]
         digests.update(before)
-        if before and (folder / PINNED).exists():
-            files = json.loads((folder / PINNED).read_bytes())["files"]
-            digests.update(of_files(digest, files) for digest in before)
+        if before and (folder / INPUTS_FILE).exists():
+            files = json.loads((folder / INPUTS_FILE).read_bytes())["files"]
+            digests.update(digest_with_files(digest, files) for digest in before)
     return digests
 
 

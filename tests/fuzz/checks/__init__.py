@@ -1,1 +1,1 @@
-"""What must hold of a parser whatever bytes it gets: one function a target, which raises when it does not."""
+"""Properties that must hold for any input of a parser: one function per target, which raises when one does not."""

@@ -1,4 +1,4 @@
-"""What hosts answer: HTTP heads, robots.txt, sitemaps, wishes; and the fetch store's own files, read after a crash."""
+"""Checks of HTTP answers: heads, robots.txt, sitemaps, consent statements; and of the store's own files after a crash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADDRESSES = (PAGE, "https://a.sample/", "http://a.sample/a/b*c$d?e=%20&f", "http
 
 
 def robots(data: bytes) -> None:
-    """Any robots.txt gives rules that can be asked."""
+    """Check that any robots.txt yields usable rules."""
     from components.web.robots import Rules
 
     for status in (200, 404, 429, 503):
@@ -29,7 +29,7 @@ def robots(data: bytes) -> None:
 
 
 def sitemap(data: bytes) -> None:
-    """Any sitemap, as it is and gzipped, lists addresses or says why not."""
+    """Check that any sitemap, plain and gzipped, yields addresses or a problem."""
     from components.web.sitemaps import MAX_URLS, read_sitemap
 
     found = read_sitemap(data, "http://a.sample/sitemap.xml")
@@ -45,7 +45,7 @@ def sitemap(data: bytes) -> None:
 
 
 def manners(data: bytes) -> None:
-    """Any header, meta tag (first line) and tdmrep.json (the rest) is a statement or none."""
+    """Check that any header, meta tag (first line) and tdmrep.json (the rest) yields consent statements or none."""
     from components.web.consent_policy import (
         RULES,
         Reservations,
@@ -77,7 +77,7 @@ def _loop() -> Any:
 
 
 def heads(data: bytes) -> None:
-    """What aiohttp takes for the head of an answer can be stored, and reads back as it was."""
+    """Check that any head that aiohttp accepts is stored and read back unchanged."""
     from aiohttp.base_protocol import BaseProtocol
     from aiohttp.http_exceptions import HttpProcessingError
     from aiohttp.http_parser import HttpResponseParser
@@ -116,7 +116,7 @@ def heads(data: bytes) -> None:
 
 
 def segment(data: bytes) -> None:
-    """A record of the store that anything may have happened to is an entry, or is known to be none."""
+    """Check that any stored record, damaged or not, is read as an entry or rejected."""
     from components.web.warc import Entry, http_headers, parse_entry, read_member, split_record
 
     member = read_member(io.BytesIO(gzip.compress(data, 0)))
@@ -136,7 +136,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def index(data: bytes) -> None:
-    """An index that anything may have happened to gives entries whose records can be looked for."""
+    """Check that any index file, damaged or not, yields entries whose records can be located."""
     from components.web.index import read_index
 
     folder = Path(_folder().name)

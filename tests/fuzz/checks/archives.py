@@ -1,4 +1,4 @@
-"""Archives: WARC as stored and packed, HTTP responses, WAT, WACZ."""
+"""Checks of archives: WARC, plain and compressed, HTTP responses, WAT, WACZ."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from components.web.archives.findings import ArchivePage
 from tests.fuzz.checks.common import PAGE, as_file, candidates, storable
 
 LIMIT = 1 << 14
-"""Bytes of a record: small, so that records above it are among the inputs."""
+"""Size limit of a record in bytes; small, so that some inputs exceed it."""
 _PIECES = re.compile(rb"(?=WARC/1)")
 
 
 class Trickle:
-    """A stream that gives a few bytes at a time."""
+    """A stream that returns a few bytes per read."""
 
     def __init__(self, data: bytes, size: int) -> None:
         self._stream, self._size = io.BytesIO(data), size
@@ -28,7 +28,7 @@ class Trickle:
 
 
 def warc(data: bytes) -> None:
-    """Any bytes are records and faults in order, within the limit, however they arrive."""
+    """Check that any bytes yield records and faults in order, within the limit, independent of read sizes."""
     from components.web.archives.records import read_records
 
     last = -1
@@ -47,7 +47,7 @@ def warc(data: bytes) -> None:
 
 
 def warc_packed(data: bytes) -> None:
-    """The same with every record a compressed member: gzip, and zstd where that is read."""
+    """Check the same with each record as a compressed member: gzip, and zstd where supported."""
     from backports import zstd
 
     pieces = [piece for piece in _PIECES.split(data) if piece]
@@ -79,7 +79,7 @@ def _good(pages: Iterable[ArchivePage]) -> None:
 
 
 def response(data: bytes) -> None:
-    """An HTTP response gives a page within the limit, or a named failure."""
+    """Check that an HTTP response yields a page within the limit or a named failure."""
     from components.web.archives.responses import BadResponse, parse_response
 
     try:
@@ -91,7 +91,7 @@ def response(data: bytes) -> None:
 
 
 def wat(data: bytes) -> None:
-    """A WAT record gives candidates, nothing, or ``BadMetadata``."""
+    """Check that a WAT record yields candidates, nothing, or ``BadMetadata``."""
     from components.web.archives.wat import BadMetadata, read_wat_page
 
     try:

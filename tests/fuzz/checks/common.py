@@ -1,4 +1,4 @@
-"""What several checks hold what they got to."""
+"""Assertions shared by several checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def storable(value: Any) -> None:
-    """Whether all of it can go into a table or a ledger: text encodes as UTF-8, numbers fit 64 bits."""
+    """Assert that a value fits a table or ledger: text encodes as UTF-8, numbers fit 64 bits."""
     if isinstance(value, str):
         value.encode()
     elif isinstance(value, dict):
@@ -33,19 +33,19 @@ def storable(value: Any) -> None:
 
 
 def shown(text: str) -> None:
-    """Whether a text can be shown on a terminal and stored: no controls, no halves of characters."""
+    """Assert that a text has no control characters and no lone surrogates."""
     text.encode()
     assert not _CONTROLS.search(text), "control characters"
 
 
 def address(url: str) -> None:
-    """Whether ``url`` is in its one spelling and names a host."""
+    """Assert that ``url`` is normalised and names a host."""
     assert normalise(url) == url, "an address changes when it is normalised again"
     assert host_of(url), "an address without a host"
 
 
 def candidates(found: Iterable[Candidate]) -> None:
-    """What holds of the images of a page of the web."""
+    """Assert the properties of the images of a web page."""
     for position, candidate in enumerate(found):
         assert candidate.position == position
         storable(candidate)

@@ -1,4 +1,4 @@
-"""Images: their heads, read from ever longer beginnings, and whole small ones."""
+"""Checks of images: headers read from growing prefixes, and complete small files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.fuzz.checks.common import storable
 
 
 def image_head(data: bytes) -> None:
-    """What a beginning decides stays decided however much follows, and nothing is read beyond it."""
+    """Check that a result from a prefix is final, and that nothing beyond the prefix is read."""
     from components.web.image_precheck import Limits, check_prefix
     from components.web.images.head import read_head
     from components.web.images.jpeg_scans import extract_mean_scans
@@ -31,7 +31,7 @@ def image_head(data: bytes) -> None:
 
 
 def image(data: bytes) -> None:
-    """An image is looked at without an error: it is good, or a rule says why not."""
+    """Check that any image is decoded or rejected by a rule, without an error."""
     from components.web.images.image import decode_image
 
     facts = decode_image(data)

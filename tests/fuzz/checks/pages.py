@@ -1,4 +1,4 @@
-"""Pages: HTML from the tree and by the scanner, srcset, addresses."""
+"""Checks of pages: HTML by tree and by scanner, srcset, addresses."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def html(data: bytes) -> None:
 
 
 def _bare(found: list[Candidate]) -> list[Candidate]:
-    """Without figcaptions, which the scanner leaves out, and which are there when it leaves a page to the tree."""
+    """Return the images without figcaptions, which only the tree parser reads."""
     return [replace(candidate, figcaption="") for candidate in found]
 
 
 @cache
 def _as_ints() -> None:
-    """Interpreted, the scanner gets whole numbers, as numba makes them of bytes; numpy's own would overflow."""
+    """Run the scanner with Python integers when interpreted, as numba uses them; numpy's would overflow."""
     from numba import config
 
     from components.web.html import scan
@@ -53,7 +53,7 @@ def _as_ints() -> None:
 
 
 def srcset(data: bytes) -> None:
-    """Every offer is an address as the attribute spells it, with a size that makes sense."""
+    """Check that every srcset candidate is an address of the attribute with a valid size."""
     from components.web.html.page import parse_srcset
 
     text = data.decode("utf-8", "surrogateescape")

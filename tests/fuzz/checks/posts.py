@@ -1,4 +1,4 @@
-"""Posts: what servers answer and what exports hold, up to ledger rows and images."""
+"""Checks of posts: server answers and export files, up to ledger rows and images."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ ANSWERED = "2026-11-21T13:00:00Z"
 
 
 def mastodon(data: bytes) -> None:
-    """One answer of a Mastodon server, given to every question."""
+    """Check a survey in which a Mastodon server gives this answer to every request."""
     _answered("mastodon", "https://social.sample", data)
 
 
 def instagram(data: bytes) -> None:
-    """One answer of the Graph API, given to every question."""
-    from components.stages.crawl.posts.instagram import GraphApi, regained
+    """Check a survey in which the Graph API gives this answer to every request."""
+    from components.stages.crawl.posts.instagram import GraphApi, seconds_to_reset
 
     _answered("instagram", "https://graph.sample/v1", data)
     sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}
-    assert 0 <= regained(sent) < 1e8
+    assert 0 <= seconds_to_reset(sent) < 1e8
     api = GraphApi("https://graph.sample/v1", "", robots=False)
     for url in ("https://graph.sample/v1/ig_hashtag_search?q=a", "https://graph.sample/v1/1"):
         for status in (200, 400, 403, 500):
@@ -44,12 +44,12 @@ def instagram(data: bytes) -> None:
 def _answered(kind: str, server: str, data: bytes) -> None:
     from components.stages.crawl.posts.calls import Reply
     from components.stages.crawl.posts.post import Account
-    from components.stages.crawl.posts.servers import provider_of
+    from components.stages.crawl.posts.servers import create_provider
     from components.stages.crawl.posts.settings import InstagramSettings, MastodonSettings
 
     own = SETTINGS | {"server": server}
     settings = InstagramSettings(user="1", **own) if kind == "instagram" else MastodonSettings(**own)
-    provider = provider_of(settings, 3, live=False)
+    provider = create_provider(settings, 3, live=False)
     link, _, body = data.partition(b"\n") if data[:5] == b"LINK:" else (b"", b"", data)
     try:
         value = json.loads(body)
@@ -83,10 +83,10 @@ def _shaped(url: str, value: Any) -> Any:
 
 
 def _pages_of(post: Any, owner: str) -> None:
-    from components.stages.crawl.posts.found import pages_of_post
-    from components.stages.crawl.posts.post import judged
+    from components.stages.crawl.posts.found import post_to_pages
+    from components.stages.crawl.posts.post import apply_rules
 
-    _good(pages_of_post(judged(post, TAGS), owner))
+    _good(post_to_pages(apply_rules(post, TAGS), owner))
 
 
 def _good(pages: Any) -> None:
@@ -98,10 +98,10 @@ def _good(pages: Any) -> None:
 
 
 def exported(data: bytes) -> None:
-    """Exported posts: each line is pages and images, or a ledger row that says why not."""
-    from components.stages.crawl.posts.exported import pages_of_file
+    """Check that each line of an export yields pages and images, or a ledger row with a rule."""
+    from components.stages.crawl.posts.exported import read_export
 
     try:
-        _good(pages_of_file(Path(as_file(data)), "posts.jsonl", TAGS))
+        _good(read_export(Path(as_file(data)), "posts.jsonl", TAGS))
     except HearsightError as error:
         storable(str(error))

@@ -1,4 +1,4 @@
-"""Existing image-caption sets: every layout of the registry reads any file, or says that it is not its own."""
+"""Checks of image–caption sets: every registered layout reads any file or rejects it with one error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.fuzz.checks.common import as_file, shown, storable
 
 
 def tables(data: bytes) -> None:
-    """Tables of lines."""
+    """Check the line-based layouts."""
     from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
     from components.stages.crawl.sources.layouts.lines import LineLayout
 
@@ -18,7 +18,7 @@ def tables(data: bytes) -> None:
 
 
 def documents(data: bytes) -> None:
-    """JSON files."""
+    """Check the JSON layouts."""
     from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
     from components.stages.crawl.sources.layouts.lines import LineLayout
 
@@ -27,7 +27,7 @@ def documents(data: bytes) -> None:
 
 def _read(names: Iterable[str], data: bytes) -> None:
     from components.stages.crawl.sources.layouts import layout_named
-    from components.stages.crawl.sources.table import page_of
+    from components.stages.crawl.sources.table import row_to_page
 
     path = Path(as_file(data))
     for name in names:
@@ -36,7 +36,7 @@ def _read(names: Iterable[str], data: bytes) -> None:
             for row in layout.rows(path, "table"):
                 assert row.number > 0
                 assert isinstance(row.caption, str) and isinstance(row.file, str) and isinstance(row.url, str)
-                page = page_of(row, "table", local=layout.has_files, language="un")
+                page = row_to_page(row, "table", local=layout.has_files, language="un")
                 storable(page)
                 if page.row is not None:
                     shown(page.row["value"])

@@ -1,4 +1,4 @@
-"""Sound files."""
+"""Checks of audio files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.fuzz.checks.common import storable
 
 
 def sound(data: bytes) -> None:
-    """A file is mono samples in -1..1 at 16 kHz, or one line says why not."""
+    """Check that any file yields mono samples in -1..1 at 16 kHz, or a one-line error."""
     import numpy as np
 
     from components.speech.audio.files import read_sound

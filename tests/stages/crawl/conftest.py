@@ -1,11 +1,11 @@
-"""Stages over the fixture web, in folders of the test's own."""
+"""Crawl stages over the fixture web in temporary folders."""
 
 from __future__ import annotations
 
 import ipaddress
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,10 @@ from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params, run
 from components.web.fetch import FetchSettings
+from tests.stages.crawl.counting_web import Asked, CountingWeb
+from tests.stages.crawl.daily_site import HOST
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
+from tests.stages.crawl.social import Social
 from tests.support import make_stage
 
 OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
@@ -24,7 +27,7 @@ OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
 
 @pytest.fixture(autouse=True)
 def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test opens a connection to another machine, even where a guard that it tests is broken."""
+    """Reject connections to other machines, even where a test breaks a guard."""
     connect = socket.socket.connect
 
     def guarded(self: socket.socket, address: Any) -> None:
@@ -61,7 +64,7 @@ def nested(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def fixture_block(**changes: Any) -> dict[str, Any]:
-    """The settings of a crawl over the fixture web; those of its source and web are given by their own names."""
+    """Return the settings of a crawl over the fixture web; those of its source and web are given by their own names."""
     values: dict[str, Any] = {
         "snapshot": "fixture",
         "source": "site",
@@ -90,30 +93,30 @@ def fixture_block(**changes: Any) -> dict[str, Any]:
 
 
 def fixture_params(**changes: Any) -> Params:
-    """The same as the stage reads them."""
+    """Return the same settings as the stage reads them."""
     return Params(**fixture_block(**changes))
 
 
 def fetch_settings(**changes: Any) -> FetchSettings:
-    """The fetcher's share of them."""
+    """Return the settings of the fetcher from :func:`fixture_params`."""
     params = fixture_params(**changes)
     return FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
 
 
 @pytest.fixture
 def web(tmp_path: Path) -> Path:
-    """The folder of a small fixture web: 8 pages of 3 pictures, and the accidents."""
+    """The folder of a small fixture web: 8 pages of 3 images, and its faults."""
     return build_fixture_web(tmp_path / "web", pages=8)
 
 
 @pytest.fixture
 def stage(tmp_path: Path, web: Path) -> Callable[..., Stage]:
-    """Makes a crawl stage over that web; equal folders each time, so a second one finds what the first left."""
+    """Makes crawl stages over that web in the same folders, so that a later one finds the results of the first."""
     return lambda **changes: make_stage(tmp_path, "crawl", params=fixture_params(**changes))
 
 
 def crawled(job: Stage) -> StageOutput:
-    """Run a crawl from an empty output folder; returns its finished output."""
+    """Run a crawl from an empty output folder and return its finished output."""
     shutil.rmtree(job.out, ignore_errors=True)
     job.out.mkdir(parents=True)
     run(job)
@@ -123,7 +126,7 @@ def crawled(job: Stage) -> StageOutput:
 
 @pytest.fixture
 def crawl(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
-    """Crawls archives of those names, or with those changes alone; each snapshot has an output of its own."""
+    """Crawls the named archives, or the fixture web with changed parameters; each snapshot has its own output."""
 
     def go(*names: str, engine: LocalEngine | None = None, **changes: Any) -> StageOutput:
         job = stage(**(OF_ARCHIVES | {"inputs": list(names)} if names else {}) | changes)
@@ -136,21 +139,53 @@ def crawl(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
 
 
 def posts_block(proxy: str, **changes: Any) -> dict[str, Any]:
-    """The settings of a collection by hashtag."""
+    """Return the settings of a collection by hashtag; ``changes`` may name settings of the source and web directly."""
     values = {"source": "posts", "web": "open", "proxy": proxy, "contact": "mail@example.org", "snapshot": "day-1"}
     return fixture_block(**(values | {"window_days": 7000.0, "max_pages": 50} | changes))
 
 
 def posts_params(proxy: str, **changes: Any) -> Params:
-    """The same as the stage reads them."""
+    """Return the same settings as the stage reads them."""
     return Params(**posts_block(proxy, **changes))
 
 
 @pytest.fixture
 def collect(tmp_path: Path) -> Callable[..., StageOutput]:
-    """Collects posts into a snapshot and gives the finished output."""
+    """Collects posts into a snapshot and returns the finished output."""
 
     def go(proxy: str, snapshot: str = "day-1", base: str = "", **changes: Any) -> StageOutput:
         return crawled(make_stage(tmp_path, "crawl", params=posts_params(proxy, snapshot=snapshot, base=base, **changes)))
+
+    return go
+
+
+@pytest.fixture
+def social() -> Iterator[Social]:
+    """A running server with Mastodon's and Instagram's API."""
+    with Social() as server:
+        yield server
+
+
+@pytest.fixture
+def table(stage: Callable[..., Stage]) -> Callable[..., StageOutput]:
+    """Crawls the table of an existing set in a temporary folder."""
+
+    def crawl(layout: str, *names: str, **changes: Any) -> StageOutput:
+        values = {"source": "table", "seeds": [], "hosts": [], "layout": layout, "inputs": list(names), "language": "en"}
+        return crawled(stage(**(values | changes)))
+
+    return crawl
+
+
+@pytest.fixture
+def crawl_day(tmp_path: Path) -> Callable[..., tuple[StageOutput, list[Asked], Stage]]:
+    """Crawls a web into a snapshot over a base; returns (output, requests of this crawl, stage)."""
+
+    def go(web: CountingWeb, snapshot: str, base: str = "", **changes: Any) -> tuple[StageOutput, list[Asked], Stage]:
+        start = len(web.log)
+        values = {"web": "open", "proxy": web.proxy, "contact": "mail@example.org", "seeds": [f"{HOST}/"], "hosts": ["a.sample"]}
+        params = fixture_params(**(values | {"snapshot": snapshot, "base": base, "max_pages": 1000} | changes))
+        job = make_stage(tmp_path, "crawl", params=params)
+        return crawled(job), web.log[start:], job
 
     return go

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 @dataclass
 class Thing:
-    """What lies at one URL."""
+    """Content of one URL."""
 
     body: bytes
     type: str = "text/html; charset=utf-8"
@@ -35,12 +35,12 @@ class Asked(NamedTuple):
     url: str
     status: int
     sent: int
-    """Bytes of the body that went out."""
+    """Bytes of the body that were sent."""
     conditional: bool
 
 
 class CountingWeb:
-    """URL → Thing, served; a context manager."""
+    """A server of URL → Thing; a context manager."""
 
     def __init__(self, things: dict[str, Thing] | None = None) -> None:
         self.things = dict(things or {})
@@ -100,5 +100,5 @@ class CountingWeb:
 
     @property
     def sent(self) -> int:
-        """Bytes of bodies that went out."""
+        """Bytes of bodies sent in total."""
         return sum(asked.sent for asked in self.log)

@@ -60,19 +60,19 @@ def build_fixture_web(folder: Path, pages: int = 40, seed: int = 0) -> Path:
 
 
 def fixture_seeds() -> list[str]:
-    """The first page of each host."""
+    """Return the first page of each host."""
     return [f"http://{host}/" for host in HOSTS]
 
 
 def caption(scene: tuple[str, str, str], seed: int = 0) -> str:
-    """What a picture shows, as a sentence."""
+    """Return a sentence that describes the scene."""
     colour, thing, place = scene
     text = seeded_rng(seed, "frame", *scene).choice(FRAMES).format(c=colour, t=thing, p=place)
     return text.replace(" a orange", " an orange").replace("A orange", "An orange")
 
 
 def picture(scene: tuple[str, str, str], seed: int = 0, kind: str = "JPEG") -> bytes:
-    """A drawing of ``scene``, 150 to 260 px a side, with the grain of a photograph."""
+    """Return a drawing of ``scene``, 150 to 260 px a side, with photographic noise."""
     import numpy as np
     from PIL import Image, ImageDraw
 
@@ -189,5 +189,5 @@ def _page(path: Path, title: str, body: str) -> None:
 
 
 def hamming(one: str, other: str) -> int:
-    """How many of 64 bits two perceptual hashes differ in."""
+    """Return the Hamming distance of two 64-bit perceptual hashes."""
     return (int(one, 16) ^ int(other, 16)).bit_count()

@@ -1,93 +1,24 @@
-"""A web server with every way to misbehave that we know of, and what a crawl makes of each: the table of docs/robustness.md.
+"""The hostile web: server misbehaviours with the ledger rule of each, as listed in docs/robustness.md.
 
-The behaviours are those met on the open web and those of known collections: broken HTTP (as crawlers' own test servers have it),
-broken TLS (as badssl.com has it), traps, bombs, lies. One path each, on loopback.
+Behaviours seen on the open web and in known collections: broken HTTP (as in crawlers' own test servers), broken TLS (as on
+badssl.com), crawler traps, decompression bombs, false declarations. One path each, on loopback.
 """
 
 from __future__ import annotations
 
 import gzip
-import io
-import struct
-import time
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import brotli
 from backports import zstd
 
+from tests.stages.crawl.hostile_images import chunk, jpeg, png, scans
+from tests.stages.crawl.hostile_scripts import HTML, Case, encoded, endless, page, raw, redirect, silent, trickle
 from tests.stages.crawl.tls_faults import TLS
 from tests.web.raw_web import Script, head, plain
 
-HTML = "text/html; charset=utf-8"
 LIMIT = 200_000
-"""max_page_bytes and max_image_bytes of the crawl."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One behaviour."""
-
-    what: str
-    """For the table."""
-    script: Script
-    rule: str = ""
-    """The rule of its ledger row; '' for kept; several where it is chance which, separated by a space."""
-
-
-def page(body: str | bytes = "<p>A page.", *lines: str, kind: str = HTML) -> Script:
-    """A sound answer with more header lines."""
-    data = body.encode() if isinstance(body, str) else body
-    return lambda _: [head(200, kind, len(data), *lines), data]
-
-
-def raw(*pieces: bytes | None) -> Script:
-    """Exactly these bytes; None resets the connection."""
-    return lambda _: pieces  # type: ignore[return-value]
-
-
-def endless(first: bytes, piece: bytes) -> Script:
-    """``first``, then ``piece`` without end."""
-
-    def script(_: int) -> Iterator[bytes]:
-        yield first
-        while True:
-            yield piece
-            time.sleep(0.002)  # so that the server leaves the processor to the crawl
-
-    return script
-
-
-def trickle(first: bytes) -> Script:
-    """A byte now and then, for longer than any crawl waits."""
-
-    def script(_: int) -> Iterator[bytes]:
-        yield first
-        for _second in range(600):
-            time.sleep(0.2)
-            yield b"x"
-
-    return script
-
-
-def silent(_: int) -> Iterator[bytes]:
-    """Nothing at all, for longer than any crawl waits."""
-    for _second in range(600):
-        time.sleep(0.2)
-        yield b""
-
-
-def redirect(to: bytes | None, status: int = 302) -> Script:
-    """A redirect to exactly these bytes; None: without a Location."""
-    line = b"" if to is None else b"Location: " + to + b"\r\n"
-    return raw(b"HTTP/1.1 %d Moved\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n" % (status, line))
-
-
-def encoded(coding: str, body: bytes) -> Script:
-    """A page in a content encoding."""
-    return page(body, f"Content-Encoding: {coding}")
+"""Settings max_page_bytes and max_image_bytes of the crawl."""
 
 
 ZEROS = bytes(50_000_000)
@@ -95,7 +26,7 @@ FINE = b"<p>A page that is encoded.</p>" * 20
 
 
 def pages() -> dict[str, Case]:
-    """Path → behaviour, of pages."""
+    """Return path → behaviour of the pages."""
     return _answers() | _heads() | _bodies() | _redirects() | _encodings() | _statuses() | _markup() | _traps()
 
 
@@ -208,13 +139,13 @@ def _encodings() -> dict[str, Case]:
 
 
 def _statuses() -> dict[str, Case]:
-    told = {
+    statuses = {
         f"/status-{code}": Case(
             f"status {code}", plain(b"<p>no", HTML, code), "http_status bad_http" if code in (204, 304) else "http_status"
         )
         for code in (204, 304, 401, 403, 404, 410, 451, 500, 503, 599)
     }
-    return told | {
+    return statuses | {
         "/status-42": Case("status 42", raw(b"HTTP/1.1 42 What\r\nContent-Length: 0\r\n\r\n"), "bad_http connection http_status"),
         "/status-1000": Case("status 1000", raw(b"HTTP/1.1 1000 What\r\nContent-Length: 0\r\n\r\n"), "bad_http connection"),
         "/soft-404": Case("a page that says 404 with status 200", page("<title>404</title><p>Not found")),
@@ -250,48 +181,8 @@ def _traps() -> dict[str, Case]:
     }
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
-    """One chunk of a PNG."""
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png(width: int, height: int, *more: bytes, rows: int | None = None) -> bytes:
-    """A grey PNG of one bit a pixel, all black; ``rows``: fewer than it announces."""
-    packer = zlib.compressobj(9)
-    line = bytes(1 + (width + 7) // 8)
-    left, data = height if rows is None else rows, b""
-    while left > 0:
-        block = min(left, max(1, 1_000_000 // len(line)))
-        data += packer.compress(line * block)
-        left -= block
-    head_ = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        (chunk(b"IHDR", head_), *more, chunk(b"IDAT", data + packer.flush()), chunk(b"IEND", b""))
-    )
-
-
-def jpeg(**options: Any) -> bytes:
-    """A sound JPEG of 200 x 150 px."""
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.linear_gradient("L").resize((200, 150)).save(buffer, "JPEG", **options)
-    return buffer.getvalue()
-
-
-def scans(number: int, side: int = 4000) -> bytes:
-    """A progressive JPEG with far too many scans: each makes a decoder go over all its blocks."""
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.new("L", (side, side)).save(buffer, "JPEG", progressive=True, quality=20)
-    data = buffer.getvalue()
-    last = data.rindex(b"\xff\xda")  # the last scan, again and again
-    return data[:last] + data[last:-2] * number + data[-2:]
-
-
 def images() -> dict[str, Case]:
-    """Path → behaviour, of images."""
+    """Return path → behaviour of the images."""
     good = jpeg()
 
     def image(data: bytes, kind: str = "image/jpeg") -> Script:
@@ -355,11 +246,11 @@ ROBOTS: dict[str, Case] = {
     ),
     "robots that forbid": Case("Disallow: /", page("User-agent: *\nDisallow: /", kind="text/plain"), "robots"),
 }
-"""Behaviours of hosts by their robots.txt; the rule is that of an image of theirs."""
+"""Behaviours of hosts by their robots.txt; the rule is that of an image on the host."""
 
 
 def table() -> list[str]:
-    """The rows of docs/robustness.md that tell of this web: behaviour, and the rule of its ledger row."""
+    """Return the rows of docs/robustness.md about this web: behaviour and rule of its ledger row."""
     rows: list[str] = []
     for title, cases in (("page", pages()), ("image", images()), ("host", ROBOTS)):
         for case in cases.values():

@@ -1,10 +1,11 @@
-"""Existing image–caption sets in miniature: files true to each published format, with captions and pictures of our own."""
+"""Miniature image–caption sets: files in each published format, with synthetic captions and images."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+from components.core.stage_output import StageOutput
 from tests.stages.crawl.fixture_web import picture
 
 SCENES = [
@@ -18,7 +19,7 @@ WEB = "http://meadow.sample/pictures"
 
 
 def images(folder: Path, names: tuple[str, ...] = NAMES) -> Path:
-    """A folder of drawn pictures under those names."""
+    """Write drawn images with these names and return the folder."""
     for name, scene in zip(names, SCENES, strict=False):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(picture(scene))
@@ -65,7 +66,7 @@ def coco(path: Path) -> Path:
         }
         for at, number in enumerate((397133, 37777))
     ]
-    said = [
+    captions = [
         (397133, 38, "A red kite above the sea."),
         (37777, 39, "A car stands in the desert."),
         (397133, 40, "Somebody is flying a kite.\n"),
@@ -75,7 +76,7 @@ def coco(path: Path) -> Path:
         "info": {"description": "COCO 2017 Dataset", "year": 2017},
         "licenses": [{"url": "http://creativecommons.org/licenses/by/2.0/", "id": 4, "name": "Attribution License"}],
         "images": pictures,
-        "annotations": [{"image_id": image, "id": number, "caption": caption} for image, number, caption in said],
+        "annotations": [{"image_id": image, "id": number, "caption": caption} for image, number, caption in captions],
     }
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
@@ -83,7 +84,7 @@ def coco(path: Path) -> Path:
 
 def karpathy(path: Path) -> Path:
     """``dataset_flickr8k.json``."""
-    said = [("train", ["A red kite above the sea .", "A kite in the wind ."]), ("test", ["A blue car ."])]
+    splits = [("train", ["A red kite above the sea .", "A kite in the wind ."]), ("test", ["A blue car ."])]
     listed = [
         {
             "sentids": list(range(len(sentences))),
@@ -92,7 +93,7 @@ def karpathy(path: Path) -> Path:
             "split": split,
             "filename": NAMES[at],
         }
-        for at, (split, sentences) in enumerate(said)
+        for at, (split, sentences) in enumerate(splits)
     ]
     path.write_text(json.dumps({"images": listed, "dataset": "flickr8k"}), encoding="utf-8")
     return path
@@ -144,3 +145,14 @@ def pracegover(path: Path, *, as_object: bool = False) -> Path:
     content = {str(at): post for at, post in enumerate(posts)} if as_object else posts
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
     return path
+
+
+def dropped(output: StageOutput) -> dict[int, str]:
+    """Return row number → rule of the dropped rows."""
+    rows = [row for row in output.ledger().to_pylist() if row["verdict"] == "dropped"]
+    return {int(row["detail"].rpartition(" at ")[2].split()[0]): row["rule"] for row in rows}
+
+
+def records(output: StageOutput) -> list[tuple[str, str, int]]:
+    """Return (alt, image address, row number) of the records."""
+    return [(row["alt"], row["image_url"], row["archive_offset"]) for row in output.table().to_pylist()]

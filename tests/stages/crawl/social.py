@@ -7,14 +7,18 @@ order.
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
+from components.core.digests import sha256_file
+from components.core.stage_output import StageOutput
 from tests.stages.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
 
 SERVER, GRAPH, MEDIA = "http://social.sample", "http://graph.sample/v23.0", "http://media.sample"
@@ -23,7 +27,7 @@ SCENES = [(colour, thing, place) for colour in COLOURS for thing in THINGS for p
 
 @dataclass
 class Answer:
-    """What a test orders instead of the server's own answer; ``body`` None resets the connection."""
+    """An answer that a test sets in place of the server's own; ``body`` None resets the connection."""
 
     status: int = 200
     body: bytes | None = b"{}"
@@ -39,44 +43,44 @@ class Person:
     name: str
     locked: bool = False
     gone: int = 0
-    """The status its account answers when it is no more: 404 or 410."""
+    """Status of requests for a deleted account: 404 or 410; 0 for an existing one."""
     more: dict[str, Any] = field(default_factory=dict)
     posts: list[dict[str, Any]] = field(default_factory=list)
     """Statuses or media, newest first."""
 
 
 class Social:
-    """The servers; a context manager."""
+    """Both servers behind one loopback proxy; a context manager."""
 
     def __init__(self) -> None:
         self.people: dict[str, Person] = {}
         self.timeline: list[dict[str, Any]] | None = None
-        """The tag's timeline where it is not just everybody's posts."""
+        """The tag's timeline; None for the posts of all accounts."""
         self.orders: dict[str, list[Answer]] = {}
-        """A part of an address → answers given instead, each once, in order."""
+        """Part of an address → answers given in its place, each once, in order."""
         self.token = ""
-        """What Authorization must hold; '' for nothing."""
+        """Token that Authorization must contain; '' for none."""
         self.page = 3
-        """Statuses of a page at most."""
+        """Maximum statuses of a page."""
         self.link = True
         self.log: list[tuple[str, dict[str, str]]] = []
         self.lock = threading.Lock()
         self.missing: set[str] = set()
-        """Pictures that are deleted."""
+        """Paths of deleted images."""
         self.robots = "User-agent: *\nAllow: /\n"
         self.signature = "s1"
-        """What the Graph API's picture addresses are signed with: another every day."""
+        """Signature in the Graph API's image addresses, which changes daily."""
 
     # -- content ---------------------------------------------------------------------------------------------------
 
     def person(self, name: str, **more: Any) -> Person:
-        """A new account."""
+        """Add an account."""
         one = Person(str(100 + len(self.people)), name, **more)
         self.people[name] = one
         return one
 
     def post(self, name: str, number: int, text: str = "", day: int = 10, media: int = 1, **more: Any) -> dict[str, Any]:
-        """A new status of an account, on top of the others, with pictures of its own."""
+        """Add a status with images as the newest of an account."""
         text = text or f"<p>Bom dia!<br>#PraCegoVer uma foto de número {number}</p>"
         status = {
             "id": f"{number:08d}",
@@ -94,7 +98,7 @@ class Social:
         return self.people[name].posts[0]
 
     def image(self, number: int, place: int = 0) -> dict[str, Any]:
-        """An attachment."""
+        """Return an attachment."""
         return {
             "id": f"{number}{place}",
             "type": "image",
@@ -104,12 +108,12 @@ class Social:
         }
 
     def account(self, person: Person) -> dict[str, Any]:
-        """What the server tells of an account."""
+        """Return the server's JSON of an account."""
         name = {"id": person.number, "acct": person.name, "url": f"{SERVER}/@{person.name}"}
         return name | {"locked": person.locked, "noindex": False, "indexable": True} | person.more
 
     def order(self, part: str, *answers: Answer) -> None:
-        """Answer so to the next requests whose address holds ``part``."""
+        """Use these answers for the next requests whose address contains ``part``."""
         self.orders.setdefault(part, []).extend(answers)
 
     # -- answering -------------------------------------------------------------------------------------------------
@@ -177,8 +181,8 @@ class Social:
         name = fields.partition("username(")[2].partition(")")[0]
         one = self.people.get(name)
         if one is None or one.gone or one.locked:
-            told = {"message": "Invalid user id", "type": "OAuthException", "code": 110, "error_subcode": 2207013}
-            return _json({"error": told}, 400)
+            details = {"message": "Invalid user id", "type": "OAuthException", "code": 110, "error_subcode": 2207013}
+            return _json({"error": details}, 400)
         at = int(fields.partition(".after(c")[2].partition(")")[0] or "0")
         page = [self._signed(post) for post in one.posts[at : at + self.page]]
         media: dict[str, Any] = {"data": page}
@@ -194,7 +198,7 @@ class Social:
     def media(
         self, name: str, number: int, caption: str | None, day: int = 20, kind: str = "IMAGE", **more: Any
     ) -> dict[str, Any]:
-        """A new post of the Graph API's."""
+        """Add a post of the Graph API."""
         post = {
             "id": str(17000 + number),
             "media_type": kind,
@@ -252,10 +256,35 @@ class Social:
     def proxy(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def asked(self, wanted: Callable[[str], bool] = lambda url: True) -> list[str]:
-        """The addresses asked for so far, robots.txt aside."""
-        return [url for url, _ in self.log if wanted(url) and not url.endswith("/robots.txt")]
+    def asked(self, matches: Callable[[str], bool] = lambda url: True) -> list[str]:
+        """Return the requested addresses, robots.txt excluded."""
+        return [url for url, _ in self.log if matches(url) and not url.endswith("/robots.txt")]
 
 
 def _json(value: Any, status: int = 200) -> Answer:
     return Answer(status, json.dumps(value).encode())
+
+
+def rows(output: StageOutput) -> list[dict[str, Any]]:
+    """Return the records, ordered by post and position."""
+    return sorted(output.table().to_pylist(), key=lambda row: (row["post"], row["position"]))
+
+
+def rules(output: StageOutput) -> dict[str, str]:
+    """Return key → rule of every dropped ledger row."""
+    return {row["key"]: row["rule"] for row in output.ledger().to_pylist() if row["verdict"] == "dropped"}
+
+
+def file_digests(output: StageOutput) -> dict[str, str]:
+    """Return file → sha256 of the shards and media."""
+    paths = sorted(path for folder in ("shards", "media") for path in (output.path / folder).iterdir())
+    return {f"{path.parent.name}/{path.name}": sha256_file(path) for path in paths}
+
+
+def read_all_bytes(root: Path) -> bytes:
+    """Return the bytes of every file below a folder; gzip files are appended uncompressed as well."""
+    content = b""
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        content += data + (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else b"")
+    return content

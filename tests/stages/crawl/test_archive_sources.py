@@ -1,4 +1,4 @@
-"""A crawl reads WACZ and zstd archives as it reads gzip ones: every page and fault has a row and a place of its own."""
+"""A crawl of WACZ and zstd archives: every page and fault has its own row and location."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def split(path):
     return [b"WARC/1.0\r\n" + rest for rest in gzip.decompress(path.read_bytes()).split(b"WARC/1.0\r\n")[1:]]
 
 
-def test_a_crawl_of_a_wacz_or_of_frames_is_that_of_the_warcs(crawl, web, tmp_path):
+def test_a_wacz_and_a_zstd_archive_give_the_records_of_the_warc_files(crawl, web, tmp_path):
     parts = archive_web(web, tmp_path / "warc", 2)
     (tmp_path / "set.wacz").write_bytes(wacz({part.name: part.read_bytes() for part in parts}))
     for part in parts:
@@ -33,12 +33,12 @@ def test_a_crawl_of_a_wacz_or_of_frames_is_that_of_the_warcs(crawl, web, tmp_pat
     in_wacz, in_frames = crawl("set.wacz", snapshot="wacz"), crawl("*.zst", snapshot="frames")
     assert records_of(in_wacz) == records_of(in_frames) == records_of(expected) and len(records_of(expected)) > 20
     assert len(page_rows(in_wacz)) == len(page_rows(expected)) == len(web_pages(web))
-    places = {(row["archive"], row["archive_offset"]) for row in in_wacz.table().to_pylist()}
-    told = {(row["archive"], row["archive_offset"]) for row in expected.table().to_pylist()}
-    assert {(archive.replace("set.wacz/archive/", "warc/"), at) for archive, at in places} == told
+    locations = {(row["archive"], row["archive_offset"]) for row in in_wacz.table().to_pylist()}
+    expected_locations = {(row["archive"], row["archive_offset"]) for row in expected.table().to_pylist()}
+    assert {(archive.replace("set.wacz/archive/", "warc/"), at) for archive, at in locations} == expected_locations
 
 
-def test_equal_places_of_two_files_in_a_wacz_do_not_collide(crawl, web, tmp_path):
+def test_equal_offsets_in_two_files_of_a_wacz_get_distinct_keys(crawl, web, tmp_path):
     torn = archive_web(web, tmp_path / "warc", 1)[0].read_bytes()[:-20]
     (tmp_path / "set.wacz").write_bytes(wacz({"a.warc.gz": torn, "b.warc.gz": torn}))
     rows = page_rows(crawl("set.wacz", snapshot="torn"))
@@ -47,7 +47,7 @@ def test_equal_places_of_two_files_in_a_wacz_do_not_collide(crawl, web, tmp_path
     assert len({row["key"] for row in rows}) == len(rows) and any(row["rule"] == "duplicate_page" for row in rows)
 
 
-def test_the_budget_of_a_record_and_of_a_page_are_rules(crawl, web, tmp_path):
+def test_a_record_or_page_over_its_budget_is_dropped_by_rule(crawl, web, tmp_path):
     archive_web(web, tmp_path / "warc", 1)
     small = crawl("warc/*.warc.gz", snapshot="small", budget=Budget(record_bytes=300))
     assert "too_large" in {row["rule"] for row in page_rows(small)} and len(page_rows(small)) >= len(web_pages(web))
@@ -55,7 +55,7 @@ def test_the_budget_of_a_record_and_of_a_page_are_rules(crawl, web, tmp_path):
     assert "page_over_budget" in {row["rule"] for row in page_rows(few)}
 
 
-def test_a_broken_file_in_a_wacz_is_a_row(crawl, web, tmp_path):
+def test_a_broken_file_in_a_wacz_gets_a_ledger_row(crawl, web, tmp_path):
     data = wacz({"a.warc.gz": archive_web(web, tmp_path / "warc", 1)[0].read_bytes(), "b.warc.zst": zstd.compress(b"x") * 3})
     (tmp_path / "set.wacz").write_bytes(data)
     rows = page_rows(crawl("set.wacz", snapshot="broken"))

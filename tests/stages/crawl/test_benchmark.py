@@ -1,4 +1,4 @@
-"""The benchmark's own side still runs under the present parameters: it is not run by anybody every day."""
+"""The benchmark script still runs with the present parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support import PROJECT
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two pictures, a third that is cut, and the page that shows them."""
+    """A folder with two images, a truncated third, and the page that shows them."""
     home = tmp_path / "feed"
     home.mkdir()
     whole = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue")]
@@ -23,7 +23,7 @@ def folder(tmp_path):
     return home
 
 
-def test_what_is_looked_at_and_refused_is_counted(folder):
+def test_decoded_and_rejected_images_are_counted(folder):
     assert ours_look(str(folder))["kept"] == 2
     assert ours_head(str(folder))["kept"] == 0  # held to a side that none of them has
 

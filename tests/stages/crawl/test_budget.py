@@ -1,4 +1,4 @@
-"""Every budget of a crawl is a setting with a documented default, and a senseless one is refused in one line."""
+"""Every budget of a crawl is a setting with a documented default; an invalid one is a one-line error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_budget_is_explained_and_its_default_is_in_the_documents(name):
 
 @pytest.mark.parametrize("name", list(Budget.model_fields))
 @pytest.mark.parametrize("value", [0, -1])
-def test_a_budget_of_nothing_is_refused_by_name(name, value):
+def test_a_zero_budget_is_an_error_that_names_the_setting(name, value):
     kind = type(getattr(Budget(), name))
     with pytest.raises(HearsightError, match=rf"crawl.budget.{name}: must be more than 0"):
         sound(fixture_params(budget=Budget(**{name: kind(value)})))
@@ -34,5 +34,5 @@ def test_a_project_may_leave_the_budget_out_or_name_a_part_of_it():
 
 
 @pytest.mark.parametrize("line", table())
-def test_every_behaviour_of_the_hostile_web_is_in_the_documents(line):
+def test_every_behaviour_of_the_hostile_web_is_documented(line):
     assert line in PAGE

@@ -1,4 +1,4 @@
-"""The stage from end to end, over the fixture web: one ledger row for everything, equal bytes whatever the order."""
+"""The crawl stage end to end over the fixture web: one ledger row per page and image, deterministic output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def crawl(stage, **changes) -> StageOutput:
 
 @pytest.fixture
 def requests(monkeypatch):
-    """Every URL that any sample web was asked for."""
+    """The URLs requested from any sample web."""
     log: list[str] = []
     start = sample_web_module.SampleWeb.__init__
 
@@ -41,7 +41,7 @@ def rows(output: StageOutput, kind: str) -> list[dict]:
     return [row for row in output.ledger().to_pylist() if row["kind"] == kind]
 
 
-def test_every_image_and_page_has_one_row_and_each_accident_its_reason(stage):
+def test_every_image_and_page_has_one_ledger_row_with_the_expected_rule(stage):
     output = crawl(stage)
     records, pages = rows(output, "record"), rows(output, "page")
     rules = Counter(row["rule"] for row in records if row["verdict"] == "dropped")
@@ -62,7 +62,7 @@ def test_every_image_and_page_has_one_row_and_each_accident_its_reason(stage):
     assert "truncated" in broken["value"] and "cut-off.jpg on http://" in broken["detail"]
 
 
-def test_records_are_sorted_whole_and_name_no_port(stage):
+def test_records_are_complete_and_sorted_and_contain_no_port(stage):
     table = crawl(stage).table().to_pylist()
     assert table == sorted(table, key=lambda row: (row["page_url"], row["position"]))
     for row in table:
@@ -71,7 +71,7 @@ def test_records_are_sorted_whole_and_name_no_port(stage):
         assert row["language"] == "en" and min(row["width"], row["height"]) >= 100 and row["alt"]
 
 
-def test_media_hold_each_picture_once_as_it_was_sent(stage):
+def test_media_hold_each_image_once_with_its_original_bytes(stage):
     output = crawl(stage)
     media = dict(zip(*(output.table().column(name).to_pylist() for name in ("image_sha256", "media")), strict=True))
     assert all(sha256_bytes(output.read_media(where)) == sha for sha, where in media.items())
@@ -79,14 +79,14 @@ def test_media_hold_each_picture_once_as_it_was_sent(stage):
     assert len({row["media"] for row in output.table().to_pylist()}) == len(media)
 
 
-def test_a_second_run_asks_nothing_and_gives_equal_bytes(stage, requests):
+def test_a_second_run_sends_no_request_and_gives_equal_bytes(stage, requests):
     first = crawl(stage).digest
     assert requests
     requests.clear()
     assert crawl(stage).digest == first and requests == []
 
 
-def test_the_result_does_not_depend_on_the_order_of_answers(stage, tmp_path, monkeypatch):
+def test_the_output_does_not_depend_on_the_order_of_answers(stage, tmp_path, monkeypatch):
     first = crawl(stage)
     parent = (tmp_path / "data/store/fixture/COMPLETE").read_text()
     for seed in (1, 2):
@@ -110,7 +110,7 @@ def test_the_result_does_not_depend_on_the_order_of_answers(stage, tmp_path, mon
         monkeypatch.undo()
 
 
-def test_an_interrupted_crawl_is_taken_up_and_asks_for_nothing_it_has(stage, tmp_path, requests, monkeypatch):
+def test_an_interrupted_crawl_resumes_without_repeating_requests(stage, tmp_path, requests, monkeypatch):
     whole = crawl(stage).digest
     everything = Counter(requests)
     for part in ("data/store", ".hearsight"):
@@ -137,7 +137,7 @@ def test_an_interrupted_crawl_is_taken_up_and_asks_for_nothing_it_has(stage, tmp
     assert not again & had and again | had == set(everything)
 
 
-def test_another_threshold_fetches_nothing(stage, requests):
+def test_a_changed_threshold_sends_no_request(stage, requests):
     kept = crawl(stage).table().num_rows
     requests.clear()
     output = crawl(stage, min_alt=40, max_image_bytes=15_000)
@@ -145,14 +145,14 @@ def test_another_threshold_fetches_nothing(stage, requests):
     assert {"image_too_large", "empty_alt"} <= {row["rule"] for row in rows(output, "record")}
 
 
-def test_limits_of_depth_and_pages_are_in_the_ledger(stage):
+def test_pages_over_the_depth_and_page_limits_are_in_the_ledger(stage):
     near = crawl(stage, depth=0, snapshot="near")
     assert {row["rule"] for row in rows(near, "page")} == {"", "depth"}
     few = crawl(stage, max_pages=5, snapshot="few")
     assert sum(row["rule"] == "page_limit" for row in rows(few, "page")) > 3
 
 
-def test_a_complete_snapshot_that_lacks_a_page_says_so(stage):
+def test_a_complete_snapshot_that_lacks_a_page_is_an_error(stage):
     crawl(stage, depth=0)
     with pytest.raises(HearsightError, match=r"does not hold http://.*snapshot to a new name"):
         crawl(stage, depth=3)
@@ -173,13 +173,13 @@ def test_a_complete_snapshot_that_lacks_a_page_says_so(stage):
         ({"web": "sample"}, "package .* is missing"),
     ],
 )
-def test_what_makes_no_sense_is_one_line(stage, changes, message):
+def test_invalid_settings_are_one_line_errors(stage, changes, message):
     with pytest.raises(HearsightError, match=message) as caught:
         crawl(stage, **changes)
     assert "\n" not in str(caught.value)
 
 
-def test_without_a_network_nothing_is_completed_and_the_next_run_asks_again(stage, tmp_path, monkeypatch, requests):
+def test_without_network_the_snapshot_stays_incomplete_and_the_next_run_retries(stage, tmp_path, monkeypatch, requests):
     proxy = sample_web_module.SampleWeb.proxy
     monkeypatch.setattr(sample_web_module.SampleWeb, "proxy", property(lambda self: "http://127.0.0.1:9"))
     with pytest.raises(HearsightError, match="none of the seeds can be reached"):

@@ -1,4 +1,4 @@
-"""The day's snapshot is written into params.yaml by whoever asks for it, and nothing else of that file changes."""
+"""`hearsight snapshot next` writes the next snapshot into params.yaml and changes nothing else in that file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def settings(root: Path) -> tuple[str, str]:
     return crawl["snapshot"], crawl["base"]
 
 
-def test_each_day_stands_on_the_last_and_only_two_texts_change(root):
+def test_each_day_uses_the_last_snapshot_as_base_and_changes_two_values_only(root):
     before = (root / "params.yaml").read_text().splitlines()
     complete(root, "sample-2")
     assert next_snapshot(root, "english", date(2026, 11, 21))["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
@@ -50,7 +50,7 @@ def test_each_day_stands_on_the_last_and_only_two_texts_change(root):
     assert settings(root) == ("sample-2-2026-11-22", "sample-2-2026-11-21")
 
 
-def test_an_unfinished_snapshot_is_finished_first_and_a_day_is_moved_on_to_once(root):
+def test_an_incomplete_snapshot_is_completed_first_and_a_day_is_advanced_once(root):
     day = date(2026, 11, 21)
     assert next_snapshot(root, "english", day) == {
         "dataset": "english", "snapshot": "sample-2", "base": "", "moved": False, "why": "it is not complete yet",
@@ -62,12 +62,12 @@ def test_an_unfinished_snapshot_is_finished_first_and_a_day_is_moved_on_to_once(
     assert not next_snapshot(root, "english", day)["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
 
 
-def test_a_dataset_without_a_crawl_is_one_line(root):
+def test_a_dataset_without_crawl_is_a_one_line_error(root):
     with pytest.raises(HearsightError, match="'paper' does not take the stage 'crawl'"):
         next_snapshot(root, "paper", date(2026, 11, 21))
 
 
-def test_the_command_says_what_it_did(root):
+def test_the_command_prints_what_it_changed(root):
     complete(root, "sample-2")
 
     def hearsight(*words: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +82,7 @@ def test_the_command_says_what_it_did(root):
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn", "Cs", "Zl", "Zp"]), max_size=20))
-def test_any_text_is_written_so_that_it_is_read_back(tmp_path_factory, text):
+def test_any_text_round_trips_through_params_yaml(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("p") / "params.yaml"
     path.write_text("a:  # one\n  b: {c: old, d: 1}   # two\n  e: 'x'\n")
     replace_values(path, ["a"], {"e": text})
@@ -104,7 +104,7 @@ def test_a_setting_that_had_its_default_is_added_and_comments_stay(tmp_path, bef
     assert path.read_text() == after
 
 
-def test_what_cannot_be_set_is_named_and_the_file_stays(tmp_path):
+def test_a_setting_that_cannot_be_set_is_named_and_the_file_is_unchanged(tmp_path):
     path = tmp_path / "params.yaml"
     path.write_text("a: {b: [1], c: x}\n")
     with pytest.raises(HearsightError, match="b"):

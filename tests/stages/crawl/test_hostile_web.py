@@ -1,4 +1,4 @@
-"""A crawl over a web that misbehaves in every way we know ends, with every URL in the ledger under the expected rule."""
+"""A crawl over the hostile web terminates, and every URL is in the ledger under its expected rule."""
 
 from __future__ import annotations
 
@@ -18,69 +18,71 @@ from components.execution.stage import Stage
 from components.stages.crawl import run
 from components.web.budget import Budget
 from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.hostile_web import HTML, LIMIT, ROBOTS, images, jpeg, page, pages, redirect
+from tests.stages.crawl.hostile_images import jpeg
+from tests.stages.crawl.hostile_scripts import HTML, page, redirect
+from tests.stages.crawl.hostile_web import LIMIT, ROBOTS, images, pages
 from tests.stages.crawl.tls_faults import TLS, tls_server
 from tests.support import HANG, make_stage
 from tests.web.raw_web import RawWeb, plain
 
 TIMEOUT = 20.0
-"""Seconds of one request of the crawl: many times what a busy machine needs for a sound one."""
+"""Timeout of one request in seconds: far above what a valid answer takes on a busy machine."""
 
 
-class Told(NamedTuple):
-    """What the server says of itself."""
+class Served(NamedTuple):
+    """Addresses of the hostile web and the rules expected of each."""
 
     port: int
     pages: dict[str, str]
-    """URL → the rules, one of which its ledger row has."""
+    """URL → the rules, separated by spaces, one of which its ledger row must have."""
     images: dict[str, str]
 
 
-def serve(home: Path, line: Connection) -> None:
-    """A process that serves the hostile web until the other end of ``line`` closes; the crawl's own process has enough to do."""
+def serve(home: Path, sender: Connection) -> None:
+    """Serve the hostile web, in a process of its own, until the other end of ``sender`` closes."""
     page_cases, image_cases = pages(), images()
     scripts = {path: case.script for path, case in (page_cases | image_cases).items()}
     scripts |= {f"/calendar/{day}": page(f'<a href="/calendar/{day + 1}">next</a>') for day in range(1, 40)}
     scripts["/circle-2"] = redirect(b"/circle")
     with ExitStack() as servers:
         web = servers.enter_context(RawWeb(scripts))
-        shown = {web.url(path): case.rule for path, case in image_cases.items()}
+        image_rules = {web.url(path): case.rule for path, case in image_cases.items()}
         for case in ROBOTS.values():
             host = servers.enter_context(RawWeb({"/robots.txt": case.script, "/x.jpg": plain(jpeg() + case.what.encode())}))
-            shown[host.url("/x.jpg")] = case.rule
+            image_rules[host.url("/x.jpg")] = case.rule
         for name, fault in TLS.items():
             port = servers.enter_context(tls_server(home / name, fault))
-            shown[f"https://127.0.0.1:{port}/x.jpg"] = "robots"
+            image_rules[f"https://127.0.0.1:{port}/x.jpg"] = "robots"
         with socket.create_server(("127.0.0.1", 0)) as closed:
-            shown[f"http://127.0.0.1:{closed.getsockname()[1]}/x.jpg"] = "robots"
-        shown["http://no-such-host.invalid/x.jpg"] = "robots"
+            image_rules[f"http://127.0.0.1:{closed.getsockname()[1]}/x.jpg"] = "robots"
+        image_rules["http://no-such-host.invalid/x.jpg"] = "robots"
         links = "".join(f'<a href="{path}">x</a>' for path in page_cases)
-        figures = "".join(f'<img src="{url}" alt="picture number {n} of the hostile web">' for n, url in enumerate(shown))
+        figures = "".join(f'<img src="{url}" alt="picture number {n} of the hostile web">' for n, url in enumerate(image_rules))
         web.paths["/"] = plain(f"<!doctype html><html lang=en>{links}{figures}".encode(), HTML)
-        line.send(Told(web.port, {web.url(path): case.rule for path, case in page_cases.items()}, shown))
-        line.poll(None)
+        sender.send(Served(web.port, {web.url(path): case.rule for path, case in page_cases.items()}, image_rules))
+        sender.poll(None)
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """The finished crawl: its ledger by key, its records, what was expected of each URL, and the seconds it took."""
+    """Crawl the hostile web; yield the ledger by key, the records, the expected rules and the seconds it took."""
     home = tmp_path_factory.mktemp("hostile")
-    here, there = Pipe()
-    server = get_context("spawn").Process(target=serve, args=(home, there), daemon=True)
+    receiver, sender = Pipe()
+    server = get_context("spawn").Process(target=serve, args=(home, sender), daemon=True)
     server.start()
-    there.close()
-    assert here.poll(HANG)
-    told: Told = here.recv()
-    stage = crawl_stage(home, told.port)
+    sender.close()
+    assert receiver.poll(HANG)
+    served: Served = receiver.recv()
+    stage = crawl_stage(home, served.port)
     start = time.monotonic()
     run(stage)
     seconds = time.monotonic() - start
-    here.close()
+    receiver.close()
     server.join(HANG)
     stage.finish()
     output = StageOutput(stage.out)
     rows = {row["key"]: row for row in output.ledger().to_pylist()}
-    yield {"rows": rows, "records": output.table().to_pylist(), "told": told, "seconds": seconds}
+    yield {"rows": rows, "records": output.table().to_pylist(), "served": served, "seconds": seconds}
 
 
 def crawl_stage(home: Path, port: int) -> Stage:
@@ -105,35 +107,35 @@ def crawl_stage(home: Path, port: int) -> Stage:
     return make_stage(home, "crawl", params=params)
 
 
-def test_the_crawl_over_a_hostile_web_ends(crawled):
+def test_the_crawl_over_the_hostile_web_terminates(crawled):
     assert crawled["seconds"] < HANG
 
 
 @pytest.mark.parametrize("path", sorted(pages()))
 def test_every_hostile_page_is_in_the_ledger_under_its_rule(crawled, path):
-    url = f"http://127.0.0.1:{crawled['told'].port}{path}"
+    url = f"http://127.0.0.1:{crawled['served'].port}{path}"
     row = crawled["rows"].get(url)
     assert row is not None, "not in the ledger"
-    assert row["rule"] in crawled["told"].pages[url].split(" "), row
+    assert row["rule"] in crawled["served"].pages[url].split(" "), row
 
 
 def test_every_image_is_in_the_ledger_under_its_rule(crawled):
     by_image = {row["detail"].split(" ")[0]: row for row in crawled["rows"].values() if row["kind"] == "record"}
-    rules = {url: by_image[url]["rule"] if url in by_image else "not in the ledger" for url in crawled["told"].images}
+    rules = {url: by_image[url]["rule"] if url in by_image else "not in the ledger" for url in crawled["served"].images}
     wrong = [
-        (url, found, crawled["told"].images[url])
-        for url, found in rules.items()
-        if found not in crawled["told"].images[url].split(" ")
+        (url, rule, crawled["served"].images[url])
+        for url, rule in rules.items()
+        if rule not in crawled["served"].images[url].split(" ")
     ]
     assert wrong == []
 
 
-def test_sound_pictures_among_hostile_ones_are_kept(crawled):
+def test_valid_images_among_hostile_ones_are_kept(crawled):
     kept = {record["image_url"] for record in crawled["records"]}
-    expected = {url for url, rules in crawled["told"].images.items() if rules == ""}
+    expected = {url for url, rules in crawled["served"].images.items() if rules == ""}
     assert expected <= kept
 
 
-def test_no_text_of_the_hostile_web_reaches_a_record_with_control_characters(crawled):
+def test_no_control_character_of_the_hostile_web_reaches_a_record(crawled):
     for record in crawled["records"]:
         assert record["alt"].isprintable(), record

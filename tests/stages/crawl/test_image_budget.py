@@ -1,4 +1,4 @@
-"""A crawl over images that cost too much: each is a ledger row, the rest is kept, and a larger budget asks again."""
+"""A crawl over images that exceed the budget: each is a ledger row, the others are kept, a larger budget decodes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl import image_decoding
-from components.stages.crawl.image_decoding import LookAhead
+from components.stages.crawl.image_decoding import DecodeAhead
 from components.web.budget import Budget
 from components.web.images import inspection
 from components.web.images.image import decode_image
@@ -26,7 +26,7 @@ GOOD = [picture((colour, "fish", "in the snow at night")) for colour in ("red", 
 BOMB = webp(9000, 9000)
 
 
-def test_every_image_too_dear_is_a_row_the_others_are_kept_and_a_larger_budget_asks_again(tmp_path):
+def test_images_over_budget_get_rows_and_a_larger_budget_requests_them_again(tmp_path):
     paths = {
         "/good": GOOD[0],
         "/dear": png(9000, 9000),
@@ -51,7 +51,7 @@ def test_every_image_too_dear_is_a_row_the_others_are_kept_and_a_larger_budget_a
         assert [path for path, row in rows.items() if row["rule"]] == ["/wide", "/far"] and len(web.asked) == asked
 
 
-def test_fewer_px_drop_what_was_kept_and_say_the_same_as_a_crawl_that_never_saw_more(tmp_path):
+def test_a_smaller_pixel_limit_gives_the_rows_of_a_crawl_under_that_limit(tmp_path):
     paths = {"/large": png(400, 300), "/good": GOOD[0]}
     alts = {path: f"a picture of {path[1:]} things" for path in paths}
     with RawWeb({path: plain(data) for path, data in paths.items()}) as web:
@@ -63,10 +63,10 @@ def test_fewer_px_drop_what_was_kept_and_say_the_same_as_a_crawl_that_never_saw_
 
 
 def seen_ahead(tmp_path, bodies, budget):
-    """The sha256 of each picture that workers looked at ahead."""
+    """Return the sha256 of each image that the workers decoded."""
     job = make_stage(tmp_path, "crawl", params=fixture_params(budget=budget))
     job.engine = WORKERS
-    with FetchStore(tmp_path / "s", writer=True) as store, LookAhead(job, store):
+    with FetchStore(tmp_path / "s", writer=True) as store, DecodeAhead(job, store):
         for number, data in enumerate(bodies):
             store.add(Entry(f"http://a.sample/{number}", 200, type="image/png"), data, [], "OK")
     found: set[str] = set()
@@ -76,31 +76,31 @@ def seen_ahead(tmp_path, bodies, budget):
     return found
 
 
-def test_a_picture_over_its_memory_costs_the_workers_ahead_no_other_picture(tmp_path):
+def test_an_image_over_its_memory_budget_does_not_affect_other_images_of_a_worker(tmp_path):
     found = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
     assert found >= {decode_image(data).sha256 for data in GOOD} and len(found) == 6
 
 
-def test_workers_ahead_that_are_killed_by_a_picture_go_on_with_the_next_ones(tmp_path, monkeypatch):
+def test_a_worker_killed_by_an_image_continues_with_the_next_images(tmp_path, monkeypatch):
     def looked(budget, data):
         while data == GOOD[0]:
             pass
         return decode_image(data)
 
     monkeypatch.setattr(image_decoding, "decode_within", looked)
-    monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)  # what a process had in hand goes with it
+    monkeypatch.setattr(image_decoding, "MESSAGES_PER_BATCH", 1)  # what a process had in hand goes with it
     assert seen_ahead(tmp_path, GOOD, Budget(image_seconds=0.5)) == {decode_image(data).sha256 for data in GOOD[1:]}
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_workers_ahead_end_when_too_many_pictures_kill_them(tmp_path, monkeypatch, most):
+def test_workers_stop_after_too_many_images_killed_them(tmp_path, monkeypatch, most):
     monkeypatch.setattr(image_decoding, "decode_within", lambda *_: os.abort())
-    monkeypatch.setattr(image_decoding, "AT_A_TIME", 1)
-    monkeypatch.setattr(image_decoding, "CHILDREN", most)
+    monkeypatch.setattr(image_decoding, "MESSAGES_PER_BATCH", 1)
+    monkeypatch.setattr(image_decoding, "MAX_CHILDREN", most)
     assert seen_ahead(tmp_path, [GOOD[0] + bytes([number]) for number in range(20)], Budget()) == set()
 
 
-def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
+def test_a_decoder_crash_in_a_job_is_a_ledger_row(tmp_path, monkeypatch):
     def looked(data, budget):
         return os.abort() if data == GOOD[0] else decode_image(data, budget)
 
@@ -112,8 +112,8 @@ def test_a_crash_in_a_job_is_a_row_too(tmp_path, monkeypatch):
     assert rows["/one"]["threshold"] == f"10 s and {1 << 30} bytes"
 
 
-def test_a_stored_picture_that_was_damaged_is_told_with_its_place(tmp_path):
+def test_a_damaged_stored_image_is_an_error_that_names_its_snapshot(tmp_path):
     with RawWeb({"/one": plain(GOOD[0])}) as web, pytest.MonkeyPatch.context() as patch:
         patch.setattr(image_decoding, "read_body", lambda *_: None)
-        with pytest.raises(HearsightError, match=r"the stored picture [0-9a-f]{16} is damaged — remove the snapshot's folder"):
+        with pytest.raises(HearsightError, match=r"the stored image [0-9a-f]{16} is damaged — remove the snapshot's folder"):
             crawl(tmp_path, web, "torn", {"/one": "a picture of one thing"})

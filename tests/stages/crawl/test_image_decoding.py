@@ -1,4 +1,4 @@
-"""Pictures looked at ahead are found by the jobs; nothing that goes wrong ahead shows in what is written."""
+"""Results of the decoding workers reach the jobs, and failures of the workers never change the output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl import image_decoding, run
-from components.stages.crawl.image_decoding import LookAhead
+from components.stages.crawl.image_decoding import DecodeAhead
 from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry
@@ -21,7 +21,7 @@ from tests.support import WORKERS
 
 @pytest.fixture
 def stage(stage):
-    """Makes the crawl stage with workers to look ahead."""
+    """Makes the crawl stage with decoding workers."""
 
     def make(**changes):
         job = stage(**changes)
@@ -35,7 +35,7 @@ PICTURES = [picture((colour, "fish", "in the snow at night")) for colour in ("re
 
 
 def seen(stage) -> dict[str, bytes]:
-    """The looks among the annotations, by the picture's digest."""
+    """Return the cached decode results by image digest."""
     found: dict[str, bytes] = {}
     for path in (stage.state / "annotations").glob("image.look*.sqlite"):
         with sqlite3.connect(path) as base:
@@ -44,7 +44,7 @@ def seen(stage) -> dict[str, bytes]:
 
 
 def digest(stage) -> str:
-    """Run the stage over nothing, and its output's digest."""
+    """Run the stage from an empty output folder and return the output's digest."""
     shutil.rmtree(stage.out, ignore_errors=True)
     stage.out.mkdir(parents=True)
     run(stage)
@@ -52,7 +52,7 @@ def digest(stage) -> str:
 
 
 def fill(store: FetchStore) -> list[Entry]:
-    """Every picture, a page that must not be looked at, a text that is no picture, a failure."""
+    """Add every image, a page, a text that is not an image, and a failure to the store."""
     store.add(Entry("http://a.sample/", 200, type="text/html"), PICTURES[0], [], "OK")
     store.add(Entry("http://a.sample/robots.txt", 200, type="text/plain"), b"User-agent: *", [], "OK")
     store.add(Entry("http://a.sample/gone.jpg", 0, "timeout"))
@@ -61,40 +61,40 @@ def fill(store: FetchStore) -> list[Entry]:
     ]
 
 
-def test_what_a_store_takes_in_is_looked_at_before_it_is_closed(stage, tmp_path):
+def test_stored_images_are_decoded_before_the_context_exits(stage, tmp_path):
     job = stage()
     with FetchStore(tmp_path / "s", writer=True) as store:
-        with LookAhead(job, store):
+        with DecodeAhead(job, store):
             entries = fill(store)
         assert set(seen(job)) == {entry.sha256 for entry in entries} == {decode_image(data).sha256 for data in PICTURES}
         assert store.listener is None
 
 
-def test_a_crawl_leaves_nothing_to_the_jobs_and_writes_what_it_wrote_without(stage, monkeypatch):
-    annotate = image_decoding.look_at
+def test_workers_decode_every_image_and_the_output_equals_that_of_the_jobs(stage, monkeypatch):
+    annotate = image_decoding.decode_images_job
 
     def watched(spec, task, folder):
         annotate(spec, task, folder)
         (task.work / f"computed-{task.shard}").write_text(str(task.annotations.computed.get("image.look", 0)))
 
-    monkeypatch.setattr(image_decoding, "look_at", watched)
+    monkeypatch.setattr(image_decoding, "decode_images_job", watched)
     first = stage()
     ahead = digest(first)
     computed = [int(path.read_text()) for path in first.work.glob("computed-*")]
     assert computed and not any(computed) and seen(first)
     shutil.rmtree(first.state)
     shutil.rmtree(first.state.parent / "data/store")
-    monkeypatch.setattr(LookAhead, "tell", lambda *_: None)
+    monkeypatch.setattr(DecodeAhead, "submit", lambda *_: None)
     second = stage()
     assert digest(second) == ahead
     assert sum(int(path.read_text()) for path in second.work.glob("computed-*")) == len(seen(second)) > 0
 
 
-def test_workers_that_are_killed_cost_nothing_but_time(stage, monkeypatch):
+def test_killed_workers_do_not_change_the_output(stage, monkeypatch):
     whole = digest(stage())
     shutil.rmtree(stage().state)
     shutil.rmtree(stage().state.parent / "data/store")
-    enter = LookAhead.__enter__
+    enter = DecodeAhead.__enter__
 
     def short_lived(self):
         enter(self)
@@ -102,24 +102,24 @@ def test_workers_that_are_killed_cost_nothing_but_time(stage, monkeypatch):
             os.kill(process.pid, signal.SIGKILL)
         return self
 
-    monkeypatch.setattr(LookAhead, "__enter__", short_lived)
+    monkeypatch.setattr(DecodeAhead, "__enter__", short_lived)
     assert digest(stage()) == whole
 
 
-def test_workers_are_gone_after_an_error(stage, tmp_path):
+def test_workers_end_after_an_error(stage, tmp_path):
     with FetchStore(tmp_path / "s", writer=True) as store:
-        ahead = LookAhead(stage(), store)
+        ahead = DecodeAhead(stage(), store)
         with pytest.raises(HearsightError), ahead:
             raise HearsightError("the network is lost", where="here", hint="fix it")
         assert ahead._processes and not any(process.is_alive() for process in ahead._processes)
 
 
-def test_more_pictures_than_the_workers_can_take_do_not_hold_up_the_store(stage, tmp_path, monkeypatch):
-    monkeypatch.setattr(image_decoding, "_look", lambda end, told, *_: signal.pause())
+def test_full_worker_queues_do_not_block_the_store(stage, tmp_path, monkeypatch):
+    monkeypatch.setattr(image_decoding, "_run_worker", lambda end, queue, *_: signal.pause())
     with FetchStore(tmp_path / "s", writer=True) as store:
-        ahead = LookAhead(stage(), store)
+        ahead = DecodeAhead(stage(), store)
         with pytest.raises(KeyboardInterrupt), ahead:
             for at in range(2000):
                 store.add(Entry(f"http://a.sample/{at}.jpg", 200, type="image/jpeg"), PICTURES[0] + b"%d" % at, [], "OK")
-            assert 0 < len(ahead._told) < 2000 == len(store)
+            assert 0 < len(ahead._submitted) < 2000 == len(store)
             raise KeyboardInterrupt

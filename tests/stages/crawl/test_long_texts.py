@@ -1,13 +1,13 @@
-"""Texts and addresses of any length end as rows of a bounded length, and change no other row."""
+"""Texts and addresses of any length become rows of bounded length and change no other row."""
 
 from __future__ import annotations
 
 import pytest
 
 from components.stages.crawl.records import Judge
-from components.stages.crawl.sources.found import SourcePage, key_of
+from components.stages.crawl.sources.found import SourcePage, candidate_key
 from components.stages.crawl.sources.local import SCHEME, file_url
-from components.stages.crawl.where import CUT, LONGEST_SHOWN, where_of
+from components.stages.crawl.where import MAX_SHOWN_ADDRESS, MAX_SHOWN_TEXT, describe_location
 from components.web.budget import Budget
 from components.web.html.page import Candidate
 from components.web.urls import LONGEST
@@ -17,43 +17,43 @@ URL = "http://b.sample/a.jpg"
 
 
 def page_with(url=URL, alt="a red house", page=PAGE):
-    """A page with one image."""
+    """Return a page with one image."""
     return SourcePage(None, [Candidate(image_url=url, alt=alt, position=0, source=url or "")], page)
 
 
 def shown(page):
-    return where_of(page, *page.candidates)
+    return describe_location(page, *page.candidates)
 
 
 def row_of(page, **settings):
-    (verdict,) = Judge(1, **settings).verdicts([page])
-    assert verdict.key == key_of(page, *page.candidates)
+    (verdict,) = Judge(1, **settings).check([page])
+    assert verdict.key == candidate_key(page, *page.candidates)
     return verdict.row and {name: verdict.row[name] for name in ("rule", "value", "threshold")}
 
 
-def test_an_alt_text_longer_than_the_budget_is_dropped_and_one_as_long_is_not():
+def test_an_alt_text_over_the_budget_is_dropped_and_one_at_the_limit_is_kept():
     most = Budget().alt_characters
     assert row_of(page_with(alt="x" * most)) is None
-    said = {"rule": "alt_too_long", "value": f"{most + 1} characters", "threshold": str(most)}
-    assert row_of(page_with(alt="x" * (most + 1))) == said
+    expected = {"rule": "alt_too_long", "value": f"{most + 1} characters", "threshold": str(most)}
+    assert row_of(page_with(alt="x" * (most + 1))) == expected
     assert row_of(page_with(alt="abcdef"), max_alt=5) == {"rule": "alt_too_long", "value": "6 characters", "threshold": "5"}
     assert row_of(page_with(alt="x" * 1_200_000))["rule"] == "alt_too_long"
 
 
-def test_an_alt_text_too_long_stands_for_no_other_pair():
+def test_a_dropped_long_alt_text_is_not_the_first_of_a_duplicate_pair():
     long, good = page_with(alt="y" * 20_000), page_with()
-    verdicts = Judge(1).verdicts([long, long, good])
+    verdicts = Judge(1).check([long, long, good])
     assert [verdict.row and verdict.row["rule"] for verdict in verdicts] == ["alt_too_long", "alt_too_long", None]
 
 
-def test_the_address_of_a_file_longer_than_addresses_may_be_is_none():
+def test_a_file_name_over_the_address_limit_has_no_address():
     longest = "x" * (LONGEST - len(SCHEME))
     assert file_url(longest) == SCHEME + longest
     assert file_url(longest + "x") is None and file_url(" ") is None
 
 
-@pytest.mark.parametrize("size", [10, LONGEST_SHOWN + 1, 2_000_000])
-def test_no_row_is_longer_than_the_ledger_can_hold_for_every_image(size):
+@pytest.mark.parametrize("size", [10, MAX_SHOWN_ADDRESS + 1, 2_000_000])
+def test_row_length_is_bounded_for_every_image(size):
     long = "x" * size
     pages = [
         page_with(url=f"{URL}?{long}"),
@@ -64,15 +64,17 @@ def test_no_row_is_longer_than_the_ledger_can_hold_for_every_image(size):
         SourcePage(None, [Candidate(URL, "a", 0, URL)], archive="captions.tsv", offset=7, note=long),
     ]
     for page in pages:
-        assert len(shown(page)) <= 2 * (LONGEST_SHOWN + CUT)
-        (verdict,) = Judge(1).verdicts([page])
+        assert len(shown(page)) <= 2 * (MAX_SHOWN_ADDRESS + MAX_SHOWN_TEXT)
+        (verdict,) = Judge(1).check([page])
         row = verdict.row
-        assert row is None or (len(row["value"]) <= CUT and len(row["detail"]) <= 2 * (LONGEST_SHOWN + CUT))
+        assert row is None or (
+            len(row["value"]) <= MAX_SHOWN_TEXT and len(row["detail"]) <= 2 * (MAX_SHOWN_ADDRESS + MAX_SHOWN_TEXT)
+        )
 
 
-def test_an_address_is_told_whole_or_by_its_host_alone():
-    whole = URL + "?" + "x" * (LONGEST_SHOWN - len(URL) - 1)
+def test_an_address_is_shown_in_full_or_as_its_host():
+    whole = URL + "?" + "x" * (MAX_SHOWN_ADDRESS - len(URL) - 1)
     assert shown(page_with(url=whole)) == f"{whole} on {PAGE}"
-    assert shown(page_with(url=whole + "x")) == f"http://b.sample/… ({LONGEST_SHOWN + 1} characters) on {PAGE}"
-    page = "http://c.sample/" + "y" * LONGEST_SHOWN
+    assert shown(page_with(url=whole + "x")) == f"http://b.sample/… ({MAX_SHOWN_ADDRESS + 1} characters) on {PAGE}"
+    page = "http://c.sample/" + "y" * MAX_SHOWN_ADDRESS
     assert shown(page_with(page=page)) == f"{URL} on http://c.sample/… ({len(page)} characters)"

@@ -1,4 +1,4 @@
-"""Posts from day to day: new ones are appended, old ones keep bytes and times, and accounts that say no take theirs with them."""
+"""Posts over several snapshots: new ones are appended, old ones keep bytes and times, refusing accounts withdraw theirs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import pytest
 
 from components.core.digests import sha256_file
 from components.web import warc
-from tests.stages.crawl.social import SERVER, Answer, Social
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.stages.crawl.social import SERVER, Answer, Social, file_digests, rows, rules
 
 CLOCK = ["2026-11-20T10:00:00.000000Z"]
 
 
 @pytest.fixture(autouse=True)
 def days(monkeypatch):
-    """Answers come on the day that a test says, so that two days are told apart."""
+    """Set the clock of answers to the day that a test selects."""
     from components.web import store
 
     CLOCK[0] = "2026-11-20T10:00:00.000000Z"
@@ -28,11 +27,6 @@ def to_day(number: int) -> None:
     CLOCK[0] = f"2026-11-{number:02d}T10:00:00.000000Z"
 
 
-def files(output) -> dict[str, str]:
-    names = sorted(path for folder in ("shards", "media") for path in (output.path / folder).iterdir())
-    return {f"{path.parent.name}/{path.name}": sha256_file(path) for path in names}
-
-
 def populate(web: Social, people: int = 4, posts: int = 5) -> None:
     for at in range(people):
         web.person(f"p{at}")
@@ -40,23 +34,23 @@ def populate(web: Social, people: int = 4, posts: int = 5) -> None:
             web.post(f"p{at}", at * 100 + number + 1, day=1 + number)
 
 
-def test_the_next_day_appends_what_is_new_and_changes_no_old_byte(social, collect):  # noqa: F811
+def test_the_next_day_appends_new_posts_and_keeps_old_bytes(social, collect):
     populate(social)
     first = collect(social.proxy)
-    before, was = files(first), {row["key"]: row["collected"] for row in rows(first)}
+    before, was = file_digests(first), {row["key"]: row["collected"] for row in rows(first)}
     to_day(21)
     social.post("p0", 50, day=20)
     social.person("new")
     social.post("new", 900, day=20)
     second = collect(social.proxy, "day-2", "day-1")
-    after = files(second)
+    after = file_digests(second)
     assert {name: after.get(name) for name in before} == before and len(after) == len(before) + 2
     now = {row["key"]: row["collected"] for row in rows(second)}
     assert len(now) == 22 and {key: now[key] for key in was} == was and set(was.values()) == {"2026-11-20T10:00:00Z"}
     assert {now[key] for key in set(now) - set(was)} == {"2026-11-21T10:00:00Z"}
 
 
-def test_an_account_known_from_yesterday_is_visited_though_no_timeline_names_it(social, collect):  # noqa: F811
+def test_a_known_account_is_visited_although_no_timeline_names_it(social, collect):
     populate(social)
     collect(social.proxy)
     to_day(21)
@@ -65,7 +59,7 @@ def test_an_account_known_from_yesterday_is_visited_though_no_timeline_names_it(
     assert len(rows(collect(social.proxy, "day-2", "day-1"))) == 21
 
 
-def test_a_deleted_post_is_gone_and_an_edited_one_keeps_the_day_it_was_collected(social, collect):  # noqa: F811
+def test_a_deleted_post_is_gone_and_an_edited_one_keeps_its_collection_time(social, collect):
     populate(social, 2, 3)
     keys = {row["post"]: row["key"] for row in rows(collect(social.proxy))}
     to_day(21)
@@ -87,7 +81,7 @@ def test_a_deleted_post_is_gone_and_an_edited_one_keeps_the_day_it_was_collected
     ("change", "rule"),
     [({"locked": True}, "account_private"), ({"gone": 410}, "account_gone"), ({"more": {"noindex": True}}, "account_noindex")],
 )
-def test_an_account_that_says_no_later_takes_its_posts_with_it_and_brings_them_back(social, collect, change, rule):  # noqa: F811
+def test_an_account_that_refuses_later_withdraws_its_posts_and_can_restore_them(social, collect, change, rule):
     populate(social)
     first = collect(social.proxy)
     theirs = {row["key"] for row in rows(first) if row["owner"] == "p2@social.sample"}
@@ -97,10 +91,10 @@ def test_an_account_that_says_no_later_takes_its_posts_with_it_and_brings_them_b
     social.timeline = []
     for number in (21, 22):  # the rows stay as long as the account does
         to_day(number)
-        found = collect(social.proxy, f"day-{number}", "day-1" if number == 21 else "day-21")
-        said = rules(found)
-        assert {key for key, told in said.items() if told == rule} == theirs | addresses | {f"{SERVER}/@p2"}
-        assert "gone" not in said.values() and len(rows(found)) == 15
+        output = collect(social.proxy, f"day-{number}", "day-1" if number == 21 else "day-21")
+        dropped_rules = rules(output)
+        assert {key for key, dropped in dropped_rules.items() if dropped == rule} == theirs | addresses | {f"{SERVER}/@p2"}
+        assert "gone" not in dropped_rules.values() and len(rows(output)) == 15
         assert len(social.asked(lambda url: "/102/statuses" in url)) == 2  # those of the first day
     for name, value in {"locked": False, "gone": 0, "more": {}}.items():
         setattr(social.people["p2"], name, value)
@@ -109,24 +103,24 @@ def test_an_account_that_says_no_later_takes_its_posts_with_it_and_brings_them_b
     assert {row["collected"] for row in back} == {"2026-11-20T10:00:00Z"} and len(back) == 20
 
 
-def test_a_listing_that_fails_today_leaves_the_posts_of_yesterday(social, collect):  # noqa: F811
+def test_a_failed_listing_keeps_the_posts_of_the_base(social, collect):
     populate(social)
-    before = files(collect(social.proxy))
+    before = file_digests(collect(social.proxy))
     to_day(21)
     social.post("p1", 150, day=20)
     social.order("/101/statuses", *[Answer(503, b"busy")] * 2)
     social.order("/102/statuses", *[Answer(200, b"<html>")] * 2)
     social.order("/103/statuses?tagged=pracegover&limit=40&exclude_reblogs=true&max_id", *[Answer(200, body=None)] * 6)
     second = collect(social.proxy, "day-2", "day-1")
-    assert files(second) | before == files(second) and len(rows(second)) == 20
-    said = rules(second)
+    assert file_digests(second) | before == file_digests(second) and len(rows(second)) == 20
+    dropped_rules = rules(second)
     names = {"p1": "http_503", "p2": "not_json", "p3": "connection"}
-    assert {key: rule for key, rule in said.items() if rule != "kept"} == {
+    assert {key: rule for key, rule in dropped_rules.items() if rule != "kept"} == {
         f"listing:{name}@social.sample": rule for name, rule in names.items()
     }
 
 
-def test_between_whole_listings_pages_are_read_until_nothing_is_new(social, collect):  # noqa: F811
+def test_between_complete_listings_pages_are_read_until_nothing_is_new(social, collect):
     populate(social, 1, 12)
     collect(social.proxy, relist_days=5.0)
     to_day(21)
@@ -142,17 +136,17 @@ def test_between_whole_listings_pages_are_read_until_nothing_is_new(social, coll
     assert any(lost["id"] in row["detail"] for row in third.ledger().to_pylist() if row["rule"] == "gone")
 
 
-def test_a_replay_asks_nobody_and_gives_equal_bytes_with_and_without_its_cache(social, collect, tmp_path):  # noqa: F811
+def test_a_replay_sends_no_request_and_gives_equal_bytes_with_and_without_cache(social, collect, tmp_path):
     populate(social)
     collect(social.proxy)
     to_day(21)
     social.people["p2"].locked = True
     social.post("p1", 150, day=20)
     second = collect(social.proxy, "day-2", "day-1")
-    before, digest, asked = files(second), sha256_file(second.path / "manifest.json"), len(social.log)
+    before, digest, asked = file_digests(second), sha256_file(second.path / "manifest.json"), len(social.log)
     for cold in (False, True):
         if cold:
             shutil.rmtree(tmp_path / ".hearsight")
         again = collect("http://127.0.0.1:1", "day-2", "day-1")
-        assert files(again) == before and sha256_file(again.path / "manifest.json") == digest
+        assert file_digests(again) == before and sha256_file(again.path / "manifest.json") == digest
     assert len(social.log) == asked

@@ -1,4 +1,4 @@
-"""Exported posts: every field of a line becomes one of the record, and whatever a line holds, the run goes on."""
+"""Exported posts: every field of a line reaches the record, and no line ends the run."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.ledger import ledger_table
-from components.stages.crawl.posts.exported import pages_of_file
-from components.stages.crawl.sources.found import read_found, write_found
-from tests.stages.crawl.social import MEDIA
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from components.stages.crawl.posts.exported import read_export
+from components.stages.crawl.sources.found import read_pages, write_pages
+from tests.stages.crawl.social import MEDIA, rows, rules
 
 TEXT = "Olá\n#PraCegoVer foto de um barco.\n\n#fim"
 
 
 def line(number: int = 1, **more) -> dict:
-    """A post as it is exported."""
+    """Return an exported post."""
     post = {
         "id": f"p{number}",
         "url": f"https://www.instagram.com/p/{number}/",
@@ -39,36 +38,36 @@ def write(path: Path, *lines) -> Path:
     return path
 
 
-def test_every_field_of_a_line_is_recorded(social, collect, tmp_path):  # noqa: F811
+def test_every_field_of_a_line_is_recorded(social, collect, tmp_path):
     write(tmp_path / "posts.jsonl", line(1), line(2, images=[{"url": f"{MEDIA}/00000002-0.jpg"}, {"url": "x", "type": "video"}]))
-    found = collect(social.proxy, provider="jsonl", server="", inputs=["posts.jsonl"])
-    first, second, third = rows(found)
+    output = collect(social.proxy, provider="jsonl", server="", inputs=["posts.jsonl"])
+    first, second, third = rows(output)
     assert first["alt"] == TEXT and first["owner"] == "museu" and (first["position"], second["position"]) == (0, 1)
     assert (first["posted"], first["collected"]) == ("2020-05-06T10:08:09Z", "2020-05-07T00:00:00Z")
     assert (first["post"], first["language"], first["figcaption"]) == ("p1", "pt", "alt 0")
     assert (first["archive"], first["archive_offset"], third["archive_offset"]) == ("posts.jsonl", 1, 2)
-    assert list(rules(found).values()) == ["video"] and first["width"] > 100
+    assert list(rules(output).values()) == ["video"] and first["width"] > 100
     again = collect("http://127.0.0.1:1", provider="jsonl", server="", inputs=["posts.jsonl"])
     assert rows(again) == [first, second, third]
 
 
-def test_every_line_that_does_not_fit_has_a_row_with_its_number(tmp_path):
+def test_every_invalid_line_has_a_row_with_its_line_number(tmp_path):
     lacking = [
         {key: value for key, value in line(9).items() if key != name} for name in ("id", "url", "owner", "posted", "collected")
     ]
     wrong = [line(9) | {name: 5.5} for name in ("id", "url", "owner", "posted", "collected", "caption", "images", "visibility")]
     others = [b"{", b"\xff\xfe", b"[]", b"[" * 50_000, b'"x"', b"1" * 1_000_001]
     path = write(tmp_path / "x.jsonl", line(1), *lacking, *wrong, *others)
-    found = list(pages_of_file(path, "x.jsonl", ["pracegover"]))
-    said = [(page.offset, page.row["rule"]) for page in found if page.row]
-    assert [number for number, _ in said] == list(range(1, 1 + 1 + len(lacking) + len(wrong) + len(others)))
-    names = [rule for _, rule in said][1:]
+    found = list(read_export(path, "x.jsonl", ["pracegover"]))
+    dropped_lines = [(page.offset, page.row["rule"]) for page in found if page.row]
+    assert [number for number, _ in dropped_lines] == list(range(1, 1 + 1 + len(lacking) + len(wrong) + len(others)))
+    names = [rule for _, rule in dropped_lines][1:]
     assert names == ["missing_field"] * 5 + ["wrong_type"] * 8 + [
         "not_json", "bad_encoding", "wrong_type", "not_json", "wrong_type", "row_too_long"
     ]  # fmt: skip
 
 
-def test_posts_that_are_none_are_dropped_by_their_rules(tmp_path):
+def test_unsuitable_posts_are_dropped_by_their_rules(tmp_path):
     changes = {
         "empty_caption": {"caption": " "},
         "no_hashtag": {"caption": "nada"},
@@ -79,22 +78,22 @@ def test_posts_that_are_none_are_dropped_by_their_rules(tmp_path):
         "unusable_url": {"url": "ftp://x"},
     }
     path = write(tmp_path / "x.jsonl", *(line(number, **change) for number, change in enumerate(changes.values())))
-    assert [page.row["rule"] for page in pages_of_file(path, "x.jsonl", ["pracegover"])] == list(changes)
+    assert [page.row["rule"] for page in read_export(path, "x.jsonl", ["pracegover"])] == list(changes)
 
 
-def test_a_post_that_comes_twice_is_one(social, collect, tmp_path):  # noqa: F811
+def test_a_repeated_post_is_recorded_once(social, collect, tmp_path):
     write(tmp_path / "a.jsonl", line(1), line(1))
     write(tmp_path / "b.jsonl", line(1))
-    found = collect(social.proxy, provider="jsonl", server="", inputs=["*.jsonl"])
-    assert len(rows(found)) == 2 and list(rules(found).values()) == ["duplicate_post"] * 2
+    output = collect(social.proxy, provider="jsonl", server="", inputs=["*.jsonl"])
+    assert len(rows(output)) == 2 and list(rules(output).values()) == ["duplicate_post"] * 2
 
 
-def test_a_file_of_something_else_is_told_in_one_line(tmp_path):
+def test_a_file_of_another_format_is_a_one_line_error(tmp_path):
     for content in (b"", b"\n\n", b"a,b\n" * 50, b"\x1f\x8bnot gzip"):
         path = tmp_path / "x.jsonl"
         path.write_bytes(content)
         with pytest.raises(HearsightError):
-            list(pages_of_file(path, "x.jsonl", ["pracegover"]))
+            list(read_export(path, "x.jsonl", ["pracegover"]))
 
 
 VALUES = st.recursive(
@@ -107,12 +106,12 @@ FIELDS = ("id", "url", "owner", "posted", "collected", "caption", "images", "lan
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=9) | VALUES, min_size=1, max_size=5), st.booleans())
-def test_whatever_lines_hold_each_is_told_and_can_be_kept(tmp_path_factory, lines, over):
+def test_any_line_becomes_rows_that_can_be_stored(tmp_path_factory, lines, over):
     folder = tmp_path_factory.mktemp("any")
     posts = [line(0)] + [(line(at) | one if over and isinstance(one, dict) else one) for at, one in enumerate(lines, 1)]
     path = write(folder / "x.jsonl", *posts)
-    found = list(pages_of_file(path, "x.jsonl", ["pracegover"]))
+    found = list(read_export(path, "x.jsonl", ["pracegover"]))
     assert {page.offset for page in found} == set(range(1, len(posts) + 1))
-    write_found(folder / "found.parquet", found)
-    assert [page.row for page in read_found(folder / "found.parquet")] == [page.row for page in found]
+    write_pages(folder / "found.parquet", found)
+    assert [page.row for page in read_pages(folder / "found.parquet")] == [page.row for page in found]
     ledger_table(page.row for page in found if page.row)

@@ -1,4 +1,4 @@
-"""Whatever JSON a server answers, each provider tells of it in rows that can be kept, and none raises."""
+"""Any JSON answer becomes rows that can be stored, for each provider, without an exception."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from components.core.ledger import ledger_table
 from components.stages.crawl.posts.calls import Reply
-from components.stages.crawl.posts.found import pages_of
+from components.stages.crawl.posts.found import account_to_pages
 from components.stages.crawl.posts.mastodon import MastodonApi
-from components.stages.crawl.posts.servers import provider_of
+from components.stages.crawl.posts.servers import create_provider
 from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
-from components.stages.crawl.sources.found import write_found
+from components.stages.crawl.sources.found import write_pages
 from components.web.takedown_list import EMPTY_LIST
 from tests.stages.crawl.conftest import posts_params
 from tests.stages.crawl.social import SERVER
@@ -67,22 +67,22 @@ class Said:
 
 @settings(max_examples=100, deadline=None)
 @given(value=ANY | st.lists(STATUS, max_size=4) | DISCOVERED, provider=st.sampled_from(["mastodon", "instagram"]))
-def test_anything_is_told_in_rows_that_can_be_kept(tmp_path_factory, value, provider):
+def test_any_answer_becomes_rows_that_can_be_stored(tmp_path_factory, value, provider):
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
     chosen = posts_params("", **own).source
-    survey = Survey(provider_of(chosen, 3, live=False), Said(value), State(), chosen, EMPTY_LIST, lambda url: False)
+    survey = Survey(create_provider(chosen, 3, live=False), Said(value), State(), chosen, EMPTY_LIST, lambda url: False)
     state = survey.run(None)
-    pages = [page for _, owner in sorted(state.owners.items()) for page in pages_of(owner, chosen.tags)]
+    pages = [page for _, owner in sorted(state.owners.items()) for page in account_to_pages(owner, chosen.tags)]
     folder = tmp_path_factory.mktemp("any")
     ledger_table([*survey.search.rows, *(page.row for page in pages if page.row)])
-    write_found(folder / "found.parquet", pages)
+    write_pages(folder / "found.parquet", pages)
     state.save(folder / "state.parquet")
     assert State.load(folder / "state.parquet") == state
 
 
 @settings(max_examples=50, deadline=None)
 @given(ANY | st.lists(STATUS, max_size=4))
-def test_of_a_timeline_nothing_of_the_posts_is_stored_but_what_tells_accounts(value):
+def test_stored_timelines_contain_accounts_only(value):
     url = f"{SERVER}/api/v1/timelines/tag/x?limit=1"
     body = json.dumps(value).encode()
     kept = json.loads(MastodonApi(SERVER).reduced(url, body))
@@ -94,7 +94,7 @@ def test_of_a_timeline_nothing_of_the_posts_is_stored_but_what_tells_accounts(va
 
 
 @pytest.mark.parametrize("provider", ["mastodon", "instagram"])
-def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
+def test_an_endless_listing_stops_at_the_page_limit(provider):
     statuses = [{"id": str(number), "created_at": "2026-11-20T00:00:00Z"} for number in range(2)]
     media = {"data": [{"id": "1"}], "paging": {"cursors": {"after": "same"}}}
 
@@ -107,8 +107,8 @@ def test_an_endless_listing_ends_at_the_limit_of_pages(provider):
             value = statuses if "statuses" in url else [] if "timelines" in url else record
             return Reply(url, value, status=200, fetched="2026-11-21T00:00:00Z", following=f"{url}&max_id={self.count}")
 
-    said = Endless(None)
+    calls = Endless(None)
     own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
     chosen = posts_params("", **own).source
-    state = Survey(provider_of(chosen, 5, live=False), said, State(), chosen, EMPTY_LIST, lambda url: False).run(None)
-    assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and said.count < 12
+    state = Survey(create_provider(chosen, 5, live=False), calls, State(), chosen, EMPTY_LIST, lambda url: False).run(None)
+    assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and calls.count < 12

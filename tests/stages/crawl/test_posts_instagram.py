@@ -1,4 +1,4 @@
-"""Posts of a hashtag from the Graph API: hashtag search for the total, business discovery for the profiles that are named."""
+"""Posts of a hashtag from the Graph API: hashtag search for the total, business discovery for named profiles."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl.posts.instagram import regained
-from tests.stages.crawl.social import GRAPH, MEDIA, Answer
-from tests.stages.crawl.test_posts_calls import everything
-from tests.stages.crawl.test_posts_days import files
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from components.stages.crawl.posts.instagram import seconds_to_reset
+from tests.stages.crawl.social import GRAPH, MEDIA, Answer, file_digests, read_all_bytes, rows, rules
 
 TOKEN = "EAAGm0PX4ZCpsBAtoken"
 HASHTAG = "Bom dia #PraCegoVer\nFoto de uma ponte.\n#fim"
 
 
 @pytest.fixture
-def gather(social, collect, monkeypatch):  # noqa: F811
+def gather(social, collect, monkeypatch):
     """Collects from the Graph API with a token."""
     social.token = TOKEN
     monkeypatch.setenv("GRAPH_TOKEN", TOKEN)
@@ -27,11 +24,11 @@ def gather(social, collect, monkeypatch):  # noqa: F811
 
 
 def error(code: int, subcode: int = 0, status: int = 400) -> Answer:
-    told = {"message": f"(#{code}) told with {TOKEN}", "type": "OAuthException", "code": code, "error_subcode": subcode}
-    return Answer(status, json.dumps({"error": told}).encode())
+    details = {"message": f"(#{code}) told with {TOKEN}", "type": "OAuthException", "code": code, "error_subcode": subcode}
+    return Answer(status, json.dumps({"error": details}).encode())
 
 
-def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):  # noqa: F811
+def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
     social.person("museu")
     for number in range(1, 8):
         social.media("museu", number, HASHTAG if number != 4 else "nada", day=number)
@@ -44,75 +41,82 @@ def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):  # no
         {"id": "93", "media_type": "IMAGE", "media_url": f"{MEDIA}/00000093-0.jpg"},
     ]
     social.media("museu", 11, HASHTAG, kind="CAROUSEL_ALBUM", children={"data": child}, media_url=f"{MEDIA}/00000091-0.jpg")
-    found = gather()
-    kept = rows(found)
+    output = gather()
+    kept = rows(output)
     assert [row["post"] for row in kept] == [str(17000 + n) for n in (1, 2, 3, 5, 6, 7, 11, 11)]
     assert [row["position"] for row in kept][-2:] == [0, 2] and {row["alt"] for row in kept} == {HASHTAG}
     assert {row["owner"] for row in kept} == {"museu"} and kept[0]["posted"] == "2026-11-01T10:01:00Z"
     assert kept[0]["page_url"] == "https://www.instagram.com/p/1/" and kept[0]["language"] == "un"
-    said = rules(found)
+    dropped_rules = rules(output)
     place = "https://www.instagram.com/p"
-    assert said[f"{place}/8/"] == "hashtag_inside_word" and said[f"{place}/9/"] == "video_post" and "video" in said.values()
+    assert (
+        dropped_rules[f"{place}/8/"] == "hashtag_inside_word"
+        and dropped_rules[f"{place}/9/"] == "video_post"
+        and "video" in dropped_rules.values()
+    )
     # Of a profile's untagged posts only those that the hashtag's timeline shows have a row.
-    assert said[f"{place}/4/"] == said[f"{place}/10/"] == "no_hashtag" and "unknown_owner" not in said.values()
+    assert (
+        dropped_rules[f"{place}/4/"] == dropped_rules[f"{place}/10/"] == "no_hashtag"
+        and "unknown_owner" not in dropped_rules.values()
+    )
     social.people["museu"].posts[-4:-3] = []
     other = gather("other")
     assert f"{place}/4/" not in rules(other)
 
 
-def test_a_hashtags_post_that_no_named_profile_owns_has_a_row_of_its_own_rule(social, gather):  # noqa: F811
+def test_a_hashtag_post_without_a_named_profile_has_its_own_rule(social, gather):
     for name, number in (("museu", 1), ("other", 2), ("other", 3), ("other", 4), ("other", 5)):
         if name not in social.people:
             social.person(name)
         social.media(name, number, HASHTAG)
-    found = gather(window_days=7000.0)
-    said = rules(found)
-    assert said == {f"https://www.instagram.com/p/{number}/": "unknown_owner" for number in (2, 3, 4, 5)}
+    output = gather(window_days=7000.0)
+    dropped_rules = rules(output)
+    assert dropped_rules == {f"https://www.instagram.com/p/{number}/": "unknown_owner" for number in (2, 3, 4, 5)}
     # The same cursor on every page: three addresses that are sent, and a page of each.
     assert len(set(social.asked(lambda url: "recent_media" in url))) == 2
     assert len(social.asked(lambda url: "recent_media" in url)) == 4
 
 
-def test_no_token_lies_anywhere_though_the_api_puts_it_into_its_answers(social, gather, tmp_path, capfd):  # noqa: F811
+def test_tokens_in_api_answers_are_stored_nowhere(social, gather, tmp_path, capfd):
     social.person("museu")
     for number in range(1, 8):
         social.media("museu", number, HASHTAG)
     gather()
     assert social.log and all(TOKEN not in url for url, _ in social.log)
-    kept = everything(tmp_path)
+    kept = read_all_bytes(tmp_path)
     assert TOKEN.encode() not in kept and b"access_token=***" in kept and TOKEN not in "".join(capfd.readouterr())
 
 
-def test_pictures_whose_addresses_expire_are_fetched_once_and_their_records_stay(social, gather):  # noqa: F811
+def test_images_with_expiring_addresses_are_fetched_once_and_keep_their_records(social, gather):
     social.person("museu")
     for number in range(1, 6):
         social.media("museu", number, HASHTAG)
     first = gather()
-    before = files(first)
+    before = file_digests(first)
     social.signature = "s2"
     social.media("museu", 6, HASHTAG)
     social.missing.update(f"/{number:08d}-0.jpg?oh=s1" for number in range(1, 6))
     start = len(social.log)
     second = gather("day-2", "day-1")
-    assert files(second) | before == files(second) and len(rows(second)) == 6 and not rules(second)
+    assert file_digests(second) | before == file_digests(second) and len(rows(second)) == 6 and not rules(second)
     assert [url for url, _ in social.log[start:] if MEDIA in url and "robots" not in url] == [f"{MEDIA}/00000006-0.jpg?oh=s2"]
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "on the second day"])
-def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_withdrawn(social, gather, later):  # noqa: F811
+def test_an_undiscoverable_profile_is_recorded_and_its_posts_withdrawn(social, gather, later):
     social.person("museu", locked=not later)
     social.media("museu", 1, HASHTAG)
-    found = gather()
+    output = gather()
     if later:
-        key = rows(found)[0]["key"]
+        key = rows(output)[0]["key"]
         social.people["museu"].locked = True
-        found = gather("day-2", "day-1")
-        assert rules(found)[key] == "account_private"
-    assert rules(found)["https://www.instagram.com/museu/"] == "account_private" and not rows(found)
+        output = gather("day-2", "day-1")
+        assert rules(output)[key] == "account_private"
+    assert rules(output)["https://www.instagram.com/museu/"] == "account_private" and not rows(output)
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (error(190, status=401), r"does not accept the token in \$GRAPH_TOKEN"),
         (error(10), r"lacks a permission \(error 10\)"),
@@ -121,29 +125,29 @@ def test_a_profile_that_is_private_personal_or_gone_is_recorded_and_its_posts_wi
         (error(17), r"rate limit is used up \(error 17\)"),
         (error(32), r"rate limit is used up \(error 32\)"),
         (error(613), r"rate limit is used up \(error 613\)"),
-        (error(18, 2207034), r"30 hashtags were asked for within seven days"),
+        (error(18, 2207034), r"30 hashtags were searched within seven days"),
         (error(24, 2207024), r"it answers error 24/2207024 \(\(#24\) told with \*\*\*\)"),
     ],
 )
-def test_an_error_that_stops_the_run_is_one_line_without_the_token_and_the_next_run_goes_on(social, gather, answer, told):  # noqa: F811
+def test_a_fatal_api_error_is_one_line_without_the_token_and_the_next_run_resumes(social, gather, answer, message):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("ig_hashtag_search", answer)
-    with pytest.raises(HearsightError, match=told) as stopped:
+    with pytest.raises(HearsightError, match=message) as stopped:
         gather()
     assert TOKEN not in str(stopped.value)
     assert len(rows(gather())) == 1
 
 
-def test_a_transient_error_is_asked_about_again(social, gather):  # noqa: F811
+def test_a_transient_error_is_retried(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG)
     social.order("business_discovery", error(2, status=500))
-    found = gather()
-    assert len(rows(found)) == 1 and not rules(found)
+    output = gather()
+    assert len(rows(output)) == 1 and not rules(output)
 
 
-def test_wrong_types_anywhere_are_rows(social, gather):  # noqa: F811
+def test_wrong_types_become_ledger_rows(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG, media_type=5)
     social.media("museu", 2, HASHTAG, timestamp="soon")
@@ -153,16 +157,19 @@ def test_wrong_types_anywhere_are_rows(social, gather):  # noqa: F811
         name = f"odd{number}"
         social.order(f"%28{name}%29", Answer(200, json.dumps({"business_discovery": value}).encode()))
         social.person(name)
-    found = gather(profiles=["museu", *(f"odd{number}" for number in range(4)), "not a name"])
-    said = rules(found)
-    assert {rule for key, rule in said.items() if "instagram.com/p/" in key} == {"wrong_type"}
-    assert said["listing:odd0"] == said["listing:odd1"] == "wrong_type" and said["listing:odd2"] == "wrong_account"
-    assert said["listing:not a name"] == "unusable_name" and not rows(found)
+    output = gather(profiles=["museu", *(f"odd{number}" for number in range(4)), "not a name"])
+    dropped_rules = rules(output)
+    assert {rule for key, rule in dropped_rules.items() if "instagram.com/p/" in key} == {"wrong_type"}
+    assert (
+        dropped_rules["listing:odd0"] == dropped_rules["listing:odd1"] == "wrong_type"
+        and dropped_rules["listing:odd2"] == "wrong_account"
+    )
+    assert dropped_rules["listing:not a name"] == "unusable_name" and not rows(output)
 
 
-def test_the_time_until_calls_may_be_made_again_is_read_with_distrust():
+def test_malformed_reset_times_are_ignored():
     header = "x-business-use-case-usage"
     use = {"1": [{"type": "instagram", "call_count": 100, "estimated_time_to_regain_access": 19}]}
-    assert regained({header: json.dumps(use)}) == 19 * 60
+    assert seconds_to_reset({header: json.dumps(use)}) == 19 * 60
     for odd in ("", "{}", "[]", "nonsense", '{"1": 5}', '{"1": [{"estimated_time_to_regain_access": "x"}]}', "[" * 99_999):
-        assert regained({header: odd}) == 0
+        assert seconds_to_reset({header: odd}) == 0

@@ -1,4 +1,4 @@
-"""Settings of a source of posts that make no sense are one line; those of params.yaml make sense; the next day can be named."""
+"""Invalid settings of a source of posts are one-line errors; those of params.yaml are valid and can be advanced by a day."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
-        ({"tag": "#pracegover"}, "source.tag: '#pracegover' is no hashtag"),
-        ({"variants": ["pra ver"]}, "source.tag: 'pra ver' is no hashtag"),
-        ({"server": "social.sample"}, "source.server: 'social.sample' is no address"),
+        ({"tag": "#pracegover"}, "source.tag: '#pracegover' is not a hashtag"),
+        ({"variants": ["pra ver"]}, "source.tag: 'pra ver' is not a hashtag"),
+        ({"server": "social.sample"}, "source.server: 'social.sample' is not the address"),
         ({"server": "https://x.org/?access_token=abc"}, "source.server"),
         ({"server": "https://name:pass@x.org"}, "source.server"),
-        ({"window_days": -1.0}, "source.window_days: makes no sense"),
-        ({"window_days": 1e6}, "source.window_days: makes no sense"),
-        ({"relist_days": -1.0}, "source.relist_days: makes no sense"),
+        ({"window_days": -1.0}, "source.window_days: is not between 0 and 100000"),
+        ({"window_days": 1e6}, "source.window_days: is not between 0 and 100000"),
+        ({"relist_days": -1.0}, "source.relist_days: is not between 0 and 100000"),
         ({"page_size": 0}, "source.page_size"),
         ({"max_pages": -1}, "source.max_pages: must be 1 or more"),
         ({"inputs": ["x"]}, "source.inputs: is not a setting of kind: posts, provider: mastodon"),
@@ -46,21 +46,21 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
         ({"provider": "mastodn"}, "source.provider: 'mastodn' is not known — did you mean 'mastodon'?"),
         ({"provider": None}, "source.provider: is missing — give one of: mastodon, instagram, jsonl"),
         ({"source": "sites"}, "source.kind: 'sites' is not known — did you mean 'site'?"),
-        ({"proxy": "", "token_variable": "T"}, "would have the token sent in the clear"),
+        ({"proxy": "", "token_variable": "T"}, "would send the token unencrypted"),
         ({"provider": "jsonl"}, "source.inputs: is empty"),
         ({"provider": "jsonl", "inputs": ["x"], "server": "https://x.org"}, "source.server: is not a setting"),
         ({"provider": "jsonl", "inputs": ["x"], "base": "day-1"}, "base: is set"),
         ({"source": "site", "seeds": ["http://x/"], "hosts": ["x"]}, "source.window_days: is not a setting of kind: site"),
     ],
 )
-def test_settings_that_make_no_sense_are_one_line(changes, told):
+def test_invalid_settings_are_one_line_errors(changes, message):
     proxy = changes.pop("proxy", P)
     with pytest.raises(HearsightError) as error:
         block = posts_block(proxy, **changes)
         if changes.get("provider", "") is None:
             del block["source"]["provider"]
         sound(parse_settings(Params, block, "params.yaml: portuguese.crawl"))
-    assert told in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_the_settings_of_each_provider_are_accepted():
@@ -75,7 +75,7 @@ def test_a_misspelt_setting_is_named():
         parse_settings(Params, block, "params.yaml: portuguese.crawl")
 
 
-def test_the_project_collects_by_hashtag_and_its_next_day_stands_on_the_last(tmp_path):
+def test_the_posts_dataset_of_the_project_is_valid_and_can_be_advanced_by_a_day(tmp_path):
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     block = yaml.safe_load((tmp_path / "params.yaml").read_text())["portuguese"]["crawl"]

@@ -1,4 +1,4 @@
-"""An owner that is taken down is not asked for, and leaves the snapshots with all that was theirs alone."""
+"""A taken-down owner is not requested, and content of that owner alone is erased from the snapshots."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, RULE, read_takedown
-from tests.stages.crawl.social import MEDIA, SERVER, Social
-from tests.stages.crawl.test_posts_calls import everything
-from tests.stages.crawl.test_posts_mastodon import rows, rules, social  # noqa: F401
+from tests.stages.crawl.social import MEDIA, SERVER, Social, read_all_bytes, rows, rules
 
 
 def populate(web: Social) -> None:
@@ -20,16 +18,16 @@ def populate(web: Social) -> None:
         web.post(name, number + 10)
 
 
-def test_a_listed_owner_is_never_asked_for(social, collect, tmp_path):  # noqa: F811
+def test_a_taken_down_owner_is_never_requested(social, collect, tmp_path):
     populate(social)
     add(tmp_path, "owner", "bia@social.sample")
-    found = collect(social.proxy)
-    assert {row["owner"] for row in rows(found)} == {"ana@social.sample"} and RULE in rules(found).values()
+    output = collect(social.proxy)
+    assert {row["owner"] for row in rows(output)} == {"ana@social.sample"} and RULE in rules(output).values()
     assert not social.asked(lambda url: "/101" in url or f"{MEDIA}/00000002" in url)
-    assert not any("bia" in str(row) for row in found.ledger().to_pylist())
+    assert not any("bia" in str(row) for row in output.ledger().to_pylist())
 
 
-def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, collect, tmp_path):  # noqa: F811
+def test_content_of_a_taken_down_owner_leaves_every_snapshot_and_other_content_stays(social, collect, tmp_path):
     populate(social)
     collect(social.proxy)
     social.post("ana", 30)
@@ -41,19 +39,19 @@ def test_what_a_listed_owner_gave_leaves_every_day_and_the_rest_stays(social, co
         path for path in find_cache_entries(tmp_path / ".hearsight", search) if path.parent.name == "crawl.posts"
     ]  # a purge finds it
     asked = len(social.log)
-    found = collect("http://127.0.0.1:1", "day-2", "day-1")
-    assert len(social.log) == asked and {row["owner"] for row in rows(found)} == {"ana@social.sample"} and len(rows(found)) == 3
+    output = collect("http://127.0.0.1:1", "day-2", "day-1")
+    assert len(social.log) == asked and {row["owner"] for row in rows(output)} == {"ana@social.sample"} and len(rows(output)) == 3
     for day in ("day-1", "day-2"):
         with FetchStore(tmp_path / "data/store" / day) as store:
             assert store.verified_digest()
             urls = {entry.url for entry in store}
         assert not {url for url in urls if "accounts/101" in url or url in (f"{MEDIA}/00000002-0.jpg", f"{MEDIA}/00000012-0.jpg")}
         assert f"{MEDIA}/00000001-0.jpg" in urls
-    left = everything(tmp_path / "data/store")
+    left = read_all_bytes(tmp_path / "data/store")
     assert all(
         f"de número {number}<".encode() not in left and f"\\u00famero {number}<".encode() not in left for number in (2, 12, 31)
     )
     assert b"\\u00famero 30<" in left and b"\\u00famero 1<" in left
     again = collect("http://127.0.0.1:1", "day-2", "day-1")
-    assert rows(again) == rows(found)
-    assert SERVER.encode() in everything(tmp_path / "data/store")
+    assert rows(again) == rows(output)
+    assert SERVER.encode() in read_all_bytes(tmp_path / "data/store")

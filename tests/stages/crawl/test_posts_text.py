@@ -1,4 +1,4 @@
-"""Markup of posts read as plain text with its lines, and hashtags found as whole words."""
+"""Conversion of post markup to plain text with line breaks, and matching of hashtags as words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.stages.crawl.posts.text import plain, tagging
+from components.stages.crawl.posts.text import html_to_text, match_hashtag
 from components.web.budget import Budget
 
 LINK = '<a href="https://a.org/x"><span class="invisible">https://</span><span class="ellipsis">a.org/x</span></a>'
@@ -29,12 +29,12 @@ LINK = '<a href="https://a.org/x"><span class="invisible">https://</span><span c
         ("<", "<"),
     ],
 )
-def test_markup_becomes_the_lines_it_shows(markup, text):
-    assert plain(markup) == text
+def test_markup_becomes_the_displayed_lines(markup, text):
+    assert html_to_text(markup) == text
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "match"),
     [
         ("#PraCegoVer foto", "word"),
         ("foto\n#pracegover.", "word"),
@@ -53,14 +53,14 @@ def test_markup_becomes_the_lines_it_shows(markup, text):
         ("#descric\u0327a\u0303odaimagem", "word"),
     ],
 )
-def test_a_hashtag_counts_as_a_whole_word_in_any_case(text, said):
-    assert tagging(text, ("pracegover", "paracegover", "descriçãodaimagem")) == said
+def test_a_hashtag_matches_as_a_word_in_any_case(text, match):
+    assert match_hashtag(text, ("pracegover", "paracegover", "descriçãodaimagem")) == match
 
 
-def test_accents_without_end_are_compared_as_a_few():
+def test_long_runs_of_combining_characters_are_truncated():
     row = "\u0301\u0323" * 200_000
-    assert tagging(f"#pracegover {row} a{row}", ("pracegover",)) == "word"
-    assert tagging(f"#pracego\u0301ver a{row}", ("pracegover",)) == ""
+    assert match_hashtag(f"#pracegover {row} a{row}", ("pracegover",)) == "word"
+    assert match_hashtag(f"#pracego\u0301ver a{row}", ("pracegover",)) == ""
 
 
 MARKS = st.lists(
@@ -71,20 +71,20 @@ MARKS = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(MARKS.map("".join))
 def test_any_markup_becomes_clean_text(markup):
-    text = plain(markup)
+    text = html_to_text(markup)
     assert text == text.strip() and "\0" not in text and "\r" not in text
     text.encode()
-    tagging(text, ("pracegover",))
+    match_hashtag(text, ("pracegover",))
 
 
-def test_markup_nested_deep_is_read_in_time():
-    assert plain("<div>" * 300_000 + "x") == ""
-    assert plain("<b>" * 5_000 + "#pracegover") == "#pracegover"
+def test_deeply_nested_markup_is_read_in_bounded_time():
+    assert html_to_text("<div>" * 300_000 + "x") == ""
+    assert html_to_text("<b>" * 5_000 + "#pracegover") == "#pracegover"
 
 
-def test_of_a_post_made_to_harm_a_parser_the_beginning_is_read(monkeypatch):
+def test_of_a_post_over_the_parser_budget_the_beginning_is_read(monkeypatch):
     from components.stages.crawl.posts import text
 
     monkeypatch.setattr(text, "Budget", lambda: Budget(page_seconds=0.5))
-    assert plain("<p>first words</p>" + "<span>" * 200_000 + "</x>" * 200_000).startswith("first words")
-    assert plain("<p>word</p>" * 5_000).count("word") == 5_000
+    assert html_to_text("<p>first words</p>" + "<span>" * 200_000 + "</x>" * 200_000).startswith("first words")
+    assert html_to_text("<p>word</p>" * 5_000).count("word") == 5_000

@@ -1,4 +1,4 @@
-"""Failed answers are asked for again alone, and a retry either was or was not."""
+"""A retry requests only failed answers, and it is atomic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = picture(("blue", "fish", "in the snow at night"))
 
 
 class Web(RawWeb):
-    """A web of which some paths fail until it is ``fixed``."""
+    """A web whose failing paths work once it is ``fixed``."""
 
     mended = False
 
@@ -36,7 +36,7 @@ class Web(RawWeb):
 
 
 def paths(web):
-    """A seed with two pages and five pictures; most fail the first time."""
+    """Return paths of a seed with two pages and five images, most of which fail at first."""
     images = "".join(f'<img src="{name}.jpg" alt="the {name} picture">' for name in ("good", "busy", "lost", "gone", "never"))
     busy, lost = [head(503, "text/plain", 4), b"busy"], [None]
     return {
@@ -60,7 +60,7 @@ def settings(web, **changes):
 
 
 def crawl(root, web, **changes):
-    """The crawl stage; returns (path → rule, digest of the output). Afterwards the web is fixed."""
+    """Run the crawl stage and fix the web; return (path → rule, digest of the output)."""
     job = make_stage(root, "crawl", params=settings(web, **changes))
     output = crawled(job)
     rows = output.ledger().to_pylist()
@@ -78,7 +78,7 @@ def web():
         yield running
 
 
-def test_failures_of_a_class_are_asked_again_alone_and_what_they_lead_to_follows(tmp_path, web):
+def test_a_retry_requests_failures_of_a_class_and_what_they_link_to(tmp_path, web):
     before, digest = crawl(tmp_path, web)
     failed = {
         "busy.jpg": "http_status",
@@ -111,18 +111,18 @@ def test_a_retry_gives_the_snapshot_that_a_crawl_without_the_failures_would_have
         assert one.verified_digest() == other.verified_digest()
 
 
-def test_a_retry_that_changes_nothing_says_so(tmp_path, web):
+def test_a_retry_without_changes_reports_it(tmp_path, web):
     crawl(tmp_path, web)
     stage = make_stage(tmp_path, "crawl", params=settings(web))
     complete = tmp_path / "data/store/s/COMPLETE"
-    said, asked = complete.read_bytes(), len(web.asked)
-    assert retry_snapshot(stage, ["timeout"])["asked"] == 0 and len(web.asked) == asked and complete.read_bytes() == said
+    content, asked = complete.read_bytes(), len(web.asked)
+    assert retry_snapshot(stage, ["timeout"])["asked"] == 0 and len(web.asked) == asked and complete.read_bytes() == content
     retry_snapshot(stage, ["connection"])
     again = retry_snapshot(stage, ["connection"])
     assert (again["asked"], again["answered"], again["next"]) == (1, 0, "")
 
 
-def test_a_picture_refused_by_its_size_can_be_asked_for_again_under_another_limit(tmp_path, web):
+def test_an_image_over_the_size_limit_is_retried_under_another_limit(tmp_path, web):
     assert crawl(tmp_path, web, min_side=2000)[0]["good.jpg"] == "image_side"
     assert crawl(tmp_path, web)[0]["good.jpg"] == "image_side"
     retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["image_side"])
@@ -168,7 +168,7 @@ retry_snapshot(make_stage(root, "crawl", params=Params(**params)), ["connection"
         "after the end",
     ],
 )
-def test_a_retry_killed_at_any_moment_either_was_or_was_not(tmp_path, web, moment):
+def test_a_retry_killed_at_any_time_is_atomic(tmp_path, web, moment):
     was = crawl(tmp_path, web)
     shutil.copytree(tmp_path / "data", tmp_path / "whole/data")
     script = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(settings(web).plain()), moment]
@@ -183,7 +183,7 @@ def test_a_retry_killed_at_any_moment_either_was_or_was_not(tmp_path, web, momen
     assert crawl(tmp_path / "whole", web) == now
 
 
-def test_what_a_killed_retry_left_behind_is_cut_and_damage_by_others_is_not(tmp_path, web):
+def test_leftovers_of_a_killed_retry_are_removed_and_other_damage_is_an_error(tmp_path, web):
     crawl(tmp_path, web)
     folder = tmp_path / "data/store/s"
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -201,7 +201,7 @@ def test_what_a_killed_retry_left_behind_is_cut_and_damage_by_others_is_not(tmp_
     assert (folder / "segment-00000.warc.gz").read_bytes() == files["segment-00000.warc.gz"]
 
 
-def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_path, web):
+def test_a_snapshot_without_index_count_can_be_retried(tmp_path, web):
     crawl(tmp_path, web)
     complete = tmp_path / "data/store/s/COMPLETE"
     content = json.loads(complete.read_bytes())
@@ -223,7 +223,7 @@ def test_a_snapshot_completed_before_indexes_were_counted_is_retried_too(tmp_pat
         (["connection"], {"depth": 0, "seeds": ["http://127.0.0.1:9/"], "hosts": ["127.0.0.1:9"]}, "does not hold"),
     ],
 )
-def test_what_cannot_be_retried_is_one_line_and_asks_nothing(tmp_path, web, classes, changes, message):
+def test_an_impossible_retry_is_a_one_line_error_without_requests(tmp_path, web, classes, changes, message):
     crawl(tmp_path, web)
     asked = len(web.asked)
     with pytest.raises(HearsightError, match=message) as caught:
@@ -247,8 +247,8 @@ def test_the_class_of_an_answer(entry, name):
     assert matches("http_503", ["http_5xx"]) and matches("http_503", ["http_503"]) and not matches("http_403", ["http_5xx"])
 
 
-def test_the_verb_reads_the_projects_settings_and_says_which_stage_to_run(tmp_path, web):
-    """In a process of its own, with the project's real dvc.yaml and params.yaml, the crawl's settings changed."""
+def test_the_command_reads_the_project_settings_and_names_the_stage_to_run(tmp_path, web):
+    """Runs in its own process, with the project's dvc.yaml and params.yaml and changed crawl settings."""
     crawl(tmp_path, web)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())

@@ -1,4 +1,4 @@
-"""Sitemaps are followed as the protocol has them, and none of them can harm the reader."""
+"""Sitemaps are followed as in the protocol, and hostile ones are read within limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_an_index_a_text_file_and_gzip_are_read():
     assert 0 < len(torn.pages) < 2000 and torn.problem
 
 
-def test_what_is_broken_gives_what_stood_before_it():
+def test_a_broken_sitemap_yields_the_entries_before_the_fault():
     data = urlset((f"{A}/x", ""), (f"{A}/y", ""))
     found = read_sitemap(data[: data.index(b"/y")], A)
     assert list(found.pages) == [f"{A}/x"] and found.problem == "broken XML"
@@ -73,7 +73,7 @@ def test_300_000_empty_gzip_members_are_read_in_linear_time():
     assert read_sitemap(members, A).problem == "lists nothing"
 
 
-def test_a_bomb_and_a_flood_end_at_their_limits(monkeypatch):
+def test_decompression_bombs_and_huge_sitemaps_stop_at_their_limits(monkeypatch):
     from components.web import sitemaps
 
     monkeypatch.setattr(sitemaps, "MAX_BYTES", 100_000)
@@ -99,11 +99,11 @@ def test_any_bytes_can_be_a_sitemap(data):
 
 
 @given(st.text("0123456789-:TZ+. ", max_size=30))
-def test_any_text_can_be_a_date_and_what_makes_no_sense_is_never_over(text):
+def test_any_text_is_accepted_as_a_date_and_an_invalid_one_never_expires(text):
     assert parse_moment(text).tzinfo is not None
 
 
-def test_a_part_of_a_date_stands_for_its_end():
+def test_a_partial_date_means_its_latest_moment():
     assert parse_moment("2026-11-01") > parse_moment("2026-11-01T23:59:59Z") and parse_moment("2026-11") > parse_moment(
         "2026-11-30T12:00:00Z"
     )
@@ -150,7 +150,7 @@ def site(listed: bytes, robots: bytes = b"User-agent: *\nAllow: /\n") -> dict[st
     }
 
 
-def test_pages_that_only_a_sitemap_lists_are_found(crawl):
+def test_pages_listed_only_in_a_sitemap_are_crawled(crawl):
     listed = urlset((f"{A}/p1.html", ""), (f"{A}/p2.html", ""), ("http://else.sample/x", ""), (f"{A}/film.mp4", ""))
     with CountingWeb(site(listed)) as web:
         rows, asked = crawl(web)
@@ -160,7 +160,7 @@ def test_pages_that_only_a_sitemap_lists_are_found(crawl):
         assert list(rows) == [f"{A}/"] and f"{A}/sitemap.xml" not in asked
 
 
-def test_robots_lines_name_sitemaps_and_index_files_lead_on(crawl):
+def test_sitemaps_from_robots_txt_and_index_files_are_followed(crawl):
     robots = b"User-agent: *\nDisallow: /p3\nSitemap: http://a.sample/maps/all.xml\nSitemap: /gone.xml\n"
     things = site(b"never asked for", robots)
     things[f"{A}/maps/all.xml"] = Thing(index(f"{A}/maps/1.xml.gz", f"{A}/maps/2.txt", f"{A}/maps/all.xml"), "application/xml")
@@ -173,7 +173,7 @@ def test_robots_lines_name_sitemaps_and_index_files_lead_on(crawl):
     assert len([url for url in asked if "maps" in url]) == 3
 
 
-def test_a_sitemap_that_cannot_be_read_is_a_row_and_the_crawl_goes_on(crawl):
+def test_an_unreadable_sitemap_is_a_ledger_row_and_the_crawl_continues(crawl):
     things = site(b"", b"Sitemap: http://a.sample/odd.xml\nSitemap: http://10.0.0.1/private.xml\n")
     things[f"{A}/odd.xml"] = Thing(b"<html><p>Not found, politely", "text/html")
     with CountingWeb(things) as web:
@@ -182,7 +182,7 @@ def test_a_sitemap_that_cannot_be_read_is_a_row_and_the_crawl_goes_on(crawl):
     assert rows["http://10.0.0.1/private.xml"][0] == "private_address" and not any("10.0.0.1" in url for url in asked)
 
 
-def test_what_a_sitemap_says_is_older_than_our_copy_is_not_asked_for(crawl):
+def test_pages_unchanged_by_sitemap_date_are_not_requested(crawl):
     old, new = "2020-01-01", "2099-01-01"
     listed = urlset((f"{A}/p1.html", old), (f"{A}/p2.html", new), (f"{A}/p3.html", ""), (f"{A}/p4.html", "yesterday"))
     with CountingWeb(site(listed)) as web:

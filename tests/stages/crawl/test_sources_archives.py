@@ -1,4 +1,4 @@
-"""Archives as a source: the same candidates as the live site's, each with its place, whatever breaks off and wherever."""
+"""Archives as a source: the candidates of the live site with their locations, also from truncated files and killed runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
 from components.stages.crawl import records
 from components.stages.crawl.sources import found
-from components.stages.crawl.sources.inputs import draw_inputs, expand
+from components.stages.crawl.sources.inputs import draw_inputs, expand_inputs
 from components.tracking.explain import explain
 from tests.pipeline.harness import Project, make_project, sample_params
 from tests.stages.crawl.conftest import OF_ARCHIVES, fixture_params
@@ -36,7 +36,7 @@ def pairs(output: StageOutput) -> set[tuple[str, str, str]]:
     return {(row["page_url"], row["image_url"], row["alt"]) for row in output.table().to_pylist()}
 
 
-def test_a_warc_gives_the_candidates_of_the_site_it_was_made_of(crawl, web, tmp_path):
+def test_a_warc_gives_the_candidates_of_its_site(crawl, web, tmp_path):
     archive_web(web, tmp_path / "warc", 3)
     archived = crawl("warc/*.warc.gz", snapshot="archived")
     live = crawl(snapshot="live")
@@ -55,7 +55,7 @@ def test_every_page_and_image_has_one_row(crawl, web, tmp_path):
     assert output.manifest.counts["record"]["kept"] == output.table().num_rows
 
 
-def test_a_page_counts_once_and_the_first_capture_stays(crawl, web, tmp_path):
+def test_the_first_capture_of_a_page_is_used(crawl, web, tmp_path):
     pages = web_pages(web)
     write_warc(tmp_path / "a.warc.gz", pages[:4])
     write_warc(tmp_path / "b.warc.gz", [*pages[2:6], pages[2]])
@@ -68,13 +68,13 @@ def test_a_page_counts_once_and_the_first_capture_stays(crawl, web, tmp_path):
     }
 
 
-def test_a_page_that_asks_to_be_left_out_is(crawl, web, tmp_path):
+def test_a_noindex_page_is_dropped(crawl, web, tmp_path):
     write_warc(tmp_path / "a.warc.gz", web_pages(web)[:2], [("X-Robots-Tag", "noindex")])
     output = crawl("a.warc.gz")
     assert {row["rule"] for row in rows(output, "page")} == {"noindex"} and output.table().num_rows == 0
 
 
-def test_what_breaks_off_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
+def test_a_truncated_part_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
     archive_web(web, tmp_path, 2)
     whole = crawl("part-0*.warc.gz", snapshot="whole")
     path = tmp_path / "part-00.warc.gz"
@@ -86,23 +86,23 @@ def test_what_breaks_off_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_pa
 
 
 def test_a_wat_gives_candidates_too(crawl, tmp_path):
-    told = [("http://meadow.sample/page-000.html", [("/pictures/0000.jpg", "A kite over the sea"), ("/pictures/0001.jpg", "")])]
-    write_wat(tmp_path / "a.warc.wat.gz", told)
+    pages = [("http://meadow.sample/page-000.html", [("/pictures/0000.jpg", "A kite over the sea"), ("/pictures/0001.jpg", "")])]
+    write_wat(tmp_path / "a.warc.wat.gz", pages)
     output = crawl("a.warc.wat.gz")
-    assert pairs(output) == {(told[0][0], "http://meadow.sample/pictures/0000.jpg", "A kite over the sea")}
+    assert pairs(output) == {(pages[0][0], "http://meadow.sample/pictures/0000.jpg", "A kite over the sea")}
     assert [row["rule"] for row in rows(output, "record")] == ["", "empty_alt"]
 
 
-def test_chunks_and_row_groups_change_no_byte(crawl, web, tmp_path, monkeypatch):
+def test_chunk_and_row_group_sizes_do_not_change_the_output(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     shutil.rmtree(tmp_path / ".hearsight")
-    monkeypatch.setattr(records, "IMAGES_AT_A_TIME", 7)
-    monkeypatch.setattr(found, "PAGES_A_GROUP", 3)
+    monkeypatch.setattr(records, "IMAGES_PER_CHUNK", 7)
+    monkeypatch.setattr(found, "PAGES_PER_GROUP", 3)
     assert crawl("part-0*.warc.gz").digest == digest
 
 
-def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
+def test_a_complete_snapshot_does_not_read_its_archives(crawl, web, tmp_path):
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     for path in tmp_path.glob("*.warc.gz"):
@@ -110,9 +110,9 @@ def test_a_complete_snapshot_needs_its_archives_no_more(crawl, web, tmp_path):
     assert crawl("part-0*.warc.gz").digest == digest
 
 
-def test_ledger_rows_alone_close_a_shard(crawl, web, tmp_path, monkeypatch):
+def test_many_ledger_rows_close_a_shard(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 1)
-    monkeypatch.setattr(records, "ROWS_A_SHARD", 10)
+    monkeypatch.setattr(records, "MAX_ROWS_PER_SHARD", 10)
     output = crawl("part-00.warc.gz", min_alt=10_000)
     assert len(output.manifest.shards) > 3 and len(output.ledger()) == len({row["key"] for row in output.ledger().to_pylist()})
 
@@ -142,7 +142,7 @@ def test_a_list_in_s3_names_archives_in_s3_which_worker_processes_read(crawl, we
     assert len({row["archive"] for row in drawn.table().to_pylist()}) == 2
 
 
-def test_a_draw_is_seeded_without_replacement_and_keeps_most_when_the_list_grows(tmp_path):
+def test_a_sample_is_seeded_and_mostly_stable_when_the_list_grows(tmp_path):
     names = [f"part-{at:05d}.warc.gz" for at in range(1000)]
     drawn = draw_inputs(names, 100, 7)
     assert drawn == sorted(set(drawn)) and len(drawn) == 100 and set(drawn) < set(names)
@@ -154,20 +154,23 @@ def test_a_draw_is_seeded_without_replacement_and_keeps_most_when_the_list_grows
         draw_inputs(names, 1001, 7)
 
 
-def test_inputs_are_named_once_and_in_order(tmp_path):
+def test_expanded_inputs_are_unique_and_sorted(tmp_path):
     for name in ("b.warc.gz", "a.warc.gz", "deep/c.warc.gz", "odd[1].warc.gz"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert expand(["*.warc.gz", "a.warc.gz", "**/c.warc.gz"], tmp_path) == [
+    assert expand_inputs(["*.warc.gz", "a.warc.gz", "**/c.warc.gz"], tmp_path) == [
         "a.warc.gz",
         "b.warc.gz",
         "deep/c.warc.gz",
         "odd[1].warc.gz",
     ]
-    assert expand(["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"], tmp_path) == ["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"]
+    assert expand_inputs(["odd[1].warc.gz", "s3://commoncrawl/x.warc.gz"], tmp_path) == [
+        "odd[1].warc.gz",
+        "s3://commoncrawl/x.warc.gz",
+    ]
 
 
-def test_explain_tells_page_archive_and_offset(crawl, web, tmp_path):
+def test_explain_shows_page_archive_and_offset(crawl, web, tmp_path):
     archive_web(web, tmp_path, 1)
     output = crawl("part-00.warc.gz")
     for name in ("dvc.yaml", "params.yaml"):
@@ -184,7 +187,7 @@ ARCHIVES, PAGES = 8, 48
 
 
 def archived_project(root: Path) -> Project:
-    """A project whose crawl reads eight WARC files of a fixture web."""
+    """Return a project whose crawl reads eight WARC files of a fixture web."""
     params = sample_params()
     params["engine"]["workers"] = 2
     values = OF_ARCHIVES | {"inputs": ["warc/*.warc.gz"], "shard_size": 20, "delay": 0.01}
@@ -201,7 +204,7 @@ def entries(project: Project, step: str) -> dict[str, int]:
 
 
 def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
-    """Start the crawl and kill -9 it once the moment has come; returns whether that was before its end."""
+    """Start the crawl and kill -9 it at ``moment``; return whether it was still running."""
     process = project.command("hearsight", "run", "crawl")
     family = psutil.Process(process.pid)
     while process.poll() is None:
@@ -217,7 +220,7 @@ def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
 
 
 def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget: Path) -> None:
-    """Kill the crawl at that moment; where ``too_late`` was there by then, what it made is forgotten and it runs again."""
+    """Kill the crawl at ``moment``; if ``too_late`` exists by then, delete its results and try again."""
     for _ in range(5):
         if kill_when(project, moment) and not too_late.exists():
             return
@@ -227,7 +230,7 @@ def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget
 
 
 @pytest.mark.slow
-def test_killed_while_reading_fetching_and_writing_it_ends_with_the_same_manifest(tmp_path):
+def test_a_crawl_killed_while_reading_fetching_or_writing_ends_with_the_same_manifest(tmp_path):
     whole = archived_project(tmp_path / "whole")
     whole.run("hearsight", "run", "crawl")
     hurt = archived_project(tmp_path / "hurt")

@@ -1,4 +1,4 @@
-"""The documented examples are settings the stage takes, and every layout is documented."""
+"""The documented examples are valid settings, and every layout is documented."""
 
 from __future__ import annotations
 

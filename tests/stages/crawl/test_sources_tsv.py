@@ -1,4 +1,4 @@
-"""A table of captions and local pictures: good rows become features, others ledger rows, a wrong file is one line."""
+"""A table of captions and local images: valid rows become features, others ledger rows, a wrong file is a one-line error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOW = {"source": "table", "web": "open", "web_root": "", "seeds": [], "hosts": [
 
 
 def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: str = "") -> Path:
-    """Six generated pictures in ``pictures/`` beside ``captions.tsv``, which names them."""
+    """Write six generated images in ``pictures/`` and the table ``captions.tsv`` that names them."""
     (folder / "pictures").mkdir(parents=True)
     lines = [header] if header else []
     for at, (caption, scene) in enumerate(zip(CAPTIONS, SCENES, strict=True)):
@@ -51,7 +51,7 @@ def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: st
 
 @pytest.fixture
 def crawled(tmp_path: Path):
-    """Crawls tables of the test's own folder."""
+    """Crawls tables of the temporary folder."""
 
     def go(*inputs: str, **changes) -> StageOutput:
         job = make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes)))
@@ -83,7 +83,7 @@ def test_rows_are_kept_with_or_without_a_header_and_with_either_line_end(crawled
     assert output.read_media(row["media"]) == (tmp_path / "pets/pictures/0 ü.jpg").read_bytes()
 
 
-def test_a_row_that_cannot_be_a_record_is_a_ledger_row(crawled, tmp_path):
+def test_an_unusable_row_is_a_ledger_row(crawled, tmp_path):
     more = "\n".join(
         [
             "\tpictures/0 ü.jpg",
@@ -106,13 +106,13 @@ def test_a_row_that_cannot_be_a_record_is_a_ledger_row(crawled, tmp_path):
     ]  # fmt: skip
 
 
-def test_paths_are_relative_to_the_image_folder_where_one_is_named(crawled, tmp_path):
+def test_paths_are_relative_to_the_image_folder_if_set(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     table.rename(tmp_path / "captions.tsv")
     assert captions(crawled("captions.tsv", image_folder="pets")) == CAPTIONS
 
 
-def test_tables_of_several_folders_name_pictures_beside_them(crawled, tmp_path):
+def test_tables_in_several_folders_name_images_relative_to_themselves(crawled, tmp_path):
     pets(tmp_path / "mine" / "a")
     pets(tmp_path / "mine" / "b")
     output = crawled("mine/*/captions.tsv")
@@ -120,7 +120,7 @@ def test_tables_of_several_folders_name_pictures_beside_them(crawled, tmp_path):
     assert {row["image_url"].split("/")[0] for row in output.table().to_pylist()} == {"file:a", "file:b"}
 
 
-def test_an_absolute_path_of_a_table_is_read_and_shows_in_no_address_of_a_picture(crawled, tmp_path):
+def test_an_absolute_table_path_does_not_appear_in_image_addresses(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     output = crawled(str(table))
     assert captions(output) == CAPTIONS
@@ -144,11 +144,11 @@ def test_an_absolute_path_of_a_table_is_read_and_shows_in_no_address_of_a_pictur
         (b"pictures/0.jpg\tA kite\n", r"'pictures/0\.jpg' is where the caption belongs"),
         (
             b"A kite\tpicture/0.jpg\n",
-            r"has none of the 1 pictures that the table names, the first being 'picture/0\.jpg' .* relative",
+            r"has none of the 1 images that the table names, the first being 'picture/0\.jpg' .* relative",
         ),
     ],
 )
-def test_a_wrong_table_is_one_line_that_names_the_place_and_the_remedy(crawled, tmp_path, content, message):
+def test_an_invalid_table_is_a_one_line_error_with_location_and_hint(crawled, tmp_path, content, message):
     (tmp_path / "pets").mkdir()
     (tmp_path / "pets" / "captions.tsv").write_bytes(content)
     with pytest.raises(HearsightError, match=message) as caught:
@@ -156,11 +156,11 @@ def test_a_wrong_table_is_one_line_that_names_the_place_and_the_remedy(crawled, 
     assert "\n" not in str(caught.value) and " — " in str(caught.value)
 
 
-def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
+def test_a_corrected_table_can_be_read_into_the_same_snapshot(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     right = table.read_text(encoding="utf-8")
     table.write_text(right.replace("pictures/", "picture/"), encoding="utf-8")
-    with pytest.raises(HearsightError, match="has none of the 6 pictures"):
+    with pytest.raises(HearsightError, match="has none of the 6 images"):
         crawled("pets/captions.tsv")
     table.write_text(right, encoding="utf-8")
     assert captions(crawled("pets/captions.tsv")) == CAPTIONS
@@ -171,23 +171,23 @@ def test_a_corrected_table_is_read_under_the_same_snapshot(crawled, tmp_path):
     [
         ({"inputs": ["pets/capton.tsv"]}, r"pets/capton\.tsv: is no file"),
         ({"inputs": ["pets/*.csv"]}, r"no file matches 'pets/\*\.csv'"),
-        ({"image_folder": "nowhere"}, "nowhere: has none of the 6 pictures"),
+        ({"image_folder": "nowhere"}, "nowhere: has none of the 6 images"),
         ({"language": ""}, "is no language"),
     ],
 )
-def test_a_wrong_setting_is_one_line(crawled, tmp_path, changes, message):
+def test_an_invalid_setting_is_a_one_line_error(crawled, tmp_path, changes, message):
     pets(tmp_path / "pets")
     with pytest.raises(HearsightError, match=message) as caught:
         crawled(*changes.pop("inputs", ["pets/captions.tsv"]), **changes)
     assert "\n" not in str(caught.value)
 
 
-def test_every_name_of_the_registry_is_that_of_its_class():
+def test_every_registered_name_is_that_of_its_class():
     assert {name: layout_named(name).name for name in LAYOUTS} == {name: name for name in LAYOUTS}
     assert isinstance(layout_named("tsv"), CaptionedFiles)
 
 
-def test_a_picture_is_explained_by_its_file_and_by_its_address(crawled, tmp_path):
+def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path):
     pets(tmp_path / "pets")
     key = crawled("pets/captions.tsv").table()["key"][0].as_py()
     for name in ("dvc.yaml", "params.yaml"):
@@ -200,7 +200,7 @@ def test_a_picture_is_explained_by_its_file_and_by_its_address(crawled, tmp_path
         assert life.key == key and life.events[0].detail.endswith("in pets/captions.tsv at 2")
 
 
-def test_a_table_goes_through_the_filter_and_up_to_features(crawled, tmp_path, monkeypatch):
+def test_a_table_passes_the_filter_and_becomes_features(crawled, tmp_path, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
     pets(tmp_path / "pets")
     records = crawled("pets/captions.tsv")
@@ -213,7 +213,7 @@ def test_a_table_goes_through_the_filter_and_up_to_features(crawled, tmp_path, m
 
     filtered = run(filtering, "filter", PAPER.model_copy(update={"sides_over": 99, "require": []}), input=records)
     assert filtered.ledger().num_rows == len(CAPTIONS)
-    parted = run(split, "split", split.Params(by="text", seed=1, validation=0.2, test=0.2, sides=""), input=records)
+    parted = run(split, "split", split.ByText(seed=1, validation=0.2, test=0.2), input=records)
     settings = {"wording": "caption", "encoder": ENCODER, "views": 0, "crops": "square", "least_area": 0.5, "centre": False}
     settings |= {"grid": False, "thumbnail": 32, "thumbnails": "all"}
     features = run(

@@ -1,4 +1,4 @@
-"""Published test sets come in whole: Karpathy's split, 40 references a picture, Flickr 1K, Conceptual Captions' validation."""
+"""Published test sets are imported completely: Karpathy's split, COCO's 40 references, Flickr 1K, the CC validation set."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from components.core.stage_output import StageOutput
 from components.stages import split
 from components.stages.split.published import Lists
 from tests.stages.crawl import sets
-from tests.stages.crawl.test_sources_table import table  # noqa: F401 - a fixture
 from tests.support import make_stage
 
 
 def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter[str]]:
-    """Side → group → captions, after the split as the lists say."""
+    """Split by the published lists and return split → group → number of captions."""
     files = Lists(**lists)
     params = split.Published(lists=files)
     stage = make_stage(root, "split", params=params, inputs={"input": source})
@@ -28,7 +27,7 @@ def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter
     return found
 
 
-def test_karpathys_split_is_read_from_his_own_file(table, tmp_path):  # noqa: F811
+def test_karpathys_split_is_read_from_the_published_file(table, tmp_path):
     sets.images(tmp_path / "images")
     sets.karpathy(tmp_path / "dataset_coco.json")
     source = table("karpathy", "dataset_coco.json", image_folder="images")
@@ -36,16 +35,16 @@ def test_karpathys_split_is_read_from_his_own_file(table, tmp_path):  # noqa: F8
     assert {side: sorted(groups.values()) for side, groups in found.items()} == {"train": [2], "test": [1]}
 
 
-def test_forty_references_of_a_picture_are_one_group(table, tmp_path):  # noqa: F811
+def test_forty_references_of_an_image_are_one_group(table, tmp_path):
     name = "COCO_val2014_000000000042.jpg"
     sets.images(tmp_path / "val2014", (name,))
-    said = [{"id": n, "image_id": 42, "caption": f"A red kite on the sea, number {n}."} for n in range(40)]
-    (tmp_path / "captions_c40.json").write_text(json.dumps({"images": [{"id": 42, "file_name": name}], "annotations": said}))
+    captions = [{"id": n, "image_id": 42, "caption": f"A red kite on the sea, number {n}."} for n in range(40)]
+    (tmp_path / "captions_c40.json").write_text(json.dumps({"images": [{"id": 42, "file_name": name}], "annotations": captions}))
     source = table("coco", "captions_c40.json", image_folder="val2014")
     assert [sorted(groups.values()) for groups in split_by(tmp_path, source, test="*").values()] == [[40]]
 
 
-def test_flickr_1k_is_the_test_list_alone(table, tmp_path):  # noqa: F811
+def test_flickr_1k_is_exactly_the_test_list(table, tmp_path):
     sets.images(tmp_path / "images")
     rows = [f"{name}#{n}\tA picture, told the {n}th time ." for name in sets.NAMES for n in range(5)]
     (tmp_path / "results_20130124.token").write_text("\n".join(rows) + "\n")
@@ -55,7 +54,7 @@ def test_flickr_1k_is_the_test_list_alone(table, tmp_path):  # noqa: F811
     assert {side: sorted(groups.values()) for side, groups in found.items()} == {"test": [5, 5]}
 
 
-def test_conceptual_captions_validation_file_is_a_test_split_whole(table, tmp_path):  # noqa: F811
+def test_the_conceptual_captions_validation_file_is_a_complete_test_split(table, tmp_path):
     sets.cc3m(tmp_path / "Validation_GCC-1.1.0-Validation.tsv")
     source = table("cc3m", "Validation_GCC-1.1.0-Validation.tsv")
     found = split_by(tmp_path, source, test="*")

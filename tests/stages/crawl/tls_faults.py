@@ -22,12 +22,12 @@ TLS = {
     "silent": "never answers the handshake",
     "garbage": "random bytes for a handshake",
 }
-"""Name → what the server does."""
+"""Name → fault of the server."""
 
 
 @contextmanager
 def tls_server(folder: Path, fault: str) -> Iterator[int]:
-    """The port of a server with this fault (a value of :data:`TLS`)."""
+    """Serve this fault (a value of :data:`TLS`); yields the port."""
     name = next(key for key, what in TLS.items() if what == fault)
     serve = _serving(folder, name)
     listener = socket.create_server(("127.0.0.1", 0), backlog=16)
@@ -83,7 +83,7 @@ def _serving(folder: Path, name: str) -> Callable[[socket.socket, threading.Even
 
 
 def make_certificate(folder: Path, name: str) -> Path:
-    """A certificate with its key, in one file."""
+    """Write a certificate and its key to one file and return its path."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

@@ -1,7 +1,7 @@
-"""Collecting posts by hashtag (mission row P1; dos Santos et al. 2022, section 4.1): ``crawl.source`` of kind posts.
+"""Collection of posts by hashtag (PCV §4.1): ``crawl.source`` of kind posts.
 
-Two phases, as in the paper: the tag's timeline, no further back than a window, gives accounts alone; then every account known,
-from today or an earlier day, is visited for its tagged posts of any age. A provider (``provider``) knows how one kind of server
-is asked: ``mastodon``, ``instagram``; ``exported`` reads a file of posts instead. ``survey`` does both phases over stored
-answers, ``state`` remembers them from one snapshot to the next, ``found`` turns them into what every source gives.
+Two phases, as in the paper. First the tag's timeline, within a time window, yields accounts only. Then every known account, of
+this or an earlier snapshot, is visited for its tagged posts of any age. A provider (``provider``) implements the API of one kind
+of server: ``mastodon``, ``instagram``; ``exported`` reads a file of posts instead. ``survey`` runs both phases over stored
+answers, ``state`` carries their result from one snapshot to the next, ``found`` converts it to source pages.
 """

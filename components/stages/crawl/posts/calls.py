@@ -1,6 +1,6 @@
-"""An API's stored answers, read: parsed JSON, the rule of what is not good, when it was answered, the address of the next page.
+"""Stored answers of an API: parsed JSON, the rule of a failed request, the time of the answer, the address of the next page.
 
-Reading alone: where the store has no answer yet, :class:`components.web.answers.NotFetched` goes up to who fetches.
+Read-only: for an address without a stored answer, :class:`components.web.answers.NotFetched` propagates to the fetching code.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from components.stages.crawl.posts.fields import kind_of, seconds
+from components.stages.crawl.posts.fields import format_time, json_type
 from components.web.answers import Answers, NotFetched
 from components.web.conditional_fetch import parse_moment
 from components.web.consent_policy import find_refusal, parse_header_statements
@@ -18,8 +18,8 @@ from components.web.urls import host_of
 from components.web.warc import index_headers
 
 _NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,<]*?\brel\s*=\s*"?next\b')
-_REMEMBERED = 256
-"""Answers kept parsed: a listing is read again from its beginning whenever a page of it has come."""
+_CACHED_REPLIES = 256
+"""Parsed replies kept in memory: a listing is read again from its start whenever one more page has arrived."""
 
 
 @dataclass(frozen=True)
@@ -28,49 +28,50 @@ class Reply:
 
     url: str
     value: Any = None
-    """The JSON of a good answer, or of an error that came as JSON; else None."""
+    """JSON of a successful answer or of a JSON error; else None."""
     rule: str = ""
-    """'' for a good one, else why not, in the ledger's words."""
-    said: str = ""
+    """'' for a successful answer, else its ledger rule."""
+    observed: str = ""
+    """Observed value, for the ledger."""
     threshold: str = ""
     status: int = 0
     fetched: str = ""
-    """When, ISO 8601 in UTC, whole seconds."""
+    """Time of the answer, ISO 8601 in UTC, whole seconds."""
     following: str | None = None
-    """Where its Link header says the next page is, not to be trusted; '' where such a header names none; None without one."""
+    """Next page by the Link header (untrusted); '' when the header names none; None without a Link header."""
 
 
 class Calls:
-    """What the store says of one API's addresses."""
+    """Stored replies of one API."""
 
     def __init__(self, answers: Answers, prefix: str) -> None:
         self._answers, self._prefix = answers, prefix
-        self._read: dict[str, Reply] = {}
+        self._replies: dict[str, Reply] = {}
 
     @property
     def opt_in(self) -> bool:
-        """Whether only what says yes is taken."""
+        """Whether only content with a positive consent statement is collected."""
         return self._answers.consent.opt_in
 
     def agrees(self, url: str) -> bool:
-        """Whether the host of ``url`` says yes for all it holds; raises NotFetched."""
+        """Return whether the host of ``url`` consents for all its content; raises NotFetched."""
         try:
             return self._answers.host_agrees(url)
-        except NotFetched:  # of its robots.txt, which whoever asks for ``url`` asks for first
+        except NotFetched:  # names robots.txt; fetching ``url`` fetches that first
             raise NotFetched(url) from None
 
     def get(self, url: str) -> Reply:
-        """The answer for ``url``.
+        """Return the reply for ``url``.
 
         Raises:
-            NotFetched: it has not been asked for.
+            NotFetched: there is no stored answer.
         """
-        if url not in self._read:
+        if url not in self._replies:
             reply = self._reply(url)
-            while len(self._read) >= _REMEMBERED:
-                self._read.pop(next(iter(self._read)))
-            self._read[url] = reply
-        return self._read[url]
+            while len(self._replies) >= _CACHED_REPLIES:
+                self._replies.pop(next(iter(self._replies)))
+            self._replies[url] = reply
+        return self._replies[url]
 
     def _reply(self, url: str) -> Reply:
         try:
@@ -78,7 +79,7 @@ class Calls:
         except NotFetched:
             raise NotFetched(url) from None
         entry = outcome.entry
-        when = seconds(parse_moment(entry.fetched)) if entry is not None and entry.fetched else ""
+        fetched = format_time(parse_moment(entry.fetched)) if entry is not None and entry.fetched else ""
         status = entry.status if entry is not None else 0
         value = None
         if entry is not None and not entry.failure:
@@ -87,25 +88,25 @@ class Calls:
             except (ValueError, RecursionError):
                 value = None
         if outcome.rule:
-            return Reply(url, value, outcome.rule, outcome.value[:200], outcome.threshold or "an answer", status, when)
+            return Reply(url, value, outcome.rule, outcome.value[:200], outcome.threshold or "an answer", status, fetched)
         assert entry is not None
-        if no := find_refusal(parse_header_statements(entry.robots, entry.tdm, self._answers.agent)):
-            return Reply(url, None, no[0], no[1], "not said", status, when)
+        if opt_out := find_refusal(parse_header_statements(entry.robots, entry.tdm, self._answers.agent)):
+            return Reply(url, None, opt_out[0], opt_out[1], "not said", status, fetched)
         if value is None:
-            return Reply(url, None, "not_json", "no JSON", "JSON", status, when)
+            return Reply(url, None, "not_json", "no JSON", "JSON", status, fetched)
         link = index_headers(self._answers.store.headers(outcome.final)).get("link")
-        return Reply(url, value, status=status, fetched=when, following=None if link is None else _next(link))
+        return Reply(url, value, status=status, fetched=fetched, following=None if link is None else _next_link(link))
 
 
-def _next(link: str) -> str:
-    """The next page of a Link header (RFC 8288); '' for none."""
-    found = _NEXT.search(link[:8000])
-    return found[1] if found else ""
+def _next_link(link: str) -> str:
+    """Return the next page of a Link header (RFC 8288); '' for none."""
+    match = _NEXT.search(link[:8000])
+    return match[1] if match else ""
 
 
-def of_type(reply: Reply, wanted: type) -> Reply:
-    """``reply``, or where its value is of another type, a reply of the rule ``wrong_type``."""
-    if reply.rule or isinstance(reply.value, wanted):
+def require_type(reply: Reply, expected: type) -> Reply:
+    """Return ``reply``; a reply with the rule ``wrong_type`` if its value has another type."""
+    if reply.rule or isinstance(reply.value, expected):
         return reply
-    name = "list" if wanted is list else "object"
-    return Reply(reply.url, None, "wrong_type", kind_of(reply.value), name, reply.status, reply.fetched)
+    name = "list" if expected is list else "object"
+    return Reply(reply.url, None, "wrong_type", json_type(reply.value), name, reply.status, reply.fetched)

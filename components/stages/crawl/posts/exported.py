@@ -1,8 +1,8 @@
-"""Exported posts: a file of JSON lines, one post a line (``provider: jsonl``, docs/posts-to-descriptions.md).
+"""Exported posts: a JSON lines file with one post per line (``provider: jsonl``, docs/posts-to-descriptions.md).
 
 A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``url``
-and perhaps ``alt`` and ``type`` (image or video). It may have ``language`` and ``visibility`` (public, unlisted, private ...).
-Each line that does not fit is a ledger row with its number.
+and optionally ``alt`` and ``type`` (image or video). Optional: ``language`` and ``visibility`` (public, unlisted, private ...).
+Each line that does not fit is a ledger row with its line number.
 """
 
 from __future__ import annotations
@@ -18,77 +18,97 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
-from components.stages.crawl.posts.fields import Unfit, caption, identifier, language, listed, mapping, moment, text
-from components.stages.crawl.posts.found import once, pages_of_post
-from components.stages.crawl.posts.post import Media, Post, judged
-from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import SourcePage, write_found
-from components.stages.crawl.sources.layouts.lines import MAX_LINE, numbered_lines
-from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.posts.fields import (
+    Unfit,
+    read_caption,
+    read_identifier,
+    read_language,
+    read_list,
+    read_object,
+    read_text,
+    read_time,
+)
+from components.stages.crawl.posts.found import drop_repeated, post_to_pages
+from components.stages.crawl.posts.post import Media, Post, apply_rules
+from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
+from components.stages.crawl.sources.found import SourcePage, write_pages
+from components.stages.crawl.sources.layouts.lines import MAX_LINE, read_numbered_lines
+from components.stages.crawl.sources.taken import redact_page
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
 
-LOOKED_AT = 20
-"""Lines a file is known by: when none of them is a JSON object, it is something else."""
-SEEN = ("public", "unlisted", "")
+PROBED_LINES = 20
+"""Leading lines of which at least one must be a JSON object."""
+PUBLIC = ("public", "unlisted", "")
+"""Values of ``visibility`` that are collected."""
 
 
 class ExportedSource(FileSource):
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def settings(self) -> dict[str, Any]:
-        """The files named and the hashtags looked for."""
-        return {"source": "posts", "tags": self.source.tags, **{name: getattr(self.source, name) for name in CHOSEN_BY}}
+        """Return the settings that name the files and hashtags."""
+        return {
+            "source": "posts",
+            "tags": self.source.tags,
+            **{name: getattr(self.source, name) for name in INPUT_SETTINGS},
+        }
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """One job a file."""
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"tags": self.source.tags, "takedown": self.taken.plain()})
+        """Read the files, one job each."""
+        return self.stage.jobs(
+            read_export_job, jobs, step=STEP, params={"tags": self.source.tags, "takedown": self.taken.plain()}
+        )
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """Every line, each post once."""
+        """Yield the posts in the order of the lines, each post once."""
         seen: set[tuple[str, str]] = set()
         for page in super().pages(answers, live):
             if answers.consent.opt_in and page.row and not page.row["rule"]:
-                answers.grant([one.image_url for one in page.candidates if one.image_url])
-            yield once(page, seen)
+                answers.grant([candidate.image_url for candidate in page.candidates if candidate.image_url])
+            yield drop_repeated(page, seen)
 
 
-def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
-    """A job: the posts of one file."""
+def read_export_job(spec: dict[str, str], task: Task, folder: Path) -> None:
+    """Job: write the posts of one file as source pages."""
     taken = Takedown.of(task.params["takedown"])
-    pages = pages_of_file(Path(path_of(spec, task)), spec["name"], task.params["tags"])
-    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+    pages = read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"])
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def pages_of_file(path: Path, shown: str, tags: Sequence[str]) -> Iterator[SourcePage]:
-    """The posts of a file, line by line.
+def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourcePage]:
+    """Yield the posts of a file, line by line.
+
+    Args:
+        label: name of the file for messages and records.
 
     Raises:
-        HearsightError: none of its first lines is a JSON object, or it is no whole gzip file.
+        HearsightError: none of its first lines is a JSON object, or it is not a complete gzip file.
     """
-    fitting = 0
+    objects = 0
     try:
-        for number, line in numbered_lines(path):
+        for number, line in read_numbered_lines(path):
             if not line.strip():
                 continue
-            pages, is_object = _of_line(number, line, shown, tags)
-            fitting += is_object
-            if number >= LOOKED_AT and not fitting:
+            pages, is_object = _parse_line(number, line, label, tags)
+            objects += is_object
+            if number >= PROBED_LINES and not objects:
                 break
             yield from pages
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
-    if not fitting:
+        raise HearsightError(f"is not a complete gzip file ({error})", where=label, hint="fetch it again") from None
+    if not objects:
         raise HearsightError(
             "holds no JSON object in its first lines",
-            where=shown,
+            where=label,
             hint="give a file of one post a line (docs/posts-to-descriptions.md)",
         )
 
 
-def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
-    place: dict[str, Any] = {"archive": shown, "offset": number}
+def _parse_line(number: int, line: bytes, label: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
+    """Return the source pages of a line, and whether it is a JSON object."""
+    origin: dict[str, Any] = {"archive": label, "offset": number}
     is_object = False
     try:
         if len(line) > MAX_LINE:
@@ -100,36 +120,36 @@ def _of_line(number: int, line: bytes, shown: str, tags: Sequence[str]) -> tuple
         except (ValueError, RecursionError):
             raise Unfit("not_json", "no JSON", "JSON") from None
         is_object = isinstance(value, dict)
-        owner, post = _post(value)
+        owner, post = _parse_post(value)
     except Unfit as unfit:
         row = dropped(
-            f"{shown}:{number}", unfit.rule, unfit.value, unfit.threshold, kind="page", detail=f"in {shown} at {number}"
+            f"{label}:{number}", unfit.rule, unfit.value, unfit.threshold, kind="page", detail=f"in {label} at {number}"
         )
-        return [SourcePage(row, **place)], is_object
+        return [SourcePage(row, **origin)], is_object
     pages = []
-    for page in pages_of_post(judged(post, tags), owner):
-        located = {**page.row, "detail": f"{page.row['detail']}, in {shown} at {number}"} if page.row else None
-        pages.append(replace(page, row=located, **place))
+    for page in post_to_pages(apply_rules(post, tags), owner):
+        row_with_line = {**page.row, "detail": f"{page.row['detail']}, in {label} at {number}"} if page.row else None
+        pages.append(replace(page, row=row_with_line, **origin))
     return pages, is_object
 
 
-def _post(value: Any) -> tuple[str, Post]:
-    """(owner, post) of a line; raises Unfit."""
-    record = mapping(value, "a line")
-    owner = text(record, "owner").lstrip("@")
+def _parse_post(value: Any) -> tuple[str, Post]:
+    """Return (owner, post) of a line; raises Unfit."""
+    record = read_object(value, "a line")
+    owner = read_text(record, "owner").lstrip("@")
     if len(owner) > 300:
         raise Unfit("wrong_type", f"owner has {len(owner)} characters", "a name")
-    known, posted, collected = identifier(record, "id"), moment(record, "posted"), moment(record, "collected")
-    url, said = text(record, "url"), text(record, "visibility", required=False).lower()
-    media = tuple(_media(one, number) for number, one in enumerate(listed(record, "images")))
-    post = Post(known, url, caption(record, "caption"), posted, language(record), media, collected)
-    if said not in SEEN:
-        post = replace(post, rule="not_public", value=said[:40], threshold="public unlisted")
+    post_id, posted, collected = read_identifier(record, "id"), read_time(record, "posted"), read_time(record, "collected")
+    url, visibility = read_text(record, "url"), read_text(record, "visibility", required=False).lower()
+    media = tuple(_parse_media(image, number) for number, image in enumerate(read_list(record, "images")))
+    post = Post(post_id, url, read_caption(record, "caption"), posted, read_language(record), media, collected)
+    if visibility not in PUBLIC:
+        post = replace(post, rule="not_public", value=visibility[:40], threshold="public unlisted")
     return owner, post
 
 
-def _media(value: Any, number: int) -> Media:
-    record = mapping(value, "an image")
-    kind = text(record, "type", required=False).lower() or "image"
-    known = kind if kind in ("image", "video") else "other"
-    return Media(str(number), known, text(record, "url", required=False), text(record, "alt", required=False))
+def _parse_media(value: Any, number: int) -> Media:
+    record = read_object(value, "an image")
+    media_type = read_text(record, "type", required=False).lower() or "image"
+    kind = media_type if media_type in ("image", "video") else "other"
+    return Media(str(number), kind, read_text(record, "url", required=False), read_text(record, "alt", required=False))

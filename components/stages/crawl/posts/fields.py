@@ -1,4 +1,4 @@
-"""Fields of free-form JSON, read with distrust: what is missing or of another type is named, and nothing raises anything else."""
+"""Validated access to fields of untrusted JSON: a missing or ill-typed field raises :class:`Unfit` and nothing else."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from components.stages.crawl.posts.text import clean
+from components.stages.crawl.posts.text import clean_text
 
-LONGEST = 50_000
-"""Characters of a caption; a longer one is not a caption."""
+MAX_CAPTION = 50_000
+"""Maximum characters of a caption."""
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9-]*)?")
 _OFFSET = re.compile(r"([+-]\d\d)(\d\d)$")
 
 
 class Unfit(Exception):
-    """A field that is not what it should be: the rule of the ledger, what was found, what was expected."""
+    """An invalid field: ledger rule, observed value, expected value."""
 
     def __init__(self, rule: str, value: str, threshold: str) -> None:
         super().__init__(rule, value, threshold)
         self.rule, self.value, self.threshold = rule, value, threshold
 
 
-def kind_of(value: Any) -> str:
-    """The JSON name of a value's type."""
+def json_type(value: Any) -> str:
+    """Return the JSON name of a value's type."""
     names: dict[type, str] = {dict: "object", list: "list", str: "text", bool: "yes or no", type(None): "null"}
     return names.get(type(value), "number")
 
 
-def mapping(value: Any, what: str) -> Mapping[str, Any]:
-    """``value`` as an object; raises Unfit."""
+def read_object(value: Any, what: str) -> Mapping[str, Any]:
+    """Return ``value`` as an object; ``what`` names it in errors; raises Unfit."""
     if not isinstance(value, dict):
-        raise Unfit("wrong_type", f"{what} is {kind_of(value)}", "object")
+        raise Unfit("wrong_type", f"{what} is {json_type(value)}", "object")
     return value
 
 
-def listed(record: Mapping[str, Any], name: str, *, required: bool = False) -> list[Any]:
-    """A list; an empty one where it is missing or null and not ``required``; raises Unfit."""
+def read_list(record: Mapping[str, Any], name: str, *, required: bool = False) -> list[Any]:
+    """Return a list; an empty one where it is missing or null and not ``required``; raises Unfit."""
     value = record.get(name)
     if value is None and not required:
         return []
@@ -46,8 +46,8 @@ def listed(record: Mapping[str, Any], name: str, *, required: bool = False) -> l
     return value
 
 
-def text(record: Mapping[str, Any], name: str, *, required: bool = True) -> str:
-    """A text, cleaned; '' where it is missing or null and not ``required``; raises Unfit."""
+def read_text(record: Mapping[str, Any], name: str, *, required: bool = True) -> str:
+    """Return a cleaned text; '' where it is missing or null and not ``required``; raises Unfit."""
     value = record.get(name)
     if value is None and not required:
         return ""
@@ -55,64 +55,64 @@ def text(record: Mapping[str, Any], name: str, *, required: bool = True) -> str:
         raise _unfit(record, name, "text")
     if required and not value.strip():
         raise Unfit("missing_field", f"{name} is empty", name)
-    return clean(value)
+    return clean_text(value)
 
 
-def caption(record: Mapping[str, Any], name: str) -> str:
-    """A caption, as written; '' where it is missing or null; raises Unfit when it is none or too long."""
-    found = record.get(name)
-    if isinstance(found, str) and len(found) > 8 * LONGEST:
-        raise Unfit("caption_too_long", f"{len(found)} characters", f"{LONGEST} characters")
-    return text(record, name, required=False)
+def read_caption(record: Mapping[str, Any], name: str) -> str:
+    """Return a caption as written; '' where it is missing or null; raises Unfit when it is not text or too long."""
+    value = record.get(name)
+    if isinstance(value, str) and len(value) > 8 * MAX_CAPTION:
+        raise Unfit("caption_too_long", f"{len(value)} characters", f"{MAX_CAPTION} characters")
+    return read_text(record, name, required=False)
 
 
-def identifier(record: Mapping[str, Any], name: str) -> str:
-    """An identifier: a short text without white space, or a whole number; raises Unfit."""
+def read_identifier(record: Mapping[str, Any], name: str) -> str:
+    """Return an identifier: a short text without white space, or a whole number; raises Unfit."""
     value = record.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**40:
         value = str(value)
     if not isinstance(value, str):
         raise _unfit(record, name, "text")
-    value = clean(value)
+    value = clean_text(value)
     if not value or len(value) > 200 or any(char.isspace() for char in value):
         raise Unfit("missing_field" if not value else "wrong_type", f"{name} is {value[:40]!r}", "an identifier")
     return value
 
 
-def flag(record: Mapping[str, Any], name: str) -> bool | None:
-    """Yes, no, or None where nothing is said; raises Unfit."""
+def read_flag(record: Mapping[str, Any], name: str) -> bool | None:
+    """Return a boolean, or None where it is missing or null; raises Unfit."""
     value = record.get(name)
     if value is not None and not isinstance(value, bool):
         raise _unfit(record, name, "yes or no")
     return value
 
 
-def moment(record: Mapping[str, Any], name: str) -> str:
-    """A date-time as ISO 8601 in UTC, whole seconds; raises Unfit."""
-    value = text(record, name)
+def read_time(record: Mapping[str, Any], name: str) -> str:
+    """Return a date-time as ISO 8601 in UTC, whole seconds; raises Unfit."""
+    value = read_text(record, name)
     try:
-        found = datetime.fromisoformat(_OFFSET.sub(r"\1:\2", value))
-        found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-        if len(value) < 10 or not 1990 <= found.year <= 9000:
+        time = datetime.fromisoformat(_OFFSET.sub(r"\1:\2", value))
+        time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+        if len(value) < 10 or not 1990 <= time.year <= 9000:
             raise ValueError
     except (ValueError, OverflowError):
         raise Unfit("wrong_type", f"{name} is {value[:40]!r}", "ISO 8601") from None
-    return seconds(found)
+    return format_time(time)
 
 
-def seconds(when: datetime) -> str:
-    """A moment as records write it: 2026-11-21T13:00:00Z."""
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def format_time(time: datetime) -> str:
+    """Return a time as records contain it: 2026-11-21T13:00:00Z."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def language(record: Mapping[str, Any], name: str = "language") -> str:
-    """The language told, ISO 639-1 (or 639-3), else ``un``: what makes no sense tells nothing."""
+def read_language(record: Mapping[str, Any], name: str = "language") -> str:
+    """Return the stated language, ISO 639-1 (or 639-3); ``un`` for a missing or malformed one."""
     value = record.get(name)
-    found = _LANGUAGE.fullmatch(value.strip().lower()) if isinstance(value, str) and len(value) < 40 else None
-    return found[1] if found else "un"
+    match = _LANGUAGE.fullmatch(value.strip().lower()) if isinstance(value, str) and len(value) < 40 else None
+    return match[1] if match else "un"
 
 
-def _unfit(record: Mapping[str, Any], name: str, wanted: str) -> Unfit:
+def _unfit(record: Mapping[str, Any], name: str, expected: str) -> Unfit:
     if record.get(name) is None:
         return Unfit("missing_field", f"no {name}", name)
-    return Unfit("wrong_type", f"{name} is {kind_of(record[name])}", wanted)
+    return Unfit("wrong_type", f"{name} is {json_type(record[name])}", expected)

@@ -1,4 +1,4 @@
-"""Accounts and posts as pages and images of the crawl, each with its ledger row. Not in scope: judging images (``records``)."""
+"""Conversion of accounts and posts to source pages with their ledger rows. Out of scope: checking images (``records``)."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.post import Media, Post, judged
+from components.stages.crawl.posts.post import Media, Post, apply_rules
 from components.stages.crawl.posts.state import Owner
-from components.stages.crawl.sources.found import SourcePage, key_of, record_key
+from components.stages.crawl.sources.found import SourcePage, candidate_key, record_key
 from components.web.html.figures import CAPTION_LIMIT
 from components.web.html.page import Candidate
 from components.web.urls import normalise
 
 
 def account_key(owner: Owner) -> str:
-    """The key of an account's ledger row: its web address, or where that is none, its name."""
+    """Return the key of an account's ledger row: its web address, else its name."""
     return normalise(owner.account.url) or f"account:{owner.account.name}"
 
 
 def post_key(post: Post, owner: str) -> str:
-    """The key of a post's ledger row: its web address, or where that is none, its owner and identifier."""
+    """Return the key of a post's ledger row: its web address, else its owner and identifier."""
     return normalise(post.url) or f"post:{owner}/{post.identifier}"
 
 
-def page_of(post: Post, owner: str) -> SourcePage:
-    """A post with its images, without a ledger row; an image's ``position`` is its place among the attachments."""
+def post_to_page(post: Post, owner: str) -> SourcePage:
+    """Return a post with its images, without ledger row; an image's ``position`` is its index among the attachments."""
     url = normalise(post.url) or ""
-    images = [_candidate(post, media, at) for at, media in enumerate(post.media) if media.kind == "image"]
-    about = {"owner": owner, "post": post.identifier, "posted": post.posted, "collected": post.collected}
-    return SourcePage(None, images, url, post.language, **about)  # type: ignore[arg-type]
+    images = [_candidate(post, media, index) for index, media in enumerate(post.media) if media.kind == "image"]
+    origin = {"owner": owner, "post": post.identifier, "posted": post.posted, "collected": post.collected}
+    return SourcePage(None, images, url, post.language, **origin)  # type: ignore[arg-type]
 
 
-def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
-    """An account's row, then its posts by date, each with its images; then what went with the account."""
+def account_to_pages(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
+    """Yield an account's row, its posts by date with their images, then the rows withdrawn with the account."""
     account, name = owner.account, owner.account.name
     if account.rule:
         detail = f"{name}, {len([1 for kind, _ in owner.withdrawn if kind == 'record'])} records withdrawn"
@@ -43,22 +43,22 @@ def pages_of(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     if owner.problem[0]:
         yield SourcePage(dropped(f"listing:{name}", *owner.problem, kind="page", detail=f"{name}: not read whole"))
     for post in owner.posts:
-        yield from pages_of_post(judged(post, tags), name)
+        yield from post_to_pages(apply_rules(post, tags), name)
     for kind, key in owner.withdrawn:
         yield SourcePage(dropped(key, account.rule, account.value, account.threshold, kind=kind, detail=f"of {name}"))
 
 
-def pages_of_post(post: Post, owner: str) -> Iterator[SourcePage]:
-    """A judged post with its images; an attachment that is no image has a row of its own."""
-    key, place = post_key(post, owner), f"post {post.identifier} of {owner}"
+def post_to_pages(post: Post, owner: str) -> Iterator[SourcePage]:
+    """Yield a post with applied rules and its images; an attachment that is not an image has its own row."""
+    key, location = post_key(post, owner), f"post {post.identifier} of {owner}"
     if post.rule:
-        yield SourcePage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=place))
+        yield SourcePage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=location))
         return
-    page = page_of(post, owner)
+    page = post_to_page(post, owner)
     if not page.url:
-        yield SourcePage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=place))
+        yield SourcePage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=location))
         return
-    yield replace(page, row=kept(page.url, kind="page", detail=f"{len(page.candidates)} images, {place}"))
+    yield replace(page, row=kept(page.url, kind="page", detail=f"{len(page.candidates)} images, {location}"))
     for number, media in enumerate(post.media):
         if media.kind != "image":
             row = dropped(
@@ -67,8 +67,8 @@ def pages_of_post(post: Post, owner: str) -> Iterator[SourcePage]:
             yield SourcePage(row)
 
 
-def once(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
-    """``page``; where its row's key was used before, under another key and without images: one address, one post."""
+def drop_repeated(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
+    """Return ``page``; if its row's key was used before, a row with a new key and no images: one address is one post."""
     if page.row is None:
         return page
     row, number = page.row, 1
@@ -83,22 +83,22 @@ def once(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
     return replace(page, row=row, candidates=[])
 
 
-def rows_of(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(kind, key) of every ledger row that the posts of an account give."""
+def list_row_keys(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield (kind, key) of every ledger row that the posts of an account produce."""
     for post in owner.posts:
         yield "page", post_key(post, owner.account.name)
-        if not judged(post, tags).rule:
-            page = page_of(post, owner.account.name)
-            yield from (("record", key_of(page, candidate)) for candidate in page.candidates)
-            others = [(at, media) for at, media in enumerate(post.media) if media.kind != "image"]
-            yield from (("record", _other_key(post, media, at)) for at, media in others)
+        if not apply_rules(post, tags).rule:
+            page = post_to_page(post, owner.account.name)
+            yield from (("record", candidate_key(page, candidate)) for candidate in page.candidates)
+            attachments = [(index, media) for index, media in enumerate(post.media) if media.kind != "image"]
+            yield from (("record", _other_key(post, media, index)) for index, media in attachments)
 
 
-def _candidate(post: Post, media: Media, place: int) -> Candidate:
+def _candidate(post: Post, media: Media, location: int) -> Candidate:
     url = normalise(media.url)
     data = media.url.lstrip().lower().startswith("data:")
-    return Candidate(url, post.caption, place, media.url[:200], data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
+    return Candidate(url, post.caption, location, media.url[:200], data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
 
 
-def _other_key(post: Post, media: Media, place: int) -> str:
-    return record_key(normalise(post.url) or "", place, media.url, post.caption)
+def _other_key(post: Post, media: Media, location: int) -> str:
+    return record_key(normalise(post.url) or "", location, media.url, post.caption)

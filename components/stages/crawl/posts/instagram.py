@@ -1,8 +1,9 @@
-"""Instagram's Graph API: hashtag search and business discovery (developers.facebook.com/docs/instagram-platform).
+"""Provider for Instagram's Graph API: hashtag search and business discovery (developers.facebook.com/docs/instagram-platform).
 
-The media of a hashtag reach back 24 hours and name no owner, by the platform's rule, so accounts come from ``posts.profiles``
-alone and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered, which are never
-private. At most 30 hashtags in seven days may be asked for. Never tried against the real service (docs/posts-to-descriptions.md).
+By the platform's rules the media of a hashtag reach back 24 hours and name no owner, so accounts come from ``profiles``
+only, and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered; they are never
+private. At most 30 hashtags may be searched in seven days. Not tested against the real service
+(docs/posts-to-descriptions.md).
 """
 
 from __future__ import annotations
@@ -14,30 +15,38 @@ from typing import Any
 from urllib.parse import quote
 
 from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.calls import Calls, Reply, of_type
-from components.stages.crawl.posts.fields import Unfit, caption, identifier, listed, mapping, moment, text
+from components.stages.crawl.posts.calls import Calls, Reply, require_type
+from components.stages.crawl.posts.fields import (
+    Unfit,
+    read_caption,
+    read_identifier,
+    read_list,
+    read_object,
+    read_text,
+    read_time,
+)
 from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Post
-from components.stages.crawl.posts.provider import Search, oldest
+from components.stages.crawl.posts.provider import Search, window_start
 from components.stages.crawl.posts.settings import InstagramSettings
 from components.web.api import Api, Ruling
-from components.web.conditional_fetch import parse_moment as when
+from components.web.conditional_fetch import parse_moment as parse_time
 from components.web.urls import normalise
 
-RATES = (4, 17, 32, 613, 80002)
-"""Error codes of a rate limit: of the app, the user, the page, the call, the business use case."""
-HASHTAGS_USED_UP = 18
+RATE_LIMITS = (4, 17, 32, 613, 80002)
+"""Error codes of rate limits: of the app, the user, the page, the call, the business use case."""
+HASHTAG_LIMIT = 18
 NOT_FOUND = (24, 110)
-"""Error codes of an account that cannot be found: it is private, personal, of another name, or no more."""
-NOT_FOUND_TOO = (2207013,)
-AN_HOUR = 3600.0
-"""Seconds of the window in which calls are counted, where an answer does not say how long is left."""
+"""Error codes of an account that cannot be found: private, personal, renamed or deleted."""
+NOT_FOUND_SUBCODES = (2207013,)
+RATE_WINDOW = 3600.0
+"""Seconds of the rate limit window, for answers that do not state the remaining time."""
 _NAME = re.compile(r"[A-Za-z0-9._]{1,30}")
 _KINDS = {"IMAGE": "image", "VIDEO": "video", "REELS": "video"}
 _FIELDS = "id,caption,media_type,media_url,permalink,timestamp,children{id,media_type,media_url}"
 
 
 def error_of(body: bytes) -> tuple[int, int, str]:
-    """(code, subcode, message) of an error answer; zeros where it has none."""
+    """Return (code, subcode, message) of an error answer; zeros where it has none."""
     try:
         error = json.loads(body)["error"]
         codes = [error.get(name) if type(error.get(name)) is int else 0 for name in ("code", "error_subcode")]
@@ -46,140 +55,145 @@ def error_of(body: bytes) -> tuple[int, int, str]:
         return 0, 0, ""
 
 
-def regained(sent: Mapping[str, str]) -> float:
-    """Seconds until calls may be made again, as X-Business-Use-Case-Usage says (it counts minutes); 0 for not said."""
+def seconds_to_reset(sent: Mapping[str, str]) -> float:
+    """Return the seconds until calls are allowed again by X-Business-Use-Case-Usage (in minutes); 0 if not stated."""
     try:
-        uses = json.loads(sent.get("x-business-use-case-usage", "{}"))
-        minutes = [one["estimated_time_to_regain_access"] for group in uses.values() for one in group]
-        return max((60.0 * found for found in minutes if isinstance(found, (int, float)) and found < 1e6), default=0.0)
+        usages = json.loads(sent.get("x-business-use-case-usage", "{}"))
+        minutes = [usage["estimated_time_to_regain_access"] for group in usages.values() for usage in group]
+        return max((60.0 * value for value in minutes if isinstance(value, (int, float)) and value < 1e6), default=0.0)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return 0.0
 
 
 class GraphApi(Api):
-    """Its addresses. Its contract is the app's with the platform, so no robots.txt is asked before it."""
+    """API addresses. Its terms are the app's contract with the platform, so robots.txt does not apply."""
 
     def essential(self, url: str) -> bool:
         """See :class:`Api`."""
         return "/ig_hashtag_search?" in url or "/recent_media?" in url
 
     def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
-        """See :class:`Api`; errors come as JSON with a code, mostly under status 400 or 403."""
+        """See :class:`Api`; errors are JSON with a code, mostly with status 400 or 403."""
         code, subcode, message = error_of(body) if status != 200 else (0, 0, "")
-        told = f"error {code}{f'/{subcode}' if subcode else ''}"
-        if code in RATES:
-            return Ruling(True, regained(sent) or AN_HOUR, stop=f"its rate limit is used up ({told})")
-        if code == HASHTAGS_USED_UP:
+        error_text = f"error {code}{f'/{subcode}' if subcode else ''}"
+        if code in RATE_LIMITS:
+            return Ruling(True, seconds_to_reset(sent) or RATE_WINDOW, stop=f"its rate limit is used up ({error_text})")
+        if code == HASHTAG_LIMIT:
             return Ruling(
-                stop=f"30 hashtags were asked for within seven days ({told})", hint="wait until the oldest is forgotten"
+                stop=f"30 hashtags were searched within seven days ({error_text})",
+                hint="wait until the oldest of them is more than seven days old",
             )
         if code in (102, 190):
             return self.refused()
         if code in (3, 10) or 200 <= code < 300:
             hint = "let the app have instagram_basic and Instagram Public Content Access, and the token's user its page"
-            return Ruling(stop=f"the token lacks a permission ({told})", hint=hint)
+            return Ruling(stop=f"the token lacks a permission ({error_text})", hint=hint)
         if code in (1, 2):
-            return Ruling(True, failure="http_500", stop=f"it answers {told}" if self.essential(url) else "")
+            return Ruling(True, failure="http_500", stop=f"it answers {error_text}" if self.essential(url) else "")
         if code and self.essential(url):
-            said = self.scrub(message.encode()).decode("utf-8", "replace")
-            return Ruling(stop=f"it answers {told} ({said})", hint="see that crawl.source.tag is a hashtag of Instagram's")
+            text = self.scrub(message.encode()).decode("utf-8", "replace")
+            return Ruling(stop=f"it answers {error_text} ({text})", hint="see that crawl.source.tag is a hashtag of Instagram's")
         return super().ruling(url, status, sent, body)
 
     def rest(self, sent: Mapping[str, str]) -> float:
         """See :class:`Api`."""
-        return max(super().rest(sent), regained(sent))
+        return max(super().rest(sent), seconds_to_reset(sent))
 
 
 class Instagram:
     """See :class:`components.stages.crawl.posts.provider.Provider`."""
 
-    expiring, filtered = True, False
+    urls_expire, tagged_only = True, False
 
-    def __init__(self, settings: InstagramSettings, most: int, token: str) -> None:
-        self.settings, self.most = settings, most
+    def __init__(self, settings: InstagramSettings, max_pages: int, token: str) -> None:
+        self.settings, self.max_pages = settings, max_pages
         self.server = settings.server.rstrip("/")
         self.api: Api = GraphApi(self.server, token, robots=False, variable=settings.token_variable)
 
-    def spelled(self, name: str) -> str:
+    def normalise_name(self, name: str) -> str:
         """See :class:`Provider`; user names are lower case."""
         return name.lower()
 
     def search(self, calls: Calls) -> Search:
         """See :class:`Provider`."""
-        found = Search()
+        result = Search()
         for tag in self.settings.tags:
-            self._search(calls, tag, found)
-        return found
+            self._search_tag(calls, tag, result)
+        return result
 
-    def _search(self, calls: Calls, tag: str, found: Search) -> None:
+    def _search_tag(self, calls: Calls, tag: str, result: Search) -> None:
         url = f"{self.server}/ig_hashtag_search?user_id={self.settings.user}&q={quote(tag, safe='')}"
-        reply = of_type(calls.get(url), dict)
+        reply = require_type(calls.get(url), dict)
         try:
             if reply.rule:
-                raise Unfit(reply.rule, reply.said, reply.threshold)
-            numbers = [identifier(mapping(one, "a hashtag"), "id") for one in listed(reply.value, "data", required=True)]
+                raise Unfit(reply.rule, reply.observed, reply.threshold)
+            numbers = [
+                read_identifier(read_object(one, "a hashtag"), "id") for one in read_list(reply.value, "data", required=True)
+            ]
         except Unfit as unfit:
-            found.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
+            result.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
             return
         for number in numbers[:1]:
             limit = min(self.settings.page_size, 50)
             first = f"{self.server}/{quote(number, safe='')}/recent_media?user_id={self.settings.user}"
-            self._timeline(calls, f"{first}&fields=id,permalink,timestamp&limit={limit}", found)
+            self._read_timeline(calls, f"{first}&fields=id,permalink,timestamp&limit={limit}", result)
 
-    def _timeline(self, calls: Calls, first: str, found: Search) -> None:
-        url, seen, begin, page, why = first, set[str](), None, 1, "its end"
+    def _read_timeline(self, calls: Calls, first: str, result: Search) -> None:
+        url, seen, start, page, end_reason = first, set[str](), None, 1, "its end"
         while url:
-            reply = of_type(calls.get(url), dict)
+            reply = require_type(calls.get(url), dict)
             fresh = 0
             try:
                 if reply.rule:
-                    raise Unfit(reply.rule, reply.said, reply.threshold)
-                begin = begin or oldest(reply.fetched, self.settings.window_days)
-                for number, media in enumerate(listed(reply.value, "data", required=True)):
+                    raise Unfit(reply.rule, reply.observed, reply.threshold)
+                start = start or window_start(reply.fetched, self.settings.window_days)
+                for number, media in enumerate(read_list(reply.value, "data", required=True)):
                     key = f"{reply.url}#{number}"
                     try:
-                        record = mapping(media, "a post")
-                        known = identifier(record, "id")
-                        fresh += known not in seen
-                        if known not in seen and when(moment(record, "timestamp")) >= begin:
-                            link = normalise(text(record, "permalink"))
+                        record = read_object(media, "a post")
+                        post_id = read_identifier(record, "id")
+                        fresh += post_id not in seen
+                        if post_id not in seen and parse_time(read_time(record, "timestamp")) >= start:
+                            link = normalise(read_text(record, "permalink"))
                             if link:
-                                found.unowned.setdefault(link, first)
-                        seen.add(known)
+                                result.unowned.setdefault(link, first)
+                        seen.add(post_id)
                     except Unfit as unfit:
-                        found.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a post"))
+                        result.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a post"))
             except Unfit as unfit:
-                found.rows.append(dropped(reply.url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a timeline"))
+                result.rows.append(dropped(reply.url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a timeline"))
                 break
             page += 1
             cursor = _cursor(reply.value.get("paging")) if fresh else ""
-            if cursor and page > self.most:
-                why = "page_limit"
+            if cursor and page > self.max_pages:
+                end_reason = "page_limit"
                 break
-            # The cursor is the same on every page; what follows # is not sent, and tells the answers apart.
+            # The cursor is equal on every page; the fragment is not sent and distinguishes the stored answers.
             url = f"{first}&after={quote(cursor, safe='')}#page={page}" if cursor else ""
-        found.rows.append(kept(f"{first}#timeline", kind="page", detail=f"{len(seen)} posts of unnamed accounts, to {why}"))
+        result.rows.append(
+            kept(f"{first}#timeline", kind="page", detail=f"{len(seen)} posts of unnamed accounts, to {end_reason}")
+        )
 
-    def account(self, calls: Calls, known: Account) -> Account:
+    def account(self, calls: Calls, last_account: Account) -> Account:
         """See :class:`Provider`; an account and its first posts are one answer."""
-        name = known.name.lstrip("@")
+        name = last_account.name.lstrip("@")
         address = f"https://www.instagram.com/{name}/"
         if not _NAME.fullmatch(name):
-            return Account(known.name, rule="unusable_name", value=name[:40], threshold="a user name of Instagram's")
+            return Account(last_account.name, rule="unusable_name", value=name[:40], threshold="a user name of Instagram's")
         try:
-            discovered, _ = self._discovered(calls, name, "", 1)
-            return Account(known.name, name, address, handle_rule(discovered, name))
+            discovered, _ = self._discover(calls, name, "", 1)
+            return Account(last_account.name, name, address, handle_rule(discovered, name))
         except Unfit as unfit:
-            return Account(known.name, name, address, unfit.rule, unfit.value, unfit.threshold)
+            return Account(last_account.name, name, address, unfit.rule, unfit.value, unfit.threshold)
 
-    def _discovered(self, calls: Calls, name: str, cursor: str, page: int) -> tuple[Mapping[str, Any], Reply]:
-        reply = of_type(calls.get(self._address(name, cursor, page)), dict)
+    def _discover(self, calls: Calls, name: str, cursor: str, page: int) -> tuple[Mapping[str, Any], Reply]:
+        reply = require_type(calls.get(self._address(name, cursor, page)), dict)
         if reply.rule:
             code, subcode, _ = error_of(json.dumps(reply.value).encode())
-            if code in NOT_FOUND or subcode in NOT_FOUND_TOO:
+            if code in NOT_FOUND or subcode in NOT_FOUND_SUBCODES:
                 raise Unfit(PRIVATE, f"error {code}: cannot be found (private, personal or gone)", "a professional account")
-            raise Unfit(reply.rule, f"error {code}" if code else reply.said, reply.threshold)
-        return mapping(reply.value.get("business_discovery"), "business_discovery"), reply
+            raise Unfit(reply.rule, f"error {code}" if code else reply.observed, reply.threshold)
+        return read_object(reply.value.get("business_discovery"), "business_discovery"), reply
 
     def _address(self, name: str, cursor: str, page: int) -> str:
         after = f".after({cursor})" if cursor else ""
@@ -189,7 +203,7 @@ class Instagram:
         return f"{self.server}/{self.settings.user}?fields={quote(fields, safe='')}{mark}"
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
-        """See :class:`Provider`; one listing of all posts, since they cannot be asked for by tag."""
+        """See :class:`Provider`; one listing of all posts, since the API cannot filter them by tag."""
         return [self._listing(calls, account)]
 
     def _listing(self, calls: Calls, account: Account) -> Iterator[Page]:
@@ -198,15 +212,15 @@ class Instagram:
             url = self._address(account.handle, cursor, page)
             fetched = ""
             try:
-                if page > self.most or (cursor and cursor in seen):
-                    rule = "page_limit" if page > self.most else "paging_loop"
-                    raise Unfit(rule, f"{page - 1} pages", str(self.most) if rule == "page_limit" else "a last page")
+                if page > self.max_pages or (cursor and cursor in seen):
+                    rule = "page_limit" if page > self.max_pages else "paging_loop"
+                    raise Unfit(rule, f"{page - 1} pages", str(self.max_pages) if rule == "page_limit" else "a last page")
                 seen.add(cursor)
-                discovered, reply = self._discovered(calls, account.handle, cursor, page)
+                discovered, reply = self._discover(calls, account.handle, cursor, page)
                 fetched, media = reply.fetched, discovered.get("media")
-                found = mapping(media, "media") if media is not None else {}
-                posts = [self._post(one, url, number) for number, one in enumerate(listed(found, "data"))]
-                following = _cursor(found.get("paging"))
+                listing = read_object(media, "media") if media is not None else {}
+                posts = [self._post(item, url, number) for number, item in enumerate(read_list(listing, "data"))]
+                following = _cursor(listing.get("paging"))
             except Unfit as unfit:
                 yield Page([], url, fetched, unfit.rule, unfit.value, unfit.threshold)
                 return
@@ -215,37 +229,37 @@ class Instagram:
                 return
             cursor, page = following, page + 1
 
-    def _post(self, value: Any, place: str, number: int) -> Post:
-        known, url, posted = f"{place}#{number}", "", ""
+    def _post(self, value: Any, page_url: str, number: int) -> Post:
+        post_id, url, posted = f"{page_url}#{number}", "", ""
         try:
-            record = mapping(value, "a post")
-            known = identifier(record, "id")
-            url, posted = text(record, "permalink"), moment(record, "timestamp")
-            return Post(known, url, caption(record, "caption"), posted, "un", tuple(_media(record)))
+            record = read_object(value, "a post")
+            post_id = read_identifier(record, "id")
+            url, posted = read_text(record, "permalink"), read_time(record, "timestamp")
+            return Post(post_id, url, read_caption(record, "caption"), posted, "un", tuple(_media(record)))
         except Unfit as unfit:
-            return Post(known, url, "", posted, rule=unfit.rule, value=unfit.value, threshold=unfit.threshold)
+            return Post(post_id, url, "", posted, rule=unfit.rule, value=unfit.value, threshold=unfit.threshold)
 
 
 def handle_rule(discovered: Mapping[str, Any], name: str) -> str:
-    """'' where the answer is of the account asked for, else the rule that drops it."""
-    said = discovered.get("username")
-    return "" if said is None or (isinstance(said, str) and said.lower() == name.lower()) else "wrong_account"
+    """Return '' if the answer belongs to the requested account, else the rule that drops it."""
+    username = discovered.get("username")
+    return "" if username is None or (isinstance(username, str) and username.lower() == name.lower()) else "wrong_account"
 
 
 def _media(record: Mapping[str, Any]) -> Iterator[Media]:
-    kind = text(record, "media_type")
+    kind = read_text(record, "media_type")
     if kind != "CAROUSEL_ALBUM":
-        yield Media(identifier(record, "id"), _KINDS.get(kind, "other"), text(record, "media_url", required=False))
+        yield Media(read_identifier(record, "id"), _KINDS.get(kind, "other"), read_text(record, "media_url", required=False))
         return
     children = record.get("children")
-    for child in listed(mapping(children, "children"), "data") if children is not None else []:
-        one = mapping(child, "a child")
-        found = _KINDS.get(text(one, "media_type"), "other")
-        yield Media(identifier(one, "id"), found, text(one, "media_url", required=False))
+    for child in read_list(read_object(children, "children"), "data") if children is not None else []:
+        record = read_object(child, "a child")
+        kind = _KINDS.get(read_text(record, "media_type"), "other")
+        yield Media(read_identifier(record, "id"), kind, read_text(record, "media_url", required=False))
 
 
 def _cursor(paging: Any) -> str:
-    """The cursor of the next page; '' for none."""
+    """Return the cursor of the next page; '' for none."""
     cursors = paging.get("cursors") if isinstance(paging, dict) else None
     after = cursors.get("after") if isinstance(cursors, dict) else None
     return after if isinstance(after, str) and re.fullmatch(r"[\w=+/.~-]{1,500}", after) else ""

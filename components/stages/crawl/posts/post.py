@@ -1,4 +1,4 @@
-"""A post and an account, whatever server they come from, and the rules that drop a post for what it says of itself."""
+"""Posts and accounts, independent of the server, and the rules that drop a post for its own content."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.stages.crawl.posts.fields import LONGEST
-from components.stages.crawl.posts.text import tagging
+from components.stages.crawl.posts.fields import MAX_CAPTION
+from components.stages.crawl.posts.text import match_hashtag
 
 PRIVATE, GONE, NOINDEX = "account_private", "account_gone", "account_noindex"
 WITHDRAWING = (PRIVATE, GONE, NOINDEX, "no_consent")
-"""Rules of accounts that take their posts with them."""
+"""Account rules that withdraw the account's posts."""
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class Media:
     """One attachment."""
 
     identifier: str
-    """At its source, where it has one there: addresses may change while it does not."""
+    """Identifier at its source, if any: it stays equal while addresses change."""
     kind: str
     """image | video | other."""
     url: str
-    """As spelled; '' for none."""
+    """Address as spelled; '' for none."""
     alt: str = ""
-    """Its own description, where the server keeps one."""
+    """Its description by the author, where the server keeps one."""
 
 
 @dataclass(frozen=True)
@@ -34,71 +34,71 @@ class Post:
 
     identifier: str
     url: str
-    """Its web address as spelled."""
+    """Web address as spelled."""
     caption: str
     posted: str
-    """ISO 8601, UTC."""
+    """Time of posting, ISO 8601 UTC."""
     language: str = "un"
     media: tuple[Media, ...] = ()
     collected: str = ""
-    """When a snapshot first held it; set by the survey."""
+    """Time at which a snapshot first held it; set by the survey."""
     rule: str = ""
-    """Why it is dropped; '' for a good one."""
+    """Ledger rule that drops it; '' for a valid post."""
     value: str = ""
     threshold: str = ""
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Post:
-        """A post that ``dataclasses.asdict`` wrote."""
-        return cls(**{**plain, "media": tuple(Media(**one) for one in plain["media"])})
+    def from_plain(cls, plain: Mapping[str, Any]) -> Post:
+        """Create a post from what ``dataclasses.asdict`` returned."""
+        return cls(**{**plain, "media": tuple(Media(**media) for media in plain["media"])})
 
 
 @dataclass(frozen=True)
 class Account:
-    """One account as its server tells of it."""
+    """One account as its server describes it."""
 
     name: str
-    """As records name the owner: user@host, or a user name."""
+    """Owner name in records: user@host, or a user name."""
     handle: str = ""
-    """What the server's API knows it by; '' where it has to be looked up."""
+    """Its identifier in the server's API; '' where it must be looked up."""
     url: str = ""
-    """Its web address."""
+    """Web address."""
     rule: str = ""
-    """Why its posts cannot be had; '' when they may be asked for."""
+    """Ledger rule that excludes its posts; '' when they may be collected."""
     value: str = ""
     threshold: str = ""
     consents: bool = False
-    """It says of itself that its posts may be found by others: a yes, where only a yes counts."""
+    """Whether the account states that others may find its posts; counts as consent under opt-in."""
 
 
 @dataclass
 class Page:
-    """One page of an account's posts, newest first; or why it could not be had."""
+    """One page of an account's posts, newest first; or the rule of its failure."""
 
     posts: list[Post] = field(default_factory=list)
     url: str = ""
     fetched: str = ""
-    """When it was answered, ISO 8601, UTC."""
+    """Time of the answer, ISO 8601 UTC."""
     rule: str = ""
     value: str = ""
     threshold: str = ""
 
 
-def judged(post: Post, tags: Iterable[str]) -> Post:
-    """``post``, with the rule that drops it for what it holds: no caption, hashtag or image."""
+def apply_rules(post: Post, tags: Iterable[str]) -> Post:
+    """Return ``post`` with the rule that drops it for its content: no caption, hashtag or image."""
     if post.rule:
         return post
-    said, kinds = tagging(post.caption, tuple(tags)), {one.kind for one in post.media}
-    if len(post.caption) > LONGEST:
-        found = ("caption_too_long", f"{len(post.caption)} characters", f"{LONGEST} characters")
+    hashtag, kinds = match_hashtag(post.caption, tuple(tags)), {media.kind for media in post.media}
+    if len(post.caption) > MAX_CAPTION:
+        reason = ("caption_too_long", f"{len(post.caption)} characters", f"{MAX_CAPTION} characters")
     elif not post.caption:
-        found = ("empty_caption", "0 characters", "a caption")
-    elif said != "word":
-        found = ("hashtag_inside_word" if said else "no_hashtag", said or "not in the caption", "the hashtag as a word")
+        reason = ("empty_caption", "0 characters", "a caption")
+    elif hashtag != "word":
+        reason = ("hashtag_inside_word" if hashtag else "no_hashtag", hashtag or "not in the caption", "the hashtag as a word")
     elif "image" in kinds:
         return post
     elif "video" in kinds:
-        found = ("video_post", f"{len(post.media)} attachments", "an image")
+        reason = ("video_post", f"{len(post.media)} attachments", "an image")
     else:
-        found = ("no_image", f"{len(post.media)} attachments", "an image")
-    return replace(post, rule=found[0], value=found[1], threshold=found[2])
+        reason = ("no_image", f"{len(post.media)} attachments", "an image")
+    return replace(post, rule=reason[0], value=reason[1], threshold=reason[2])

@@ -1,6 +1,6 @@
-"""What a kind of server offers: accounts that used a tag, what it says of an account, and that account's tagged posts.
+"""Interface of a kind of server: accounts that used a tag, the state of an account, and an account's tagged posts.
 
-A provider reads answers and never asks: :class:`components.web.answers.NotFetched` tells what is to be asked next.
+A provider only reads stored answers: :class:`components.web.answers.NotFetched` names the address to fetch next.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ if TYPE_CHECKING:
 
 @dataclass
 class Search:
-    """What the timelines of the tags gave."""
+    """Result of the timelines of the tags."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
-    """Name → account, of everybody who used a tag inside the window."""
+    """Name → account, for every account that used a tag inside the window."""
     unowned: dict[str, str] = field(default_factory=dict)
-    """Web address of a post → its tag's timeline, where the server does not tell whose it is."""
+    """Web address of a post → its tag's timeline, where the server does not state the post's owner."""
     rows: list[dict[str, str]] = field(default_factory=list)
-    """Ledger rows: one a timeline, and those of timeline posts that could not be read."""
+    """Ledger rows: one per timeline, and one per unreadable timeline post."""
 
 
 class Provider(Protocol):
     """One kind of server."""
 
     api: Api
-    expiring: bool
-    """Whether the addresses of its pictures change though the pictures do not."""
-    filtered: bool
+    urls_expire: bool
+    """Whether the addresses of an unchanged image change over time."""
+    tagged_only: bool
     """Whether a listing holds tagged posts only."""
 
-    def spelled(self, name: str) -> str:
-        """An account's name, given by a person, as records spell it."""
+    def normalise_name(self, name: str) -> str:
+        """Return an account name from the settings as records spell it."""
 
     def search(self, calls: Calls) -> Search:
-        """The first phase: who used the tags inside the window; raises NotFetched."""
+        """Run the first phase and return who used the tags inside the window; raises NotFetched."""
 
-    def account(self, calls: Calls, known: Account) -> Account:
-        """What the server says of an account now; raises NotFetched."""
+    def account(self, calls: Calls, last_account: Account) -> Account:
+        """Return the present state of an account, given its last known state; raises NotFetched."""
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
-        """The second phase: the account's posts, newest first, one listing a tag; its iterators raise NotFetched."""
+        """Return the second phase's listings, one per tag, newest posts first; their iterators raise NotFetched."""
 
 
 def host_name(server: str) -> str:
-    """The host of a server's address, without a port that is its scheme's own."""
+    """Return the host of a server's address, with the port if the address has one."""
     return urlsplit(server).netloc.lower()
 
 
-def oldest(fetched: str, days: float) -> datetime:
-    """The beginning of a window that ends with an answer."""
+def window_start(fetched: str, days: float) -> datetime:
+    """Return the start of a window of ``days`` that ends at the time of an answer."""
     return parse_moment(fetched) - timedelta(days=days)

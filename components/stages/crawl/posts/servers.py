@@ -1,4 +1,4 @@
-"""Choose the provider of posts that the settings name; exported files have none, since nothing is asked."""
+"""Choice of the posts provider that the settings name; exported files need none."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from components.stages.crawl.posts.provider import Provider
 from components.stages.crawl.posts.settings import InstagramSettings, MastodonSettings
 
 
-def provider_of(settings: MastodonSettings | InstagramSettings, most: int, *, live: bool) -> Provider:
-    """The provider that the settings name.
+def create_provider(settings: MastodonSettings | InstagramSettings, max_pages: int, *, live: bool) -> Provider:
+    """Create the provider that the settings name.
 
     Args:
-        most: pages of one timeline or listing.
-        live: whether it is to be asked; only then a token is looked for.
+        max_pages: maximum pages of one timeline or listing.
+        live: whether it sends requests; only then the token is read.
 
     Raises:
         HearsightError: the token's variable is not set.
     """
     token = settings.token() if live else ""
     if settings.provider == "instagram":
-        return Instagram(settings, most, token)
-    return Mastodon(settings, most, token)
+        return Instagram(settings, max_pages, token)
+    return Mastodon(settings, max_pages, token)

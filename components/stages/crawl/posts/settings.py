@@ -1,4 +1,4 @@
-"""The settings of ``crawl.source`` of kind posts and the checks that their types alone do not make."""
+"""Settings of ``crawl.source`` of kind posts, and their checks beyond types."""
 
 from __future__ import annotations
 
@@ -99,25 +99,25 @@ Posts = Annotated[MastodonSettings | InstagramSettings | ExportedSettings, Field
 
 
 def sound_posts(params: Any, wrong: Wrong) -> None:
-    """Hold ``crawl.source`` of kind posts to its provider."""
+    """Check ``crawl.source`` of kind posts against its provider; raises what ``wrong`` creates."""
     posts: Hashtag = params.source
     for tag in posts.tags:
         if not _TAG.fullmatch(tag) or tag.isdigit():
-            raise wrong("source.tag", f"'{tag}' is no hashtag", "give letters, digits and _, without the #")
+            raise wrong("source.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
     if not isinstance(posts, PostsSettings):
         if params.base:
             raise wrong("base", "is set, but exported posts are not crawled again", "empty it")
         return
     for name in ("window_days", "relist_days"):
         if not 0 <= getattr(posts, name) <= 100_000:
-            raise wrong(f"source.{name}", "makes no sense", "give a number of days")
+            raise wrong(f"source.{name}", "is not between 0 and 100000", "give a number of days")
     if not 1 <= posts.page_size <= 100:
         raise wrong("source.page_size", "is not between 1 and 100", "give 40")
     url = normalise(posts.server)
     if url is None or urlsplit(url).query or "access_token" in posts.server or "@" in posts.server:
-        raise wrong("source.server", f"'{posts.server}' is no address of an API", "give it as https://host, without more")
+        raise wrong("source.server", f"'{posts.server}' is not the address of an API", "give it as https://host, without more")
     if posts.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
-        raise wrong("source.server", "would have the token sent in the clear", "give its https address")
+        raise wrong("source.server", "would send the token unencrypted", "give its https address")
     if isinstance(posts, InstagramSettings):
         if not _DIGITS.fullmatch(posts.user):
             raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")

@@ -1,7 +1,7 @@
-"""What a snapshot knows of accounts and posts, for the next one: a function of the snapshots below, kept in the shard cache.
+"""Accounts and posts known to a snapshot, for the next one: a function of the base snapshots, kept in the shard cache.
 
-An account that turned private is remembered by the keys of its ledger rows and by nothing of its posts. Not in scope: how it
-comes to be known (``survey``).
+An account that turned private is remembered by the keys of its ledger rows only. Out of scope: how the state is computed
+(``survey``).
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from components.core.shards import read_table, write_table
 from components.stages.crawl.posts.post import Account, Post
 
 _SCHEMA = pa.schema([("owner", pa.string()), ("content", pa.string())])
-"""A table with its owners in a column of that name, by which a takedown knows what it must remove."""
+"""The column ``owner`` lets a takedown find the rows it must remove."""
 
 
 @dataclass
 class Owner:
-    """One account, as a snapshot leaves it."""
+    """One account at the end of a snapshot."""
 
     account: Account
-    """As its server told of it; with the rule that keeps its posts away, if any."""
+    """State by its server; with the rule that excludes its posts, if any."""
     posts: list[Post] = field(default_factory=list)
-    """Its tagged posts, by date and identifier; none of an account that is withdrawn."""
+    """Its tagged posts by date and identifier; empty for a withdrawn account."""
     first: dict[str, str] = field(default_factory=dict)
-    """Post → when a snapshot first held it; posts that are gone included, since they may come back."""
+    """Post identifier → time at which a snapshot first held it; deleted posts are kept since they may return."""
     listed: str = ""
-    """When its posts were last listed whole, ISO 8601; '' for never."""
+    """Time at which its posts were last listed completely, ISO 8601; '' for never."""
     newest: str = ""
-    """The date of its newest post, tagged or not."""
+    """Date of its newest post, tagged or not."""
     withdrawn: list[tuple[str, str]] = field(default_factory=list)
-    """(kind, key) of the ledger rows of posts that went with the account."""
+    """(kind, key) of the ledger rows of posts withdrawn with the account."""
     note: str = ""
-    """What the ledger says of its listing."""
+    """Text of its listing's ledger row."""
     problem: tuple[str, str, str] = ("", "", "")
-    """(rule, value, threshold) of a listing that was not whole: what is missing of it is as an earlier snapshot had it."""
+    """(rule, value, threshold) of an incomplete listing; the missing part is taken from an earlier snapshot."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class State:
     owners: dict[str, Owner] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
-        """Write it, a row an account, in the order of their names."""
+        """Write one row per account, ordered by name."""
         rows = [
             {"owner": name, "content": json.dumps(asdict(owner), sort_keys=True)} for name, owner in sorted(self.owners.items())
         ]
@@ -56,12 +56,12 @@ class State:
 
     @classmethod
     def load(cls, path: Path) -> State:
-        """A state that was saved."""
+        """Read a state written by :meth:`save`."""
         state = cls()
         for row in read_table(path).to_pylist():
             plain = json.loads(row["content"])
             plain["account"] = Account(**plain["account"])
-            plain["posts"] = [Post.of(one) for one in plain["posts"]]
+            plain["posts"] = [Post.from_plain(post) for post in plain["posts"]]
             plain["withdrawn"] = [(kind, key) for kind, key in plain["withdrawn"]]
             plain["problem"] = tuple(plain["problem"])
             state.owners[row["owner"]] = Owner(**plain)

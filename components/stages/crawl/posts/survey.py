@@ -1,8 +1,8 @@
-"""Both phases over one snapshot: who used the tag, and what each account known has posted with it.
+"""Both collection phases over one snapshot: who used the tag, and what each known account has posted with it.
 
-A function of the stored answers and of the state below, the same while a crawl runs and in a replay; the time is the time of the
-answers. What cannot be had today for a passing reason is as it was in the snapshot below; what an account or its server says
-no to is withdrawn. Not in scope: ledger rows and records (``found``).
+The result is a function of the stored answers and the base state, equal in a crawl and in a replay; times are those of the
+answers. What is unavailable for a transient reason is taken from the base state; what an account or its server refuses is
+withdrawn. Out of scope: ledger rows and records (``found``).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from components.stages.crawl.posts.calls import Calls
-from components.stages.crawl.posts.found import rows_of
+from components.stages.crawl.posts.found import list_row_keys
 from components.stages.crawl.posts.post import WITHDRAWING, Account, Post
-from components.stages.crawl.posts.provider import Provider, Search, oldest
+from components.stages.crawl.posts.provider import Provider, Search, window_start
 from components.stages.crawl.posts.settings import PostsSettings
 from components.stages.crawl.posts.state import Owner, State
-from components.stages.crawl.posts.text import tagging
+from components.stages.crawl.posts.text import match_hashtag
 from components.web.answers import NotFetched
 from components.web.conditional_fetch import parse_moment
 from components.web.consent_policy import RULES
@@ -27,21 +27,21 @@ from components.web.urls import normalise
 T = TypeVar("T")
 R = TypeVar("R")
 Ensure = Callable[[Collection[str], str], None]
-"""Called with addresses of the API that are needed, and what they are; afterwards the store can tell of each."""
-AT_A_TIME = 64
-"""Accounts visited side by side."""
+"""Called with the API addresses needed and a description; afterwards the store holds an answer for each."""
+ACCOUNTS_AT_ONCE = 64
+"""Accounts visited concurrently."""
 
 
-def together(items: Iterable[T], work: Callable[[T], R], ensure: Ensure | None, desc: str) -> Iterator[tuple[T, R]]:
-    """Each item with what ``work`` makes of it, in order; what its reading lacks is asked for, for all items at once.
+def run_together(items: Iterable[T], work: Callable[[T], R], ensure: Ensure | None, desc: str) -> Iterator[tuple[T, R]]:
+    """Yield each item with the result of ``work``, in order; answers missing for any items are requested together.
 
     Raises:
-        NotFetched: without ``ensure``, an answer is missing.
+        NotFetched: an answer is missing and ``ensure`` is None.
     """
-    waiting, done = list(items), dict[int, R]()
-    while len(done) < len(waiting):
+    pending, done = list(items), dict[int, R]()
+    while len(done) < len(pending):
         needed: set[str] = set()
-        for number, item in enumerate(waiting):
+        for number, item in enumerate(pending):
             if number in done:
                 continue
             try:
@@ -52,146 +52,151 @@ def together(items: Iterable[T], work: Callable[[T], R], ensure: Ensure | None, 
                 needed.add(missing.url)
         if needed and ensure is not None:
             ensure(sorted(needed), desc)
-    yield from ((item, done[number]) for number, item in enumerate(waiting))
+    yield from ((item, done[number]) for number, item in enumerate(pending))
 
 
 class Survey:
-    """One snapshot, surveyed.
+    """The survey of one snapshot.
 
     Args:
-        provider: how the server is asked.
-        calls: what the store says.
-        below: what the snapshot below knew.
+        provider: API of the server.
+        calls: its stored replies.
+        base_state: accounts and posts known to the base snapshots.
         settings: ``crawl.source``.
-        taken: whose posts are never asked for.
-        held: whether the snapshot below holds a picture for an address.
+        taken: takedown list; its accounts are never requested.
+        held: returns whether the base snapshot holds an image for an address.
     """
 
     def __init__(
         self,
         provider: Provider,
         calls: Calls,
-        below: State,
+        base_state: State,
         settings: PostsSettings,
         taken: Takedown,
         held: Callable[[str], bool],
     ) -> None:
-        self._provider, self._calls, self._below, self._settings, self._held = provider, calls, below, settings, held
+        self._provider, self._calls, self._base_state, self._settings, self._held = provider, calls, base_state, settings, held
         self._taken = taken
         self.search = Search()
-        """What the first phase gave."""
+        """Result of the first phase."""
         self.listed_owners: list[str] = []
-        """Names of those that are taken down, in order; they are not visited."""
+        """Names of taken-down accounts, in order; they are not visited."""
 
         self.untagged: set[str] = set()
-        """Web addresses of listed posts without the tag in their captions; a timeline may show them for one in a comment."""
+        """Web addresses of listed posts without the tag in their captions; a timeline may list them for a tag in a comment."""
 
     def run(self, ensure: Ensure | None) -> State:
-        """Survey it, asking through ``ensure``; raises NotFetched without one."""
-        for _, found in together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
-            self.search = found
-        names = sorted({*self.search.accounts, *self._below.owners, *self._named()})
+        """Run both phases, fetching through ``ensure``, and return the new state; raises NotFetched without ``ensure``."""
+        for _, result in run_together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
+            self.search = result
+        names = sorted({*self.search.accounts, *self._base_state.owners, *self._profile_names()})
         self.listed_owners = [name for name in names if self._taken.owner(name)]
-        state, here = State(), [name for name in names if not self._taken.owner(name)]
-        for start in range(0, len(here), AT_A_TIME):
-            group = here[start : start + AT_A_TIME]
-            desc = f"accounts {start + 1} to {start + len(group)} of {len(here)}"
-            for name, owner in together(group, self._visit, ensure, desc):
+        state, visited = State(), [name for name in names if not self._taken.owner(name)]
+        for start in range(0, len(visited), ACCOUNTS_AT_ONCE):
+            group = visited[start : start + ACCOUNTS_AT_ONCE]
+            desc = f"accounts {start + 1} to {start + len(group)} of {len(visited)}"
+            for name, owner in run_together(group, self._visit, ensure, desc):
                 state.owners[name] = owner
         return state
 
-    def _named(self) -> list[str]:
+    def _profile_names(self) -> list[str]:
         names = (name.strip().lstrip("@") for name in self._settings.profiles)
-        return [self._provider.spelled(name) for name in names if name]
+        return [self._provider.normalise_name(name) for name in names if name]
 
     def _visit(self, name: str) -> Owner:
-        known = self._below.owners.get(name) or Owner(Account(name))
+        base_owner = self._base_state.owners.get(name) or Owner(Account(name))
         account = self.search.accounts.get(name)
         if account is None:
-            account = self._provider.account(self._calls, known.account)
+            account = self._provider.account(self._calls, base_owner.account)
         if self._calls.opt_in and not account.rule and not (account.consents or self._calls.agrees(self._provider.api.prefix)):
             account = replace(account, rule="no_consent", value="said nothing", threshold="a yes")
-        if withdraws(account.rule, account.value):
-            return self._withdrawn(known, account)
+        if withdraws_posts(account.rule, account.value):
+            return self._withdrawn(base_owner, account)
         if account.rule:
             problem = (account.rule, account.value, account.threshold)
-            as_known = replace(known.account, url=known.account.url or account.url, rule="", value="", threshold="")
-            # What was withdrawn stays so until the account says otherwise.
-            if known.account.rule:
-                return replace(known, problem=problem, note="")
-            return replace(known, account=as_known, problem=problem, note=_count(known.posts, "as before"))
-        return self._listed(known, account)
+            last_account = replace(base_owner.account, url=base_owner.account.url or account.url, rule="", value="", threshold="")
+            # A withdrawn account stays withdrawn until a successful answer lifts it.
+            if base_owner.account.rule:
+                return replace(base_owner, problem=problem, note="")
+            return replace(base_owner, account=last_account, problem=problem, note=_listing_note(base_owner.posts, "as before"))
+        return self._listed(base_owner, account)
 
-    def _withdrawn(self, known: Owner, account: Account) -> Owner:
-        went = known.withdrawn or [*dict.fromkeys(rows_of(known, self._settings.tags))]
-        return Owner(account, first=known.first, withdrawn=went)
+    def _withdrawn(self, base_owner: Owner, account: Account) -> Owner:
+        row_keys = base_owner.withdrawn or [*dict.fromkeys(list_row_keys(base_owner, self._settings.tags))]
+        return Owner(account, first=base_owner.first, withdrawn=row_keys)
 
-    def _listed(self, known: Owner, account: Account) -> Owner:
-        """The account's posts: what its pages show, and below where they were not read, what was known."""
-        now: dict[str, Post] = {}
-        cuts: list[str] = []
-        problem, begun, newest, seen = ("", "", ""), "", known.newest, 0
+    def _listed(self, base_owner: Owner, account: Account) -> Owner:
+        """Return the account with its listed posts, completed by those of the base state where pages were not read."""
+        listed_posts: dict[str, Post] = {}
+        cutoffs: list[str] = []
+        problem, started, newest, seen = ("", "", ""), "", base_owner.newest, 0
         for listing in self._provider.listings(self._calls, account):
-            reached = ""
+            oldest_seen = ""
             for page in listing:
-                begun = begun or page.fetched
+                started = started or page.fetched
                 if page.rule:
-                    if withdraws(page.rule, page.value):
+                    if withdraws_posts(page.rule, page.value):
                         return self._withdrawn(
-                            known, replace(account, rule=page.rule, value=page.value, threshold=page.threshold)
+                            base_owner, replace(account, rule=page.rule, value=page.value, threshold=page.threshold)
                         )
                     problem = (page.rule, page.value, page.threshold)
-                    cuts.append(reached or "9999")
+                    cutoffs.append(oldest_seen or "9999")
                     break
                 seen += len(page.posts)
                 for post in page.posts:
-                    if post.posted and (not reached or post.posted < reached):
-                        reached = post.posted
+                    if post.posted and (not oldest_seen or post.posted < oldest_seen):
+                        oldest_seen = post.posted
                     newest = max(newest, post.posted)
-                    if not self._of_tag(post):
+                    if not self._is_tagged(post):
                         self.untagged.add(normalise(post.url) or "")
-                    elif post.identifier not in now:
-                        now[post.identifier] = self._placed(post, known, page.fetched)
-                if page.posts and reached and reached <= known.newest and not self._due(known, begun):
-                    cuts.append(reached)
+                    elif post.identifier not in listed_posts:
+                        listed_posts[post.identifier] = self._with_base_data(post, base_owner, page.fetched)
+                if page.posts and oldest_seen and oldest_seen <= base_owner.newest and not self._relist_due(base_owner, started):
+                    cutoffs.append(oldest_seen)
                     break
-        cut = max(cuts, default="")
-        carried = [post for post in known.posts if post.identifier not in now and cut and post.posted < cut]
-        posts = sorted([*now.values(), *carried], key=lambda post: (post.posted, post.identifier))
-        first = known.first | {post.identifier: post.collected for post in posts}
-        whole = begun if not cuts else known.listed
-        note = _count(posts, f"of {seen} listed" + (f", {len(carried)} as before" if carried else ""))
-        return Owner(account, posts, first, whole, newest, note=note, problem=problem)
+        cutoff = max(cutoffs, default="")
+        carried = [post for post in base_owner.posts if post.identifier not in listed_posts and cutoff and post.posted < cutoff]
+        posts = sorted([*listed_posts.values(), *carried], key=lambda post: (post.posted, post.identifier))
+        first = base_owner.first | {post.identifier: post.collected for post in posts}
+        listed_at = started if not cutoffs else base_owner.listed
+        note = _listing_note(posts, f"of {seen} listed" + (f", {len(carried)} as before" if carried else ""))
+        return Owner(account, posts, first, listed_at, newest, note=note, problem=problem)
 
-    def _of_tag(self, post: Post) -> bool:
-        """Whether a post counts at all: where a listing holds untagged ones, those are none of ours."""
-        return self._provider.filtered or bool(post.rule) or tagging(post.caption, tuple(self._settings.tags)) != ""
+    def _is_tagged(self, post: Post) -> bool:
+        """Return whether a post has the tag; untagged posts of unfiltered listings are ignored."""
+        return self._provider.tagged_only or bool(post.rule) or match_hashtag(post.caption, tuple(self._settings.tags)) != ""
 
-    def _placed(self, post: Post, known: Owner, fetched: str) -> Post:
-        """A post with its time of collection, and where addresses expire, with those its pictures were fetched from."""
-        post = replace(post, collected=known.first.get(post.identifier) or fetched)
-        if not self._provider.expiring:
+    def _with_base_data(self, post: Post, base_owner: Owner, fetched: str) -> Post:
+        """Return a post with its time of collection and, where addresses expire, the addresses its images were fetched from."""
+        post = replace(post, collected=base_owner.first.get(post.identifier) or fetched)
+        if not self._provider.urls_expire:
             return post
-        before = {one.identifier: one.url for old in known.posts if old.identifier == post.identifier for one in old.media}
+        base_urls = {
+            media.identifier: media.url
+            for base_post in base_owner.posts
+            if base_post.identifier == post.identifier
+            for media in base_post.media
+        }
         kept = tuple(
-            replace(one, url=before[one.identifier])
-            if one.kind == "image" and self._held(normalise(before.get(one.identifier, "")) or "")
-            else one
-            for one in post.media
+            replace(media, url=base_urls[media.identifier])
+            if media.kind == "image" and self._held(normalise(base_urls.get(media.identifier, "")) or "")
+            else media
+            for media in post.media
         )
         return replace(post, media=kept)
 
-    def _due(self, known: Owner, begun: str) -> bool:
+    def _relist_due(self, base_owner: Owner, started: str) -> bool:
         days = self._settings.relist_days
-        return not days or not known.listed or parse_moment(known.listed) <= oldest(begun, days)
+        return not days or not base_owner.listed or parse_moment(base_owner.listed) <= window_start(started, days)
 
 
-def withdraws(rule: str, value: str) -> bool:
-    """Whether a rule of an account takes its posts with it: a no, not a failure that passes."""
+def withdraws_posts(rule: str, value: str) -> bool:
+    """Return whether an account's rule withdraws its posts: a refusal, not a transient failure."""
     if rule == "robots":
-        return not value.startswith("robots.txt:")  # it could not be reached
+        return not value.startswith("robots.txt:")  # robots.txt could not be fetched
     return rule in WITHDRAWING or rule in RULES
 
 
-def _count(posts: Sequence[Post], more: str) -> str:
-    return f"{len(posts)} tagged posts {more}"
+def _listing_note(posts: Sequence[Post], source: str) -> str:
+    return f"{len(posts)} tagged posts {source}"

@@ -1,6 +1,6 @@
-"""The text of posts: markup read as plain text with its line breaks, and whether a hashtag stands in it as a word.
+"""Text of posts: markup converted to plain text with line breaks, and hashtags matched as words.
 
-Line breaks stay, since what is cut out of a caption later depends on them; a caption is otherwise left as its author wrote it.
+Line breaks are kept because later steps cut captions at them; the caption is otherwise left as its author wrote it.
 """
 
 from __future__ import annotations
@@ -9,94 +9,94 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from selectolax.lexbor import LexborHTMLParser
+
 from components.web.budget import Budget
 from components.web.html.page import SURROGATES, PageOverBudget
 from components.web.html.page_limits import SMALL, call_limited
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85")
-_SILENT = frozenset(("-comment", "script", "style", "template", "head"))
-_PARAGRAPHS = frozenset(("p", "ul", "ol", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
-_LINES = frozenset(("div", "li", "tr"))
-_ACCENTS = 30
-"""The most that a character of any language needs (Unicode Standard Annex #15, section 13)."""
+_LINE_ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85")
+_HIDDEN_TAGS = frozenset(("-comment", "script", "style", "template", "head"))
+_PARAGRAPH_TAGS = frozenset(("p", "ul", "ol", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
+_LINE_TAGS = frozenset(("div", "li", "tr"))
+_MAX_COMBINING = 30
+"""Maximum consecutive combining characters of any language (Unicode Standard Annex #15, §13)."""
 _HASH = "[#\uff03\ufe5f]"
-"""The signs that begin a hashtag: #, and its full-width and small forms."""
+"""Signs that start a hashtag: #, and its full-width and small forms."""
 
 
-def clean(text: str) -> str:
-    """Text as it was written, with one kind of line end, without controls and half characters, bare at both ends."""
-    return _CONTROLS.sub("", _ENDS.sub("\n", SURROGATES.sub("\ufffd", text))).strip()
+def clean_text(text: str) -> str:
+    """Return the text with uniform line ends, without control characters and lone surrogates, stripped."""
+    return _CONTROLS.sub("", _LINE_ENDS.sub("\n", SURROGATES.sub("\ufffd", text))).strip()
 
 
-def plain(markup: str) -> str:
-    """The text that a post's HTML shows: ``<br>`` a line, ``<p>`` a paragraph (an empty line between two), links as spelled.
+def html_to_text(markup: str) -> str:
+    """Return the text that a post's HTML shows: ``<br>`` a line break, ``<p>`` a paragraph (an empty line between two).
 
-    Of markup that costs more than the budget of a page, made to harm a parser, the text of its beginning.
+    Links keep their spelling. Of markup that exceeds the budget of a page, only the beginning is converted.
     """
     if "<" not in markup and "&" not in markup:
-        return clean(markup)
+        return clean_text(markup)
     if len(markup) <= SMALL:
-        return _plain(markup)
+        return _parse_html(markup)
     try:
-        return call_limited(lambda: _plain(markup), Budget())
+        return call_limited(lambda: _parse_html(markup), Budget())
     except PageOverBudget:
-        return _plain(markup[:SMALL])
+        return _parse_html(markup[:SMALL])
 
 
-def _plain(markup: str) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
+def _parse_html(markup: str) -> str:
     body = LexborHTMLParser(SURROGATES.sub("\ufffd", markup).replace("\0", "\ufffd")).body
     pieces: list[str] = []
-    waiting: list[object] = [body] if body is not None else []
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, str):
-            pieces.append(here)
+    pending: list[object] = [body] if body is not None else []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, str):
+            pieces.append(node)
             continue
-        name = here.tag  # type: ignore[attr-defined]
+        name = node.tag  # type: ignore[attr-defined]
         if name == "-text":
-            # A break in the markup is a space, as browsers show it; what is to be a line says so.
-            pieces.append(re.sub(r"[\t\n\r ]+", " ", here.text_content or ""))  # type: ignore[attr-defined]
+            # White space in markup is one space, as browsers show it.
+            pieces.append(re.sub(r"[\t\n\r ]+", " ", node.text_content or ""))  # type: ignore[attr-defined]
         elif name == "br":
             pieces.append("\n")
-        elif name not in _SILENT:
-            mark = "\n\n" if name in _PARAGRAPHS else "\n" if name in _LINES else ""
-            inside = [*here.iter(include_text=True)]  # type: ignore[attr-defined]
-            waiting += [mark, *reversed(inside), mark] if mark else [*reversed(inside)]
-    # Line by line: a pattern of spaces and a line end takes quadratic time where there are spaces and no line end.
+        elif name not in _HIDDEN_TAGS:
+            mark = "\n\n" if name in _PARAGRAPH_TAGS else "\n" if name in _LINE_TAGS else ""
+            inside = [*node.iter(include_text=True)]  # type: ignore[attr-defined]
+            pending += [mark, *reversed(inside), mark] if mark else [*reversed(inside)]
+    # Per line: a pattern of spaces before a line end takes quadratic time on long runs of spaces.
     text = "\n".join(line.strip(" ") for line in "".join(pieces).split("\n"))
-    return clean(re.sub(r"\n{3,}", "\n\n", text))
+    return clean_text(re.sub(r"\n{3,}", "\n\n", text))
 
 
 @lru_cache(maxsize=64)
 def _patterns(tags: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    names = "|".join(sorted((re.escape(_normal(tag)) for tag in tags), key=len, reverse=True))
+    names = "|".join(sorted((re.escape(_fold_case(tag)) for tag in tags), key=len, reverse=True))
     return re.compile(rf"(?<!\w){_HASH}(?:{names})(?!\w)"), re.compile(rf"{_HASH}\w*(?:{names})|(?:{names})")
 
 
-def tagging(text: str, tags: tuple[str, ...]) -> str:
-    """How ``text`` has one of the hashtags: ``word`` (as a whole word, in any case), ``inside`` (in another word), '' (not)."""
-    whole, inside = _patterns(tags)
-    normal = _normal(text)
-    if whole.search(normal):
+def match_hashtag(text: str, tags: tuple[str, ...]) -> str:
+    """Return how the text contains one of the hashtags: ``word`` (a whole word, in any case), ``inside`` (part of a word), ''."""
+    as_word, inside = _patterns(tags)
+    folded = _fold_case(text)
+    if as_word.search(folded):
         return "word"
-    return "inside" if inside.search(normal) else ""
+    return "inside" if inside.search(folded) else ""
 
 
-def _few_accents(text: str) -> str:
-    """The text with at most ``_ACCENTS`` combining characters in a row: normalising sorts a row in quadratic time."""
-    if len(text) <= _ACCENTS or text.isascii():
+def _limit_combining(text: str) -> str:
+    """Return the text with runs of at most ``_MAX_COMBINING`` combining characters; normalisation sorts runs quadratically."""
+    if len(text) <= _MAX_COMBINING or text.isascii():
         return text
-    kept, row = [], 0
+    kept, run = [], 0
     for char in text:
-        row = row + 1 if unicodedata.combining(char) else 0
-        if row <= _ACCENTS:
+        run = run + 1 if unicodedata.combining(char) else 0
+        if run <= _MAX_COMBINING:
             kept.append(char)
     return "".join(kept)
 
 
-def _normal(text: str) -> str:
-    text = _few_accents(text)
+def _fold_case(text: str) -> str:
+    text = _limit_combining(text)
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())

@@ -1,7 +1,7 @@
-"""Where candidates come from: a live site, web archives, the table of an existing set, or a hashtag's posts (``crawl.source``).
+"""Sources of candidates: a live site, web archives, the table of an existing set, or a hashtag's posts (``crawl.source``).
 
-Each source is one small class that tells, in a fixed order, the pages it found with their images; everything after that
-(judging, fetching images, writing records) is the same for all of them. Not in scope: what becomes of an image.
+Each source is one small class that yields source pages with their images in a fixed order. All later steps (checking images,
+fetching them, writing records) are shared. Out of scope: what becomes of an image.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ if TYPE_CHECKING:
     from components.web.fetch import Fetcher
     from components.web.takedown_list import Takedown
 
-__all__ = ["Source", "SourcePage", "source_of"]
+__all__ = ["Source", "SourcePage", "create_source"]
 
 
 class Source(Protocol):
-    """One way to find pages."""
+    """One way to find pages with images."""
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """The pages found, in a fixed order; with a fetcher, what the snapshot lacks of them is fetched on the way.
+        """Yield the pages in a fixed order; with a fetcher, fetch what the snapshot lacks on the way.
 
         Raises:
-            HearsightError: an input is missing, or is not what the parameters say it is.
+            HearsightError: an input is missing or not what the parameters state.
             NotFetched: without a fetcher, the snapshot lacks an answer.
         """
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Have the snapshot filled with the outcome of each image; the last ones may come with later calls."""
+        """Request the images; the last outcomes may arrive with later calls."""
 
-    def about(self) -> dict[str, Any]:
-        """What the snapshot's ``COMPLETE`` says of the source."""
+    def describe(self) -> dict[str, Any]:
+        """Return what the snapshot's ``COMPLETE`` file states about the source."""
 
     def digest(self, snapshot: str) -> str:
-        """The digest of all that the records are made of: the snapshot's, and that of the files read, if any."""
+        """Return the digest of everything the records depend on: that of the snapshot and those of the files read, if any."""
 
 
-def source_of(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
-    """The source that ``crawl.source`` names, over the snapshot in that folder, without what is taken down."""
+def create_source(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
+    """Create the source that ``crawl.source`` names, over the snapshot folder, without what is taken down."""
+    # Lazy: each source imports only its own parsers.
     if params.source.kind == "archives":
         from components.stages.crawl.sources.archives import ArchivesSource
 

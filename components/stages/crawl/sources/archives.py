@@ -1,7 +1,7 @@
-"""Web archives: the pages of WARC, WAT and WACZ files, in the order of the files and of the records in them.
+"""Web archive source: pages of WARC, WAT and WACZ files, in the order of the files and of their records.
 
-The first capture of a page counts; another one is a ledger row. A part of an archive that cannot be read is a ledger row
-with its class, and the rest is read. Not in scope: reading the files (``components.web.archives``).
+The first capture of a page is used; each further capture is a ledger row. An unreadable part of an archive is a ledger row with
+its class, and reading continues. Out of scope: reading the files (``components.web.archives``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 from components.core.ledger import dropped, kept
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import SourcePage, write_found
-from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
+from components.stages.crawl.sources.found import SourcePage, write_pages
+from components.stages.crawl.sources.taken import redact_page
 from components.web.answers import Answers
 from components.web.archives import ArchivePage, read_archive
 from components.web.budget import Budget
@@ -24,82 +24,84 @@ from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
 from components.web.urls import normalise
 
-BUDGET = ("record_bytes", "page_seconds", "page_memory", "page_images")
-"""The settings of the budget that decide what is found in an archive: others do not make it read anew."""
+BUDGET_SETTINGS = ("record_bytes", "page_seconds", "page_memory", "page_images")
+"""Budget settings that affect what is read from an archive; the others do not cause archives to be read again."""
 
 
 class ArchivesSource(FileSource):
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def settings(self) -> dict[str, Any]:
-        """The archives named, and the draw among them."""
-        return {"source": "archives", **{name: getattr(self.source, name) for name in CHOSEN_BY}}
+        """Return the settings that name and sample the archives."""
+        return {"source": "archives", **{name: getattr(self.source, name) for name in INPUT_SETTINGS}}
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """One job an archive."""
-        budget = {name: getattr(self.params.budget, name) for name in BUDGET}
-        return self.stage.jobs(read_one, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
+        """Read the archives, one job each."""
+        budget = {name: getattr(self.params.budget, name) for name in BUDGET_SETTINGS}
+        return self.stage.jobs(read_archive_job, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """Every record that is a page, each page once; memory: 16 bytes and the set's overhead a page."""
+        """Yield every page record, each page once (memory: 16 bytes and the set's overhead per page)."""
         seen: set[bytes] = set()
 
-        def fresh(key: str) -> bool:
+        def add_key(key: str) -> bool:
             digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
-            known = digest in seen
+            is_known = digest in seen
             seen.add(digest)
-            return not known
+            return not is_known
 
         for page in super().pages(answers, live):
             key = page.row["key"] if page.row else page.url
-            if fresh(key):
+            if add_key(key):
                 yield page
                 continue
-            # One gzip member may hold several records: then their places are the same, and a number tells them apart.
-            place, number = f"{page.archive}:{page.offset}", 1
-            other = place
-            while not fresh(other):
+            # Records in one gzip member share an offset; a number makes their keys unique.
+            location, number = f"{page.archive}:{page.offset}", 1
+            unique_key = location
+            while not add_key(unique_key):
                 number += 1
-                other = f"{place}+{number}"
+                unique_key = f"{location}+{number}"
             if page.row and page.url and page.row["key"] == page.url:
-                first = "the first by archive and offset"
-                yield SourcePage(dropped(other, "duplicate_page", key, first, kind="page", detail=f"{key} in {place}"))
+                reason = "the first by archive and offset"
+                yield SourcePage(dropped(unique_key, "duplicate_page", key, reason, kind="page", detail=f"{key} in {location}"))
             else:
-                yield replace(page, row={**(page.row or {}), "key": other})
+                yield replace(page, row={**(page.row or {}), "key": unique_key})
 
 
-def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
-    """A job: the pages of one archive."""
+def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:
+    """Job: write the pages of one archive."""
     name = spec["name"]
     taken = Takedown.of(task.params["takedown"])
     budget = Budget(**task.params["budget"])
-    archive = read_archive(path_of(spec, task), limit=budget.record_bytes, budget=budget)
-    pages = (page_of(found, name) for found in archive)
-    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+    archive = read_archive(input_path(spec, task), limit=budget.record_bytes, budget=budget)
+    pages = (archive_to_page(record, name) for record in archive)
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def page_of(found: ArchivePage, archive: str) -> SourcePage:
-    """A page of an archive with its ledger row, under the archive's name in the records, and that of the file in a WACZ."""
-    archive = f"{archive}/{found.inner}" if found.inner else archive
-    place = f"{archive}:{found.offset}"
-    common: dict[str, Any] = {"archive": archive, "offset": found.offset}
-    where = f"in {archive} at {found.offset}"
-    if found.failure:
-        about = " ".join(part for part in (_clean(found.url), where, _clean(found.detail)) if part)
+def archive_to_page(record: ArchivePage, archive: str) -> SourcePage:
+    """Return an archive record as a source page with its ledger row; for a WACZ the location includes the inner file."""
+    archive = f"{archive}/{record.inner}" if record.inner else archive
+    location = f"{archive}:{record.offset}"
+    common: dict[str, Any] = {"archive": archive, "offset": record.offset}
+    where = f"in {archive} at {record.offset}"
+    if record.failure:
+        detail = " ".join(part for part in (_fold(record.url), where, _fold(record.detail)) if part)
         row = dropped(
-            place, found.failure, _clean(found.detail)[:120] or found.failure, "a whole record", kind="page", detail=about
+            location, record.failure, _fold(record.detail)[:120] or record.failure, "a whole record", kind="page", detail=detail
         )
         return SourcePage(row, **common)
-    url = normalise(found.url)
+    url = normalise(record.url)
     if url is None:
-        return SourcePage(dropped(place, "unusable_url", _clean(found.url), "http or https", kind="page", detail=where), **common)
-    if found.noindex:
+        return SourcePage(
+            dropped(location, "unusable_url", _fold(record.url), "http or https", kind="page", detail=where), **common
+        )
+    if record.noindex:
         row = dropped(url, "noindex", "robots meta tag or header", "none", kind="page", detail=where)
         return SourcePage(row, url=url, **common)
-    row = kept(url, kind="page", detail=f"{len(found.candidates)} images, {where}")
-    return SourcePage(row, found.candidates, url, found.language, **common)
+    row = kept(url, kind="page", detail=f"{len(record.candidates)} images, {where}")
+    return SourcePage(row, record.candidates, url, record.language, **common)
 
 
-def _clean(text: str) -> str:
-    """Text of a broken record, fit for a ledger."""
+def _fold(text: str) -> str:
+    """Return text of a broken record as one line of at most 300 characters."""
     return " ".join(text.encode("utf-8", "replace").decode().split())[:300]

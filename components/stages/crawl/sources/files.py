@@ -1,7 +1,7 @@
-"""What archives and tables share: files read in jobs, each once, their findings kept as parquet and read back in pieces.
+"""Common part of the archive, table and export sources: files read by jobs, their pages stored as parquet and streamed back.
 
-A job is one file: it runs in a worker of any engine, is cached by the file's digest, and a killed run does not read again
-what was read. Not in scope: what a file holds (``archives``, ``table``).
+A job reads one file: it runs on a worker of any engine and is cached by the file's digest, so a killed run does not read files
+again. Out of scope: file formats (``archives``, ``table``).
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from components.execution.stage import Job, Stage, Task
-from components.stages.crawl.sources.found import SourcePage, read_found
-from components.stages.crawl.sources.inputs import Input, of_files, pinned_inputs
+from components.stages.crawl.sources.found import SourcePage, read_pages
+from components.stages.crawl.sources.inputs import Input, digest_with_files, job_project_root, pin_inputs
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.takedown_list import Takedown
 
-FINDINGS = "found.parquet"
+PAGES_FILE = "found.parquet"
 STEP = "read"
-CHOSEN_BY = ("inputs", "input_prefix", "sample", "sample_seed")
-"""The settings that decide which files are read."""
+INPUT_SETTINGS = ("inputs", "input_prefix", "sample", "sample_seed")
+"""Settings that decide which files are read."""
 
 
 class FileSource(ABC):
-    """The common part of a :class:`components.stages.crawl.sources.Source` that reads files."""
+    """Common part of a :class:`components.stages.crawl.sources.Source` that reads files."""
 
     def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self.stage, self.params, self.source = stage, params, params.source
@@ -36,40 +36,38 @@ class FileSource(ABC):
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """What decides which files are read and how; a snapshot is of one such set."""
+        """Return the settings that decide which files are read and how; a snapshot belongs to one such set."""
 
     @abstractmethod
     def read(self, jobs: list[Job]) -> list[Path]:
-        """Run the jobs (spec: an :class:`Input` as a mapping); each leaves ``FINDINGS`` in its folder."""
+        """Run the jobs (spec: an :class:`Input` as a mapping); each writes ``PAGES_FILE`` into its folder."""
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """What was found, file after file in the order of their names."""
+        """Yield the pages of the files, in the order of the file names."""
         if not self._folders:
             done, used = live is None, len(answers.store) > 0
-            self._inputs = pinned_inputs(self.stage, self.home, self.snapshot, self.settings(), done=done, used=used)
+            self._inputs = pin_inputs(self.stage, self.home, self.snapshot, self.settings(), done=done, used=used)
             self._folders = self.read([Job(item.name, self._spec(item)) for item in self._inputs])
         for folder in self._folders:
-            yield from read_found(folder / FINDINGS)
+            yield from read_pages(folder / PAGES_FILE)
 
     def _spec(self, item: Input) -> dict[str, str]:
-        # What has no digest is as old as its snapshot.
+        # A file without digest is identified by its snapshot.
         return {**asdict(item), "snapshot": "" if item.sha256 else self.snapshot.name}
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Ask for them, from any host."""
+        """Request the images from any host."""
         live.ensure(urls, "image", None, "images", wait=False)
 
-    def about(self) -> dict[str, Any]:
-        """The settings that chose the files."""
+    def describe(self) -> dict[str, Any]:
+        """Return the settings that selected the files."""
         return self.settings()
 
     def digest(self, snapshot: str) -> str:
-        """The snapshot's with the files'."""
-        return of_files(snapshot, [asdict(item) for item in self._inputs])
+        """Return the digest of the snapshot and the files."""
+        return digest_with_files(snapshot, [asdict(item) for item in self._inputs])
 
 
-def path_of(spec: dict[str, str], task: Task) -> str:
-    """Where a job reads its file from."""
-    from components.stages.crawl.sources.inputs import project_of
-
-    return Input(spec["name"], spec["sha256"]).path(project_of(task))
+def input_path(spec: dict[str, str], task: Task) -> str:
+    """Return the path or address a job reads its file from."""
+    return Input(spec["name"], spec["sha256"]).path(job_project_root(task))

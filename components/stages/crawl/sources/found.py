@@ -1,7 +1,7 @@
-"""A page with its images as every source gives it, and the parquet file of the pages of one archive or table.
+"""Source pages with their images, and the parquet file that holds the pages of one archive, table or export.
 
-A row of that file is a page (or one row of a table), in the order of the archive, so that any amount of it is read back in
-pieces. Equal pages give equal bytes. Not in scope: judging images (``records``).
+A row of the file is a page (or a table row) in the order of the archive; row groups bound memory on reading. Equal pages give
+equal bytes. Out of scope: checking images (``records``).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 from components.core.records import LEDGER
 from components.web.html.page import Candidate
 
-PAGES_A_GROUP = 2000
-"""Pages of a parquet row group at most: what is in memory at a time."""
-IMAGES_A_GROUP = 20_000
+PAGES_PER_GROUP = 2000
+"""Maximum pages of a parquet row group; bounds the memory of a reader."""
+IMAGES_PER_GROUP = 20_000
 ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note")
-"""What a page's images share: the fields of :class:`SourcePage` besides its row and images."""
+"""Fields of :class:`SourcePage` besides its ledger row and images."""
 _CANDIDATE = pa.struct(
     [
         pa.field("taken", pa.string(), nullable=False),
@@ -52,34 +52,34 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class SourcePage:
-    """One page, or one row of a table, with its images and where they come from."""
+    """One page, or one row of a table, with its images and origin."""
 
     row: dict[str, str] | None
-    """Its ledger row; None for a good row of a table, whose only row is its record's."""
+    """Its ledger row; None for a valid table row, whose only ledger row is that of its record."""
     candidates: Sequence[Candidate] = ()
-    """Its images, by position."""
+    """Its images by position."""
     url: str = ""
-    """Its address; '' for a row of a table."""
+    """Its address; '' for a table row."""
     language: str = "un"
     """ISO 639-1."""
     archive: str = ""
-    """The archive or table it was read from, as the run's inputs name it; '' for a live page."""
+    """Archive or table it was read from, as the run's inputs name it; '' for a live page."""
     offset: int = -1
-    """Where in it: bytes into an archive, or the number of a table's row from 1; -1 for a live page."""
+    """Position there: byte offset in an archive, row number from 1 in a table; -1 for a live page."""
     owner: str = ""
-    """Whose post it is, where the source tells it."""
+    """Account name of the post's owner, if the source states it."""
     post: str = ""
     """The post's identifier at its source."""
     posted: str = ""
-    """When it was posted: ISO 8601 in UTC, or as a table spells it."""
+    """Time of posting: ISO 8601 in UTC, or as a table spells it."""
     collected: str = ""
-    """When a snapshot first held the post, ISO 8601 UTC."""
+    """Time at which a snapshot first held the post, ISO 8601 UTC."""
     note: str = ""
-    """What else a table says of it, for the ledger."""
+    """Further facts from a table, for the ledger."""
 
     @property
-    def place(self) -> str:
-        """Where its images stand, for the ledger: the page, and the place in an archive or table."""
+    def location(self) -> str:
+        """Location of its images for the ledger: the page, and the position in an archive or table."""
         parts = [f"on {self.url}"] if self.url else []
         if self.archive:
             parts.append(f"in {self.archive} at {self.offset}")
@@ -87,21 +87,21 @@ class SourcePage:
 
 
 def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
-    """The record's key: 16 hex digits of the sha256 of what it is and where it stands.
+    """Return a record's key: 16 hex digits of the sha256 of its content and location.
 
-    A row of a table has no page: its place, ``<table>:<row>``, stands for one.
+    A table row has no page; ``<table>:<row>`` takes the place of ``page_url``.
     """
     return hashlib.sha256("\n".join((page_url, str(position), image_url, alt)).encode()).hexdigest()[:16]
 
 
-def key_of(page: SourcePage, candidate: Candidate) -> str:
-    """The key of the record that an image would be."""
-    place = page.url or f"{page.archive}:{page.offset}"
-    return record_key(place, candidate.position, candidate.image_url or candidate.source, candidate.alt)
+def candidate_key(page: SourcePage, candidate: Candidate) -> str:
+    """Return the key of the record that an image would become."""
+    location = page.url or f"{page.archive}:{page.offset}"
+    return record_key(location, candidate.position, candidate.image_url or candidate.source, candidate.alt)
 
 
-def write_found(path: Path, pages: Iterable[SourcePage]) -> None:
-    """Write pages as they come, a row group at a time."""
+def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
+    """Write pages to a parquet file, one row group at a time."""
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
         group: list[dict[str, Any]] = []
         images = 0
@@ -109,15 +109,15 @@ def write_found(path: Path, pages: Iterable[SourcePage]) -> None:
             origin = {name: getattr(page, name) for name in ORIGIN}
             group.append({**origin, "row": page.row, "images": [vars(candidate) for candidate in page.candidates]})
             images += len(page.candidates)
-            if len(group) >= PAGES_A_GROUP or images >= IMAGES_A_GROUP:
+            if len(group) >= PAGES_PER_GROUP or images >= IMAGES_PER_GROUP:
                 writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
                 group, images = [], 0
         if group:
             writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
 
 
-def read_found(path: Path) -> Iterator[SourcePage]:
-    """The pages of one file, in its order, a row group in memory at a time."""
+def read_pages(path: Path) -> Iterator[SourcePage]:
+    """Yield the pages of one file in order, with one row group in memory."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             for page in file.read_row_group(group, use_threads=False).to_pylist():

@@ -1,7 +1,7 @@
-"""The files a source reads, from what ``crawl.source.inputs`` names: expanded, drawn, identified, and pinned by the snapshot.
+"""Input files of a source, from the names in ``crawl.source.inputs``: expanded, sampled, digested, and pinned by the snapshot.
 
-A snapshot remembers its files with their digests (``inputs.json``), so that a path list that grows, or a file that changes,
-makes no other records under the same snapshot's name. Not in scope: what the files hold.
+A snapshot stores its files and their digests (``inputs.json``), so a path list that grows or a file that changes cannot yield
+other records under the same snapshot name. Out of scope: file formats.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
 from components.web.archives.paths import is_path_list, read_paths
 
-PINNED = "inputs.json"
-IDENTIFY = "identify"
-PER_JOB = 16
-"""Files whose digests one job takes."""
+INPUTS_FILE = "inputs.json"
+DIGEST_STEP = "identify"
+FILES_PER_JOB = 16
+"""Files that one job digests."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """One file to read."""
+    """One input file."""
 
     name: str
-    """As ``crawl.source.inputs`` names it: relative to the project, absolute, or ``s3://``. It goes into the records."""
+    """Name in ``crawl.source.inputs``: relative to the project, absolute, or ``s3://``. Records contain it."""
     sha256: str
-    """Of a local file's bytes; '' for one in S3, which is taken not to change while its snapshot is named."""
+    """Digest of a local file; '' for a file in S3, which must not change while its snapshot is in use."""
 
     def path(self, home: Path) -> str:
-        """Where it is read from."""
+        """Return the path or address it is read from."""
         return self.name if is_remote(self.name) else str(home / self.name)
 
 
-def of_files(snapshot: str, files: Sequence[dict[str, Any]]) -> str:
-    """The digest of a snapshot together with the files it was made of (``inputs.json: files``)."""
+def digest_with_files(snapshot: str, files: Sequence[dict[str, Any]]) -> str:
+    """Return the digest of a snapshot and the files it was made of (``inputs.json: files``)."""
     return digest_value([snapshot, list(files)])
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name is an address rather than a path."""
+    """Return whether a name is an address and not a path."""
     return "://" in name
 
 
-def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, Any], *, done: bool, used: bool) -> list[Input]:
-    """The files of a snapshot: those it was made of, once it is complete; else those the settings name now.
+def pin_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, Any], *, done: bool, used: bool) -> list[Input]:
+    """Return the files of a snapshot: the pinned ones once it is complete, else those the settings select now, which get pinned.
 
     Args:
         settings: what decides the files and how they are read (``inputs``, ``sample``, ``layout`` ...).
         done: whether the snapshot is complete; then nothing is looked up.
-        used: whether it holds answers already, which then were asked for under the settings it remembers.
+        used: whether it holds answers already, which were fetched under the pinned settings.
 
     Raises:
-        HearsightError: the snapshot was made under other settings; a name is no file.
+        HearsightError: the snapshot was made with other settings; a name is not a file.
     """
-    path = snapshot / PINNED
+    path = snapshot / INPUTS_FILE
     pinned = json.loads(path.read_bytes()) if path.exists() else None
     if (done or used) and (pinned is None or pinned["settings"] != settings):
         raise HearsightError(
@@ -71,19 +71,22 @@ def pinned_inputs(stage: Stage, home: Path, snapshot: Path, settings: dict[str, 
         )
     if done and pinned:
         return [Input(**item) for item in pinned["files"]]
-    names = draw_inputs(expand(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"])
-    files = identify(stage, home, names)
+    names = draw_inputs(
+        expand_inputs(settings["inputs"], home, settings["input_prefix"]), settings["sample"], settings["sample_seed"]
+    )
+    files = digest_inputs(stage, home, names)
     content = {"settings": settings, "files": [asdict(item) for item in files]}
     publish_json(path, content)
     return files
 
 
-def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
-    """The names of single files: globs looked up below ``home``, path lists read (their relative paths put
-    behind ``prefix``), each name once and in sorted order.
+def expand_inputs(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
+    """Return the names of single files, unique and sorted: globs are matched below ``home``, path lists are read.
+
+    Relative paths in a path list are appended to ``prefix``.
 
     Raises:
-        HearsightError: a name is no file, a pattern matches none, a path list cannot be read.
+        HearsightError: a name is not a file, a pattern matches no file, a path list cannot be read.
     """
     names: set[str] = set()
     for entry in inputs:
@@ -92,12 +95,12 @@ def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
         elif is_remote(entry):
             names.add(entry)
         elif glob.has_magic(entry) and not (home / entry).exists():
-            found = [name for name in glob.glob(entry, root_dir=home, recursive=True) if (home / name).is_file()]  # noqa: PTH207
-            if not found:
+            matches = [name for name in glob.glob(entry, root_dir=home, recursive=True) if (home / name).is_file()]  # noqa: PTH207
+            if not matches:
                 raise HearsightError(
                     f"no file matches '{entry}'", where="crawl.source.inputs", hint="fix the pattern or bring the files"
                 )
-            names.update(found)
+            names.update(matches)
         else:
             names.add(entry)
     for name in names:
@@ -109,10 +112,10 @@ def expand(inputs: Sequence[str], home: Path, prefix: str = "") -> list[str]:
 
 
 def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
-    """``sample`` of the names without replacement, in sorted order; all of them for 0.
+    """Return ``sample`` of the names without replacement, sorted; all names for 0.
 
     Raises:
-        HearsightError: there are fewer names than that.
+        HearsightError: there are fewer names than ``sample``.
     """
     if not sample:
         return list(names)
@@ -120,28 +123,28 @@ def draw_inputs(names: Sequence[str], sample: int, seed: int) -> list[str]:
         raise HearsightError(
             f"asks for {sample} of {len(names)} inputs", where="crawl.source.sample", hint="draw fewer, or name more; 0 takes all"
         )
-    # Each name is drawn by its own number: a list that grows changes few of those drawn.
+    # Names are ranked by a number seeded per name, so a list that grows changes few of the drawn names.
     return sorted(sorted(names, key=lambda name: (seeded_rng(seed, "crawl.inputs", name).random(), name))[:sample])
 
 
-def identify(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]:
-    """The names with their files' digests, taken in the workers; an unchanged file is not read again."""
+def digest_inputs(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]:
+    """Return the names with their files' digests, computed by jobs; unchanged files hit the cache."""
     local = [name for name in names if not is_remote(name)]
     stats = {name: (home / name).stat() for name in local}
     specs = [[name, stats[name].st_size, stats[name].st_mtime_ns] for name in local]
-    jobs = [Job(f"{at:06d}", specs[at : at + PER_JOB]) for at in range(0, len(specs), PER_JOB)]
-    known: dict[str, str] = {}
-    for folder in stage.jobs(take_digests, jobs, step=IDENTIFY, params={}):
-        known |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
-    return [Input(name, known.get(name, "")) for name in names]
+    jobs = [Job(f"{start:06d}", specs[start : start + FILES_PER_JOB]) for start in range(0, len(specs), FILES_PER_JOB)]
+    digests_by_name: dict[str, str] = {}
+    for folder in stage.jobs(digest_files_job, jobs, step=DIGEST_STEP, params={}):
+        digests_by_name |= json.loads((folder / "digests.json").read_text(encoding="utf-8"))
+    return [Input(name, digests_by_name.get(name, "")) for name in names]
 
 
-def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
-    """A job: the sha256 of each file of ``spec`` (name, size, time of change)."""
-    digests = {name: sha256_file(project_of(task) / name) for name, *_ in spec}
+def digest_files_job(spec: list[list[Any]], task: Task, folder: Path) -> None:
+    """Job: compute the sha256 of each file in ``spec`` (name, size, modification time)."""
+    digests = {name: sha256_file(job_project_root(task) / name) for name, *_ in spec}
     (folder / "digests.json").write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
 
 
-def project_of(task: Task) -> Path:
-    """The project's root, seen from a job: its work folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
+def job_project_root(task: Task) -> Path:
+    """Return the project root from a job's work folder, ``<root>/.hearsight/work/<dataset>/<stage>``."""
     return task.work.parents[3]

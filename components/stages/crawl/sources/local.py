@@ -1,7 +1,7 @@
-"""Images of a set that lie in a folder beside it: taken into the snapshot like any other answer.
+"""Images of a set in a local folder, added to the snapshot like fetched answers.
 
-An image is named by a ``file:`` address below the folder, never by where the folder is. What a set's file says is not
-trusted: nothing outside the folder is ever read. Not in scope: whether it is an image (``image``).
+An image is named by a ``file:`` address below the folder, independent of the folder's location. File names in a set are
+untrusted: nothing outside the folder is read. Out of scope: decoding (``components.web.images``).
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ SCHEME = "file:"
 
 
 def file_url(name: str) -> str | None:
-    """The address of the file of that name in the image folder, e.g. ``file:train2017/000000000009.jpg``.
+    """Return the address of a file in the image folder, e.g. ``file:train2017/000000000009.jpg``.
 
-    None for an empty name, and for an address longer than ``urls.LONGEST``.
+    None for an empty name and for an address longer than ``urls.LONGEST``.
     """
     url = SCHEME + quote(name.strip().encode("utf-8", "replace"), safe="/-._~")
     return url if len(SCHEME) < len(url) <= LONGEST else None
 
 
-def any_there(urls: Collection[str], folder: Path) -> bool:
-    """Tell whether the folder holds a file of any of those names; what a name leads to is not looked at."""
+def any_file_exists(urls: Collection[str], folder: Path) -> bool:
+    """Return whether the folder holds a file of one of these names; links are not resolved."""
     # os.path.isfile answers False where Path.is_file raises: for a name that is too long.
     return any(os.path.isfile(folder / unquote(url.removeprefix(SCHEME))) for url in urls)  # noqa: PTH113
 
 
-def take_in(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
-    """Put the files of those addresses that the snapshot lacks into it; one that cannot be had is put down as why.
+def store_files(urls: Collection[str], folder: Path, store: FetchStore, limit: int) -> None:
+    """Add the files of these addresses that the snapshot lacks; one that cannot be read is stored as a failure.
 
     Failures: ``outside_folder`` (``..``, an absolute name, a link that leads out), ``missing_file``, ``too_large``.
 
     Raises:
-        HearsightError: the folder is not there, or the disk is full.
+        HearsightError: the folder does not exist, or the disk is full.
     """
     if not folder.is_dir():
         raise HearsightError("is no folder", where=folder, hint="fix crawl.source.image_folder, or bring the images")
@@ -62,14 +62,14 @@ def _read(url: str, home: Path, limit: int) -> tuple[Entry, bytes]:
         path = (home / name).resolve()
         if not path.is_relative_to(home):
             return Entry(url, 0, "outside_folder", f"{name[:200]} leads out of the folder"), b""
-        # Non-blocking, so that a pipe in the folder holds nobody up.
+        # Non-blocking, so that a named pipe in the folder cannot block the crawl.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError, RuntimeError):
         return Entry(url, 0, "missing_file", "not in the image folder"), b""
     with os.fdopen(handle, "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             return Entry(url, 0, "missing_file", "not a file"), b""
-        if about.st_size > limit:
-            return Entry(url, 0, "too_large", f"{about.st_size} bytes"), b""
+        if status.st_size > limit:
+            return Entry(url, 0, "too_large", f"{status.st_size} bytes"), b""
         return Entry(url, 200, type="application/octet-stream"), file.read(limit)

@@ -1,4 +1,4 @@
-"""Posts: those of a hashtag, from a server's API, on top of what earlier snapshots know (``components.stages.crawl.posts``)."""
+"""Posts source: posts of a hashtag from a server's API, on top of earlier snapshots (``components.stages.crawl.posts``)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from components.core.ledger import dropped
 from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
 from components.stages.crawl.posts.calls import Calls
-from components.stages.crawl.posts.found import once, pages_of
+from components.stages.crawl.posts.found import account_to_pages, drop_repeated
 from components.stages.crawl.posts.provider import Provider
-from components.stages.crawl.posts.servers import provider_of
+from components.stages.crawl.posts.servers import create_provider
 from components.stages.crawl.posts.state import State
 from components.stages.crawl.posts.survey import Survey
 from components.stages.crawl.sources.found import SourcePage
-from components.stages.crawl.sources.taken import address_hash
+from components.stages.crawl.sources.taken import hash_address
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.snapshot_chain import fold_chain, identify_bases
@@ -27,8 +27,8 @@ from components.web.takedown_list import Takedown, takedown_row
 from components.web.urls import host_of, normalise
 
 STEP = "crawl.posts"
-READ_BY = ("user_agent", "allow_private", "consent", "consenting", "tdmrep")
-"""Settings besides ``crawl.source`` that decide how a snapshot's answers are read."""
+ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmrep")
+"""Settings besides ``crawl.source`` that affect how a snapshot's answers are read."""
 
 
 class PostsSource:
@@ -36,54 +36,54 @@ class PostsSource:
 
     def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
         self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
-        self._lasting: set[str] = set()
+        self._reusable: set[str] = set()
         self.hidden: set[str] = set()
-        """The hashes of addresses of answers, and of pictures, that only somebody who is taken down gave."""
+        """Hashes of the addresses of answers and images that only taken-down accounts gave."""
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """The timelines' rows, then account after account by name with its posts by date."""
+        """Yield the timelines' rows, then the accounts by name, each with its posts by date."""
         store = answers.store
-        below = self._below(store, answers)
-        with _newest(store) as base:
-            survey, state = self._survey(answers, live, below, base)
-            if live and self._expiring:
+        below = self._base_state(store, answers)
+        with _open_newest_base(store) as base:
+            survey, state = self._run_survey(answers, live, below, base)
+            if live and self._urls_expire:
                 posts = (post for owner in state.owners.values() for post in owner.posts)
                 urls = {normalise(media.url) or "" for post in posts for media in post.media}
-                self._lasting = {url for url in urls if _good(base, url)}
+                self._reusable = {url for url in urls if _is_good_answer(base, url)}
         seen: set[tuple[str, str]] = set()
-        for page in self._all(survey, state):
+        for page in self._list_pages(survey, state):
             if answers.consent.opt_in:
-                answers.grant([one.image_url for one in page.candidates if one.image_url])
-            yield once(page, seen)
+                answers.grant([candidate.image_url for candidate in page.candidates if candidate.image_url])
+            yield drop_repeated(page, seen)
         if self._taken:
-            self.hidden = traces(store, survey_prefix(self._settings.server), self._taken)
+            self.hidden = find_taken_down_traces(store, api_prefix(self._settings.server), self._taken)
 
-    def _all(self, survey: Survey, state: State) -> Iterator[SourcePage]:
+    def _list_pages(self, survey: Survey, state: State) -> Iterator[SourcePage]:
         for row in survey.search.rows:
             yield SourcePage(row)
         for name in survey.listed_owners:
             yield SourcePage(takedown_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
-        known: set[str] = set()
+        seen_keys: set[str] = set()
         for _, owner in sorted(state.owners.items()):
-            for page in pages_of(owner, self._settings.tags):
-                known.update([page.row["key"]] if page.row else [])
+            for page in account_to_pages(owner, self._settings.tags):
+                seen_keys.update([page.row["key"]] if page.row else [])
                 yield page
         for url, timeline in sorted(survey.search.unowned.items()):
             if url in survey.untagged:
-                said = ("no_hashtag", "not in the caption", "the hashtag as a word")
+                reason = ("no_hashtag", "not in the caption", "the hashtag as a word")
             else:
-                said = ("unknown_owner", "not told", "an owner")
-            if url not in known:
-                yield SourcePage(dropped(url, *said, kind="page", detail=f"in {timeline}"))
+                reason = ("unknown_owner", "not told", "an owner")
+            if url not in seen_keys:
+                yield SourcePage(dropped(url, *reason, kind="page", detail=f"in {timeline}"))
 
     @property
-    def _expiring(self) -> bool:
-        return self._provider(live=False).expiring
+    def _urls_expire(self) -> bool:
+        return self._provider(live=False).urls_expire
 
     def _provider(self, *, live: bool) -> Provider:
-        return provider_of(self._settings, self._settings.max_pages, live=live)
+        return create_provider(self._settings, self._settings.max_pages, live=live)
 
-    def _survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
+    def _run_survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
         provider = self._provider(live=live is not None)
         answers.unruled = () if provider.api.robots else (provider.api.prefix,)
 
@@ -94,62 +94,72 @@ class PostsSource:
         if live:
             live.api = provider.api
         calls = Calls(answers, provider.api.prefix)
-        survey = Survey(provider, calls, below, self._settings, self._taken, lambda url: _good(base, url))
+        survey = Survey(provider, calls, below, self._settings, self._taken, lambda url: _is_good_answer(base, url))
         return survey, survey.run(ensure if live else None)
 
-    def _below(self, store: FetchStore, answers: Answers) -> State:
-        """What the snapshots below know, from the newest one that the cache remembers up."""
+    def _base_state(self, store: FetchStore, answers: Answers) -> State:
+        """Return the accounts and posts known to the base snapshots, computed from the newest cached state up."""
         folder, bases = store.folder.parent, store.bases
         code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
-        how = {"code": code, "posts": plain["source"], "takedown": self._taken.plain(), **{name: plain[name] for name in READ_BY}}
-        keys = [{**how, "snapshots": identify_bases(folder, bases[: depth + 1])} for depth in range(len(bases))]
+        key = {
+            "code": code,
+            "posts": plain["source"],
+            "takedown": self._taken.plain(),
+            **{name: plain[name] for name in ANSWER_SETTINGS},
+        }
+        keys = [{**key, "snapshots": identify_bases(folder, bases[: depth + 1])} for depth in range(len(bases))]
 
         def extend(depth: int, below: State | None) -> State:
-            with BaseStore(folder / bases[depth].snapshot) as old, _newest(old) as base:
-                old.verified_digest()
-                then = Answers(
-                    old, answers.agent, allow_private=self._params.allow_private, consent=answers.consent, taken=answers.taken
+            with BaseStore(folder / bases[depth].snapshot) as base_store, _open_newest_base(base_store) as base:
+                base_store.verified_digest()
+                base_answers = Answers(
+                    base_store,
+                    answers.agent,
+                    allow_private=self._params.allow_private,
+                    consent=answers.consent,
+                    taken=answers.taken,
                 )
-                return self._survey(then, None, below or State(), base)[1]
+                return self._run_survey(base_answers, None, below or State(), base)[1]
 
         return fold_chain(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Ask for them, from any host; those whose addresses expire are taken over from the snapshot below."""
-        live.take_over(self._lasting)
+        """Request the images from any host; reuse images of the base snapshot whose addresses expire."""
+        live.take_over(self._reusable)
         live.ensure(urls, "image", None, "images", wait=False)
 
-    def about(self) -> dict[str, Any]:
-        """The provider, its server and the hashtags."""
+    def describe(self) -> dict[str, Any]:
+        """Return the provider, its server and the hashtags."""
         return {"provider": self._settings.provider, "server": self._settings.server, "tags": self._settings.tags}
 
     def digest(self, snapshot: str) -> str:
-        """The snapshot's own."""
+        """Return the snapshot's digest."""
         return snapshot
 
 
-def _newest(store: FetchStore) -> AbstractContextManager[FetchStore | None]:
-    """The newest snapshot below, opened; None where there is none."""
+def _open_newest_base(store: FetchStore) -> AbstractContextManager[FetchStore | None]:
+    """Open the newest base snapshot; yields None where there is none."""
     return BaseStore(store.folder.parent / store.bases[-1].snapshot) if store.bases else nullcontext()
 
 
-def _good(base: FetchStore | None, url: str) -> bool:
+def _is_good_answer(base: FetchStore | None, url: str) -> bool:
+    """Return whether the store holds a successful answer for the address."""
     entry = base.get(url) if base is not None and url else None
     return entry is not None and entry.status == 200 and not entry.failure
 
 
-def survey_prefix(server: str) -> str:
-    """What every address of a server's API begins with."""
+def api_prefix(server: str) -> str:
+    """Return the common prefix of a server's API addresses."""
     return server.rstrip("/") + "/"
 
 
-def traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
-    """The hashes of the API's addresses whose answers are of taken-down accounts alone, and of the pictures these show.
+def find_taken_down_traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
+    """Return the hashes of API addresses whose answers name taken-down accounts only, and of the image addresses they contain.
 
-    A timeline tells of many accounts and must be there for a replay: it stays as it was (docs/posts-to-descriptions.md).
+    A timeline names many accounts and a replay needs it, so it is not erased (docs/posts-to-descriptions.md).
     """
-    found: set[str] = set()
+    hashes: set[str] = set()
     for entry in store:
         if entry.failure or not entry.url.startswith(prefix) or "/timelines/" in entry.url or "_media?" in entry.url:
             continue
@@ -159,13 +169,13 @@ def traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:
             continue
         names = _names(value, host_of(prefix))
         if names and all(taken.owner(name) for name in names):
-            found.add(address_hash(entry.url))
-            found.update(address_hash(normalise(url)) for url in _addresses(value) if normalise(url))
-    return found
+            hashes.add(hash_address(entry.url))
+            hashes.update(hash_address(normalise(url)) for url in _addresses(value) if normalise(url))
+    return hashes
 
 
 def _names(value: Any, host: str) -> set[str]:
-    """Whose answer it is: the accounts of statuses, an account, or one discovered."""
+    """Return the account names in an answer: the accounts of statuses, one account, or a discovered business account."""
     records = value if isinstance(value, list) else [value]
     names: set[str] = set()
     for record in records:
@@ -178,12 +188,12 @@ def _names(value: Any, host: str) -> set[str]:
 
 
 def _addresses(value: Any) -> Iterator[str]:
-    """Every address of a picture in JSON, however deep."""
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, Mapping):
-            yield from (found for name in ("url", "media_url", "remote_url") if isinstance(found := here.get(name), str))
-            waiting += here.values()
-        elif isinstance(here, list):
-            waiting += here
+    """Yield every image address in a JSON value, at any depth."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Mapping):
+            yield from (url for name in ("url", "media_url", "remote_url") if isinstance(url := node.get(name), str))
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node

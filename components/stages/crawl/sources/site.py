@@ -1,4 +1,4 @@
-"""Live sites: breadth-first from the seeds through the pages of the hosts (the walk does the work)."""
+"""Live site source: breadth-first from the seeds through the pages of the hosts (see ``walk``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SiteSource:
         self._source = params.source
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """Every page the walk came to, sorted by address."""
+        """Yield every page of the walk, sorted by address."""
         source = self._source
 
         def ensure(urls: Collection[str], depth: int) -> None:
@@ -40,13 +40,13 @@ class SiteSource:
             yield pages[url]
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Ask for them, from any host."""
+        """Request the images from any host."""
         live.ensure(urls, "image", None, "images", wait=False)
 
-    def about(self) -> dict[str, Any]:
-        """Its seeds."""
+    def describe(self) -> dict[str, Any]:
+        """Return the seeds."""
         return {"seeds": sorted(self._source.seeds)}
 
     def digest(self, snapshot: str) -> str:
-        """The snapshot's own."""
+        """Return the snapshot's digest."""
         return snapshot

@@ -1,7 +1,7 @@
-"""Tables: the rows of an existing image–caption set, each an image with its caption, without a page.
+"""Table source: the rows of an existing image–caption set, each one image with its caption and no page.
 
-The images are on the web (``url`` columns) or in a folder (``crawl.source.image_folder``, or that of the tables). A row that does
-not fit its layout is a ledger row with its rule. Not in scope: reading the files (``layouts``).
+The images are on the web (``url`` columns) or in a folder (``crawl.source.image_folder``, or the folder of the tables). A row
+that does not fit its layout is a ledger row with its rule. Out of scope: reading the files (``layouts``).
 """
 
 from __future__ import annotations
@@ -16,56 +16,61 @@ from urllib.parse import unquote
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.files import CHOSEN_BY, FINDINGS, STEP, FileSource, path_of
-from components.stages.crawl.sources.found import SourcePage, record_key, write_found
+from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
+from components.stages.crawl.sources.found import SourcePage, record_key, write_pages
 from components.stages.crawl.sources.layouts import Row, layout_named
-from components.stages.crawl.sources.local import SCHEME, any_there, file_url, take_in
-from components.stages.crawl.sources.taken import without_listed
+from components.stages.crawl.sources.local import SCHEME, any_file_exists, file_url, store_files
+from components.stages.crawl.sources.taken import redact_page
 from components.web.fetch import Fetcher
 from components.web.html.page import Candidate, fold
 from components.web.takedown_list import Takedown
 from components.web.urls import normalise
 
-READ_BY = ("layout", "image_folder", "language")
+LAYOUT_SETTINGS = ("layout", "image_folder", "language")
+"""Settings that decide how a table is read."""
 
 
 class TableSource(FileSource):
     """See :class:`components.stages.crawl.sources.Source`."""
 
     def settings(self) -> dict[str, Any]:
-        """The tables named and how they are read."""
-        told = {"languages": self.source.languages} if self.source.languages else {}
-        return {"source": "table", **{name: getattr(self.source, name) for name in (*CHOSEN_BY, *READ_BY)}, **told}
+        """Return the settings that name the tables and how they are read."""
+        languages = {"languages": self.source.languages} if self.source.languages else {}
+        return {
+            "source": "table",
+            **{name: getattr(self.source, name) for name in (*INPUT_SETTINGS, *LAYOUT_SETTINGS)},
+            **languages,
+        }
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """One job a file."""
+        """Read the tables, one job each."""
         source = self.source
-        how: dict[str, Any] = {"layout": source.layout, "folder": self._image_folder(), "language": source.language}
+        job_params: dict[str, Any] = {"layout": source.layout, "folder": self._image_folder(), "language": source.language}
         layout = layout_named(source.layout)
-        beside = layout.beside or (layout.folder_optional and not source.image_folder)
-        how |= {"beside": beside, "languages": source.languages, "takedown": self.taken.plain()}
-        return self.stage.jobs(read_one, jobs, step=STEP, params=how)
+        beside = layout.relative_to_table or (layout.folder_optional and not source.image_folder)
+        job_params |= {"beside": beside, "languages": source.languages, "takedown": self.taken.plain()}
+        return self.stage.jobs(read_table_job, jobs, step=STEP, params=job_params)
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Take in those of the folder, and ask for the others from any host."""
+        """Add images of the folder to the snapshot and request the others from any host."""
         local = {url for url in urls if url.startswith(SCHEME)}
         if local:
             folder = self.home / self._image_folder()
-            if layout_named(self.source.layout).folder_optional and not any_there(local, folder):
+            if layout_named(self.source.layout).folder_optional and not any_file_exists(local, folder):
                 first = unquote(min(local).removeprefix(SCHEME))
                 raise HearsightError(
-                    f"has none of the {len(local)} pictures that the table names, the first being '{first[:200]}'",
+                    f"has none of the {len(local)} images that the table names, the first being '{first[:200]}'",
                     where=folder,
                     hint="correct the paths, which are relative to this folder, or set crawl.source.image_folder to another",
                 )
-            take_in(local, folder, live.store, self.params.max_image_bytes)
+            store_files(local, folder, live.store, self.params.max_image_bytes)
         super().fetch_images([url for url in urls if url not in local], live)
 
     def _image_folder(self) -> str:
-        """What the names of images are relative to, itself relative to the project; empty for images on the web.
+        """Return the folder that image names are relative to, relative to the project; '' for images on the web.
 
         Raises:
-            HearsightError: it is that of the tables, and they have no folder in common.
+            HearsightError: it is the folder of the tables, and they have no common folder.
         """
         if self.source.image_folder or not layout_named(self.source.layout).folder_optional:
             return str(self.source.image_folder)
@@ -79,25 +84,25 @@ class TableSource(FileSource):
             ) from None
 
 
-def read_one(spec: dict[str, str], task: Task, folder: Path) -> None:
-    """A job: the rows of one table."""
+def read_table_job(spec: dict[str, str], task: Task, folder: Path) -> None:
+    """Job: write the rows of one table as source pages."""
     layout = layout_named(task.params["layout"])
     folder_of_images, languages = task.params["folder"], task.params["languages"]
-    rows = layout.rows(Path(path_of(spec, task)), spec["name"])
+    rows = layout.rows(Path(input_path(spec, task)), spec["name"])
     if layout.has_languages:
         rows = (row for row in rows if row.rule or row.language in languages)
     if task.params["beside"]:
-        # A table outside of the image folder gives names with "..", which the folder refuses.
+        # A table outside the image folder yields names with "..", which ``local`` rejects.
         below = PurePosixPath(os.path.relpath(PurePosixPath(spec["name"]).parent, folder_of_images))
         rows = (replace(row, file=str(below / row.file)) if row.file else row for row in rows)
     taken = Takedown.of(task.params["takedown"])
-    how: dict[str, Any] = {"local": bool(folder_of_images), "language": task.params["language"]}
-    pages = (page_of(row, spec["name"], **how) for row in rows)
-    write_found(folder / FINDINGS, (without_listed(page, taken) for page in pages))
+    options: dict[str, Any] = {"local": bool(folder_of_images), "language": task.params["language"]}
+    pages = (row_to_page(row, spec["name"], **options) for row in rows)
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
 
 
-def page_of(row: Row, table: str, *, local: bool, language: str) -> SourcePage:
-    """A row as what a source finds; the row's place stands for the page it does not have."""
+def row_to_page(row: Row, table: str, *, local: bool, language: str) -> SourcePage:
+    """Return a table row as a source page without URL; its table and row number identify it."""
     common: dict[str, Any] = {"archive": table, "offset": row.number}
     if row.rule:
         key = record_key(f"{table}:{row.number}", 0, "", "")

@@ -1,8 +1,8 @@
-"""Layouts of existing image–caption sets: one small class each, from a file to its rows.
+"""Layouts of existing image–caption sets: one small class each, which reads a file into rows.
 
-The names are those of ``crawl.source.layout``. Tables of lines: ``captioned_files``, ``lines``, ``tsv``, ``flickr``, ``stamps``;
-JSON: ``documents``, ``coco``, ``pracegover``. A new layout is a file here and a line of :data:`LAYOUTS`.
-Not in scope: whether an address or a caption is any good (``records``), and reading images (``local``).
+The names are those of ``crawl.source.layout``. Line-based: ``captioned_files``, ``lines``, ``tsv``, ``flickr``, ``stamps``;
+JSON: ``documents``, ``coco``, ``pracegover``. A new layout is one module here and one line in :data:`LAYOUTS`.
+Out of scope: checking addresses and captions (``records``), reading images (``local``).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ LAYOUTS = {
     "pracegover_raw": "components.stages.crawl.sources.layouts.pracegover:PraCegoVerRaw",
     "stamps": "components.stages.crawl.sources.layouts.stamps:Stamps",
 }
-"""Name → its class."""
+"""Name → class."""
 
 
 def layout_named(name: str) -> Layout:
-    """The layout of that name.
+    """Return the layout with that name.
 
     Raises:
         HearsightError: there is none.

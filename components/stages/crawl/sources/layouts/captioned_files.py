@@ -1,7 +1,7 @@
-"""The simplest table: one caption and one local picture a line, between them a tab.
+"""Captioned files: one caption and one local image per line, separated by a tab.
 
 ``caption<TAB>path``, UTF-8, with or without that header, with any line ends; quotes are ordinary characters. Paths are relative
-to ``crawl.image_folder``, or to the table's own folder where that is empty.
+to ``crawl.source.image_folder``, or to the table's own folder where that is empty.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.stages.crawl.sources.layouts.lines import LineLayout, count
+from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
 _ADDRESS = re.compile(r"\s*https?://", re.I)
@@ -27,17 +27,17 @@ class CaptionedFiles(LineLayout):
     folder_optional = True
 
     def is_header(self, text: str) -> bool:
-        """``caption<TAB>path``, in any case."""
+        """Return whether the line is ``caption<TAB>path``, in any case."""
         return [part.strip().lower() for part in text.split("\t")] == ["caption", "path"]
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
-        """See :class:`components.stages.crawl.sources.layouts.row.Layout`; a table without a row is an error."""
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
+        """See :class:`components.stages.crawl.sources.layouts.row.Layout`; a table without rows is an error."""
         empty = True
-        for row in super().rows(path, shown):
+        for row in super().rows(path, label):
             empty = False
             yield row
         if empty:
-            raise HearsightError("holds no rows", where=shown, hint=f"write one row a line: {self.fields}")
+            raise HearsightError("holds no rows", where=label, hint=f"write one row a line: {self.fields}")
 
     def row(self, number: int, text: str) -> Row:
         """See :class:`LineLayout`."""
@@ -45,7 +45,7 @@ class CaptionedFiles(LineLayout):
             return Row(number, rule="bad_encoding", value="a NUL character, as in UTF-16", threshold="UTF-8")
         parts = text.split("\t")
         if len(parts) != 2:
-            return count(number, len(parts), self.fields)
+            return wrong_field_count(number, len(parts), self.fields)
         caption, file = parts
         if not file.strip():
             return Row(number, rule="missing_field", value="no path", threshold=self.fields)

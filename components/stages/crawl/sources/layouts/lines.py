@@ -1,4 +1,4 @@
-"""Tables of one row a line: lines read within bounds, and a file of another layout told by its first lines."""
+"""Base of layouts with one row per line: bounded line reading, and detection of files of another layout by their first lines."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from components.core.errors import HearsightError
 from components.stages.crawl.sources.layouts.row import Layout, Row
 
 MAX_LINE = 1_000_000
-"""Bytes of a line; a longer one is no row."""
-LOOKED_AT = 20
-"""Lines a file is known by: when none of them fits, it is of another layout."""
+"""Maximum bytes of a line; a longer line is dropped."""
+PROBED_LINES = 20
+"""Leading lines that decide whether the file has this layout: at least one of them must fit."""
 
 
 class LineLayout(Layout):
-    """A layout of one row a line."""
+    """A layout with one row per line."""
 
     fields: str
-    """What a line holds, for messages."""
+    """Fields of a line, for messages."""
 
     @abstractmethod
     def row(self, number: int, text: str) -> Row:
-        """What a line says; a line that does not fit becomes a row with a rule."""
+        """Return the row of a line; a line that does not fit becomes a row with a rule."""
 
     def is_header(self, text: str) -> bool:
-        """Whether the first line names the columns."""
+        """Return whether the first line names the columns."""
         return False
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """See :class:`Layout`."""
-        rows = self._all(path, shown)
-        first = list(islice(rows, LOOKED_AT))
-        if first and all(row.rule for row in first):
-            why = first[0].value or first[0].rule
-            if all(row.rule == "bad_encoding" for row in first):
+        rows = self._read_lines(path, label)
+        probed = list(islice(rows, PROBED_LINES))
+        if probed and all(row.rule for row in probed):
+            reason = probed[0].value or probed[0].rule
+            if all(row.rule == "bad_encoding" for row in probed):
                 raise HearsightError(
-                    f"is not UTF-8 text: {why}", where=f"{shown}: line {first[0].number}", hint="save it as UTF-8"
+                    f"is not UTF-8 text: {reason}", where=f"{label}: line {probed[0].number}", hint="save it as UTF-8"
                 )
             raise HearsightError(
-                f"is not of the layout '{self.name}': {why}, and none of its first {len(first)} lines fits",
-                where=f"{shown}: line {first[0].number}",
+                f"is not of the layout '{self.name}': {reason}, and none of its first {len(probed)} lines fits",
+                where=f"{label}: line {probed[0].number}",
                 hint=f"a line is {self.fields}; set crawl.source.layout to the file's own",
             )
-        yield from chain(first, rows)
+        yield from chain(probed, rows)
 
-    def _all(self, path: Path, shown: str) -> Iterator[Row]:
+    def _read_lines(self, path: Path, label: str) -> Iterator[Row]:
         try:
-            for number, line in numbered_lines(path):
-                yield from self._read(number, line)
+            for number, line in read_numbered_lines(path):
+                yield from self._parse_line(number, line)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise HearsightError(f"is not a whole gzip file ({error})", where=shown, hint="fetch it again") from None
+            raise HearsightError(f"is not a complete gzip file ({error})", where=label, hint="fetch it again") from None
 
-    def _read(self, number: int, line: bytes) -> Iterator[Row]:
+    def _parse_line(self, number: int, line: bytes) -> Iterator[Row]:
         if len(line) > MAX_LINE:
             yield Row(number, rule="row_too_long", value=f"over {MAX_LINE} bytes", threshold=f"{MAX_LINE} bytes")
             return
@@ -70,17 +70,17 @@ class LineLayout(Layout):
             yield self.row(number, text)
 
 
-def count(number: int, fields: int, wanted: str) -> Row:
-    """The row of a line that has too few or too many fields."""
-    return Row(number, rule="missing_field", value=f"{fields} field{'s' if fields != 1 else ''}", threshold=wanted)
+def wrong_field_count(number: int, fields: int, expected: str) -> Row:
+    """Return the row of a line with too few or too many fields."""
+    return Row(number, rule="missing_field", value=f"{fields} field{'s' if fields != 1 else ''}", threshold=expected)
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers from 1; of a longer one than MAX_LINE a little more than that, the rest skipped."""
+def read_numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers from 1; a line over MAX_LINE is truncated shortly after that length."""
     with path.open("rb") as plain:
-        packed = plain.read(2) == b"\x1f\x8b"
+        gzipped = plain.read(2) == b"\x1f\x8b"
         plain.seek(0)
-        handle = cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if packed else plain
+        handle = cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if gzipped else plain
         number = 0
         while line := handle.readline(MAX_LINE + 2):
             number += 1

@@ -1,7 +1,7 @@
-"""#PraCegoVer as published (dos Santos et al. 2022): ``dataset.json``, a list of posts.
+"""#PraCegoVer as published (PCV): ``dataset.json``, a list of posts.
 
 A post has ``user`` (anonymised), ``filename``, ``raw_caption`` (as its author wrote it), ``caption`` (cleaned) and ``date``.
-A file that holds the posts as an object, by identifier, is read as well.
+An object that maps identifiers to posts is accepted too.
 """
 
 from __future__ import annotations
@@ -9,39 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from components.stages.crawl.sources.layouts.documents import checked, load, missing, other_layout
+from components.stages.crawl.sources.layouts.documents import check_fields, load_json, require_fitting_rows, wrong_layout_error
 from components.stages.crawl.sources.layouts.row import Layout, Row
 
 
 class PraCegoVer(Layout):
-    """The cleaned captions."""
+    """The cleaned captions (``caption``)."""
 
     name = "pracegover"
     has_files = True
-    takes = "caption"
+    caption_field = "caption"
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
-        """See :class:`Layout`; a row's number is its post's place."""
-        document = load(path, shown)
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
+        """See :class:`Layout`; a row's number is its post's position."""
+        document = load_json(path, label)
         posts = list(document.values()) if isinstance(document, dict) else document
         if not isinstance(posts, list):
-            raise other_layout(shown, self.name, "it holds no posts")
+            raise wrong_layout_error(label, self.name, "it holds no posts")
 
-        def each() -> Iterator[Row]:
+        def read_rows() -> Iterator[Row]:
             for number, post in enumerate(posts, 1):
-                lacks = missing(number, post, {"filename": str, self.takes: str})
-                if lacks is not None:
-                    yield lacks
+                misfit = check_fields(number, post, {"filename": str, self.caption_field: str})
+                if misfit is not None:
+                    yield misfit
                     continue
                 owner, date = str(post.get("user") or ""), str(post.get("date") or "")
                 note = f"posted {date or 'undated'}"
-                yield Row(number, post[self.takes], file=post["filename"], owner=owner, posted=date, note=note)
+                yield Row(number, post[self.caption_field], file=post["filename"], owner=owner, posted=date, note=note)
 
-        yield from checked(each(), shown, self.name)
+        yield from require_fitting_rows(read_rows(), label, self.name)
 
 
 class PraCegoVerRaw(PraCegoVer):
-    """The posts as their authors wrote them."""
+    """The captions as their authors wrote them (``raw_caption``)."""
 
     name = "pracegover_raw"
-    takes = "raw_caption"
+    caption_field = "raw_caption"

@@ -1,4 +1,4 @@
-"""A row of an existing set, and what every layout offers."""
+"""A row of an existing set, and the interface of every layout."""
 
 from __future__ import annotations
 
@@ -14,52 +14,53 @@ class Row:
     """One image with one caption, or a row that does not fit (then ``rule`` is not empty)."""
 
     number: int
-    """Its line in the file, or its place in the file's list, from 1."""
+    """Its line in the file, or its position in the file's list, from 1."""
     caption: str = ""
     url: str = ""
-    """Where the image is on the web, as the file spells it; '' when the layout or the row has none."""
+    """Web address of the image as the file spells it; '' when the layout or the row has none."""
     file: str = ""
-    """The image's file name, as the file spells it; '' when the layout or the row has none."""
+    """File name of the image as the file spells it; '' when the layout or the row has none."""
     owner: str = ""
-    """Whose post it is, where the set says so."""
+    """Account name of the post's owner, if the set states it."""
     post: str = ""
-    """What identifies it at its source, beside others of the same image: ``name.jpg#0``."""
+    """Identifier at its source, distinct for captions of the same image: ``name.jpg#0``."""
     language: str = ""
-    """The caption's, ISO 639-1, where the file tells; '' where ``crawl.source.language`` does for all of it."""
+    """ISO 639-1 language of the caption; '' where ``crawl.source.language`` holds for the whole file."""
     posted: str = ""
-    """When it was posted, as the set spells it."""
+    """Time of posting, as the set spells it."""
     note: str = ""
-    """What else the set says of it, for the ledger: its split, its date."""
+    """Further facts for the ledger: its split, its date."""
     rule: str = ""
     """Why it does not fit: missing_field | bad_encoding | row_too_long | unequal_labels | unknown_image |
-    unusable_url | bad_row."""
+    unusable_url | bad_row.
+    """
     value: str = ""
     threshold: str = ""
 
 
 class Layout(ABC):
-    """One published way to write images with captions into a file."""
+    """One published file format for images with captions."""
 
     name: ClassVar[str]
     has_urls: ClassVar[bool] = False
-    """Its rows name images on the web."""
+    """Whether its rows name images on the web."""
     has_files: ClassVar[bool] = False
-    """Its rows name files of an image folder."""
-    beside: ClassVar[bool] = False
-    """Those names are relative to the file's own folder, not to the image folder."""
+    """Whether its rows name files of an image folder."""
+    relative_to_table: ClassVar[bool] = False
+    """Whether file names are relative to the table's own folder instead of the image folder."""
     folder_optional: ClassVar[bool] = False
-    """Without an image folder, those names are relative to the file's own folder, and never to the web."""
+    """Whether file names are relative to the table's own folder when no image folder is set."""
     has_languages: ClassVar[bool] = False
-    """Its rows tell their languages, of which ``crawl.languages`` takes some."""
+    """Whether its rows state their languages, which ``crawl.source.languages`` selects from."""
 
     @abstractmethod
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
-        """Every row of the file, those that do not fit included, in its order.
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
+        """Yield every row of the file in order, rows that do not fit included.
 
         Args:
-            path: where the file is.
-            shown: its name for messages.
+            path: path of the file.
+            label: name of the file for messages.
 
         Raises:
-            HearsightError: the file is of another layout; names the line.
+            HearsightError: the file has another layout; names the line.
         """

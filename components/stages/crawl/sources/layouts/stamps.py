@@ -1,8 +1,8 @@
-"""Stamps of Tux Paint: beside each picture a text file with its caption in many languages.
+"""Stamps of Tux Paint: next to each image a text file with its caption in many languages.
 
-``apple.txt`` holds the English caption on its first line, then ``fr.utf8=Une pomme.`` and the like; ``apple.png`` is the picture.
-A stamp drawn as SVG has no ``.png`` and is a missing file to the crawl. Captions of regions (``pt_BR``, ``ca@valencia``) and
-languages without an ISO 639-1 code are left out. Not in scope: the recordings beside them (``import_recordings``).
+``apple.txt`` holds the English caption on its first line, then lines such as ``fr.utf8=Une pomme.``; ``apple.png`` is the image.
+A stamp drawn as SVG has no ``.png`` and counts as a missing file. Captions of regions (``pt_BR``, ``ca@valencia``) and languages
+without an ISO 639-1 code are left out. Out of scope: the recordings of the stamps (``import_recordings``).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _LINE = re.compile(r"(?P<code>[A-Za-z]{2,3}(?:_[A-Za-z]+)?(?:@\w+)?)\.utf8\s*=(?
 
 
 class Stamps(LineLayout):
-    """One row a language, in the file's order; its number is the line's."""
+    """One row per language, in the file's order; its number is the line number."""
 
     name = "stamps"
     fields = "the English caption, then one of <language>.utf8=<caption> a line"
     has_files = True
-    beside = True
+    relative_to_table = True
     has_languages = True
 
-    def rows(self, path: Path, shown: str) -> Iterator[Row]:
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
         """See :class:`components.stages.crawl.sources.layouts.row.Layout`."""
-        rows = list(self._all(path, shown))
+        rows = list(self._read_lines(path, label))
         if len(rows) > 1 and all(row.rule for row in rows[1:]):
             raise HearsightError(
                 f"is not of the layout '{self.name}': {rows[1].value}, and so none of the lines after its first",
-                where=f"{shown}: line {rows[1].number}",
+                where=f"{label}: line {rows[1].number}",
                 hint=f"a file holds {self.fields}; set crawl.source.layout to the file's own, or narrow crawl.source.inputs",
             )
         for row in rows:
@@ -46,11 +46,11 @@ class Stamps(LineLayout):
             return Row(number, text, language="en")
         if not text.strip():
             return Row(number)
-        found = _LINE.fullmatch(text)
-        if found is None:
+        match = _LINE.fullmatch(text)
+        if match is None:
             return Row(number, rule="missing_field", value=f"'{text[:40]}'", threshold="<language>.utf8=<caption>")
-        code = found["code"]
-        return Row(number, found["caption"], language=code if re.fullmatch("[a-z]{2}", code) else "")
+        code = match["code"]
+        return Row(number, match["caption"], language=code if re.fullmatch("[a-z]{2}", code) else "")
 
 
 def _with_file(row: Row, path: Path) -> Row:

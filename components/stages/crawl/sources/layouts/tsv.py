@@ -1,14 +1,14 @@
 """Conceptual Captions as published: TSV files without a header, UTF-8, no quoting.
 
-3M (Sharma et al. 2018): ``caption, url``. Its labelled subset: ``caption, url, labels, MIDs, confidences``, the last three
-comma-separated and of equal length. 12M (Changpinyo et al. 2021): ``url, caption``.
+3M (CC): ``caption, url``. Its labelled subset: ``caption, url, labels, MIDs, confidences``, the last three comma-separated and of
+equal length. 12M (Changpinyo et al. 2021): ``url, caption``.
 """
 
 from __future__ import annotations
 
 import re
 
-from components.stages.crawl.sources.layouts.lines import LineLayout, count
+from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
 _ADDRESS = re.compile(r"\s*https?://[^/\s]", re.I)
@@ -24,7 +24,7 @@ class ConceptualCaptions(LineLayout):
     def row(self, number: int, text: str) -> Row:
         """See :class:`LineLayout`."""
         parts = text.split("\t")
-        return _pair(number, parts[0], parts[1]) if len(parts) == 2 else count(number, len(parts), self.fields)
+        return _pair(number, parts[0], parts[1]) if len(parts) == 2 else wrong_field_count(number, len(parts), self.fields)
 
 
 class ConceptualCaptions12M(LineLayout):
@@ -37,7 +37,7 @@ class ConceptualCaptions12M(LineLayout):
     def row(self, number: int, text: str) -> Row:
         """See :class:`LineLayout`."""
         parts = text.split("\t")
-        return _pair(number, parts[1], parts[0]) if len(parts) == 2 else count(number, len(parts), self.fields)
+        return _pair(number, parts[1], parts[0]) if len(parts) == 2 else wrong_field_count(number, len(parts), self.fields)
 
 
 class ConceptualCaptionsLabels(LineLayout):
@@ -48,10 +48,10 @@ class ConceptualCaptionsLabels(LineLayout):
     has_urls = True
 
     def row(self, number: int, text: str) -> Row:
-        """See :class:`LineLayout`; the labels themselves are only held to be sound."""
+        """See :class:`LineLayout`; the labels are validated and not kept."""
         parts = text.split("\t")
         if len(parts) != 5:
-            return count(number, len(parts), self.fields)
+            return wrong_field_count(number, len(parts), self.fields)
         labels, mids, confidences = (part.split(",") if part else [] for part in parts[2:])
         if not len(labels) == len(mids) == len(confidences):
             value = f"{len(labels)} labels, {len(mids)} MIDs, {len(confidences)} confidences"
