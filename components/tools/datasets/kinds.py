@@ -15,6 +15,8 @@ PAGES = ("crawl", "filter", "hypernymize", "dedup", "split", "extract_features")
 """Alt-texts of the web become captions before they are split."""
 CAPTIONS = ("crawl", "split", "extract_features")
 """Captions of an existing dataset are taken as they are."""
+FEATURES = {"extract_features": {"encoder": {"name": "efficientnet_lite0", "side": 256, "frozen": True}}}
+"""Packaged weights; the default, CC's encoder, is trained with the captioner and keeps images instead of features."""
 POSTS = ("crawl", "extract_descriptions", "dedup", "split", "extract_features")
 
 
@@ -32,12 +34,12 @@ class NewDataset:
 
 def of_site(url: str) -> NewDataset:
     """A live site, from one page on."""
-    return NewDataset({"source": {"kind": "site", "seeds": [url], "hosts": [_host(url, OPTIONS[0])]}}, PAGES)
+    return NewDataset({"source": {"kind": "site", "seeds": [url], "hosts": [_host(url, OPTIONS[0])]}}, PAGES, FEATURES)
 
 
 def of_archive(path: str) -> NewDataset:
     """Web archives: a file, a pattern, or an ``s3://`` address."""
-    return NewDataset({"source": {"kind": "archives", "inputs": [path]}}, PAGES)
+    return NewDataset({"source": {"kind": "archives", "inputs": [path]}}, PAGES, FEATURES)
 
 
 def of_table(table: str, language: str, images: str) -> NewDataset:
@@ -53,7 +55,9 @@ def of_table(table: str, language: str, images: str) -> NewDataset:
         known = ", ".join(LAYOUTS)
         raise HearsightError(f"'{table}' names no table", where="--table", hint=f"write LAYOUT:FILE, LAYOUT one of {known}")
     source = {"kind": "table", "layout": layout, "inputs": [path], "language": language}
-    return NewDataset({"source": source | ({"image_folder": images} if images else {})}, CAPTIONS, {"split": {"by": "text"}})
+    return NewDataset(
+        {"source": source | ({"image_folder": images} if images else {})}, CAPTIONS, {"split": {"by": "text"}} | FEATURES
+    )
 
 
 def of_posts(posts: str, name: str) -> NewDataset:
@@ -65,7 +69,7 @@ def of_posts(posts: str, name: str) -> NewDataset:
         )
     _host(server, OPTIONS[3])
     source = {"kind": "posts", "provider": "mastodon", "server": server, "tag": tag}
-    return NewDataset({"source": source}, POSTS, {"split": {"by": "owner", "sides": name}})
+    return NewDataset({"source": source}, POSTS, {"split": {"by": "owner", "sides": name}} | FEATURES)
 
 
 def _host(url: str, option: str) -> str:
