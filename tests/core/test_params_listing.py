@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from components.cli.main import app
@@ -37,7 +36,7 @@ def classes(kind: type[Settings]) -> Iterator[type[Settings]]:
 
 @pytest.mark.parametrize("stage", GRAPH.stages)
 def test_every_setting_has_a_default_of_its_type_and_a_meaning(stage: str) -> None:
-    for kind in classes(importlib.import_module(f"components.{stage}").Params):
+    for kind in classes(importlib.import_module(f"components.stages.{stage}").Params):
         kind.model_validate(kind().model_dump())
         for name, field in kind.model_fields.items():
             assert field.description, f"{kind.__module__}.{kind.__name__}.{name}"
@@ -78,9 +77,7 @@ def test_an_empty_block_is_the_papers_profile() -> None:
 
 
 def test_params_yaml_holds_only_changes_and_at_most_250_lines() -> None:
-    text = (PROJECT / "params.yaml").read_text(encoding="utf-8")
-    gates = len(yaml.safe_load(text)["gates"]) + 1
-    assert len(text.splitlines()) - gates <= 250
+    assert len((PROJECT / "params.yaml").read_text(encoding="utf-8").splitlines()) <= 250
 
 
 @pytest.mark.parametrize(("stage", "dataset"), BLOCKS)

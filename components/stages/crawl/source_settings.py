@@ -50,7 +50,7 @@ class Table(Files):
     kind: Literal["table"] = "table"
     """The table of an existing set."""
     layout: str = ""
-    """cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover, pracegover_raw, stamps."""
+    """tsv, cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover, pracegover_raw, stamps: docs/sources.md."""
     image_folder: str = ""
     """The folder of the images, relative to the project, where the layout names files; else empty."""
     language: str = ""

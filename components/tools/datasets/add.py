@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import stage_address
+from components.core.addresses import check_stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import Graph, load_graph
@@ -44,7 +44,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         contact: the address that requests to the open web name.
 
     Returns:
-        What ``dvc repro`` calls the last stage.
+        What ``dvc repro`` calls the check of the last stage.
 
     Raises:
         HearsightError: the name is taken or has other characters than letters, digits and ``_``, a stage cannot be added,
@@ -73,7 +73,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
             "has another shape than 'chain: stage: dataset', one a line", where=path, hint="add the dataset by hand"
         )
     publish_bytes(path, changed.encode("utf-8"))
-    return stage_address(name, list(wiring)[-1])
+    return check_stage_address(name, list(wiring)[-1])
 
 
 def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, str]]:

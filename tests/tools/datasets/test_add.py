@@ -50,7 +50,7 @@ def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path,
     root = project(tmp_path)
     before = (root / "params.yaml").read_text()
     said = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
-    assert "next: hearsight params crawl -d mine, then dvc repro extract_features@mine" in said
+    assert "next: hearsight params crawl -d mine, then dvc repro check-extract_features@mine" in said
     assert problems(root) == []
     graph = load_graph(root)
     for stage in graph.stages_of("mine"):
