@@ -80,7 +80,7 @@ def test_a_changed_default_computes_again_and_an_explicit_equal_value_does_not(t
     def from_cache(params: Settings) -> dict[str, str]:
         stage = make_stage(tmp_path, "crawl", "again", params=params, inputs={"input": candidates})
         stage.map(keep, candidates.shards, step="keep", params=params.plain())
-        return stage.from_cache()
+        return stage.cache_summary()
 
     assert from_cache(parse_settings(Now, {}, "here")) == {"keep": "0 of 1"}
     assert from_cache(parse_settings(Now, {"threshold": 0.5}, "here")) == {"keep": "1 of 1"}

@@ -89,7 +89,7 @@ def test_what_is_listed_is_what_the_stage_reads(stage: str, dataset: str) -> Non
         for key in name.split("."):
             value = value[key]
         assert value == row.value and row.meaning
-    assert stage == "caption" or all(row.changed == (row.value != row.default) for row in rows.values())
+    assert stage == "train_captioner" or all(row.changed == (row.value != row.default) for row in rows.values())
 
 
 def test_a_selected_class_is_listed_with_its_own_defaults() -> None:

@@ -316,7 +316,6 @@ def test_an_address_without_a_cluster_is_one_line(tmp_path, address, message):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ({"kind": "ray", "workers": 0, "address": "auto"}, r"engine\.cpus: is missing"),
         ({"kind": "ray", "workers": 0, "address": "auto", "cpus": 0.0}, r"engine\.cpus: must be more than 0"),
         ({"kind": "ray", "workers": -1, "address": "auto", "cpus": 1.0}, r"engine\.workers: must not be negative"),
         ({"kind": "local", "workers": 0, "address": "auto"}, r"engine\.address: is not a setting"),

@@ -259,7 +259,7 @@ def moments(project: Project, stage: str, target: str, took: float, seed: int) -
     """When to strike: a seeded share of the runner's life, or the first moment of a write or of a later epoch after it."""
     source = random.Random(f"{seed}/{stage}/{target}")
     delay = source.uniform(0.1, 0.6) * max(took - DVC_TAKES, 0.5)
-    if stage == "train":
+    if stage == "pretrain_retrieval":
         # Early, so that epochs are left for the next of the three to strike in.
         return lambda lived: lived > delay / 3 if target == "parent" else project.inside_an_epoch()
     if target == "runner":

@@ -34,9 +34,9 @@ def test_a_stage_killed_while_it_writes_ends_with_the_manifest_of_an_uninterrupt
 ):
     hurt = make_project(tmp_path / "hurt", small_params(), add_web)
     for name in ("data/english", "reports"):
-        shutil.copytree(whole.root / name, hurt.root / name)
+        shutil.copytree(whole.root / name, hurt.root / name, dirs_exist_ok=True)
     shutil.rmtree(hurt.root / "data" / "english" / stage)
-    moment = hurt.inside_an_epoch if stage == "train" else hurt.half_written
+    moment = hurt.inside_an_epoch if stage == "pretrain_retrieval" else hurt.half_written
     # A write takes milliseconds: where the kill came too late, the stage runs once more from nothing.
     for _ in range(3):
         shutil.rmtree(hurt.root / ".hearsight", ignore_errors=True)

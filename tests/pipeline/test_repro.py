@@ -62,7 +62,7 @@ def test_a_changed_comment_changes_no_output(whole: Project):
     project = whole
     before = {stage: project.manifest(stage) for stage in project.stages}
     cache = project.cache_entries()
-    path = project.root / "components" / "filter" / "rules.py"
+    path = project.root / "components" / "stages" / "filter" / "rules.py"
     path.write_text(path.read_text() + "\n# a comment\n")
     ran, _ = repro(project)
     assert ran == ["filter@english"]

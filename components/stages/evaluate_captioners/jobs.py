@@ -12,7 +12,7 @@ from components.stages.evaluate_captioners.scoring import (
     CONSTANT,
     Scored,
     choose_constant,
-    digest_resources,
+    digest_scoring_inputs,
     read_scores,
     score_captions,
 )
@@ -79,7 +79,7 @@ def score_all(
     }
     by_name = {test_set.name: test_set for test_set in sets}
     languages = {model.name: by_name[model.training].language for model in models if model.training in by_name}
-    resources = digest_resources(stage.params.meteor, stage.params.spice)
+    resources = digest_scoring_inputs(stage.params.meteor, stage.params.spice)
     jobs = [
         Job(
             f"{test}.{model or 'constant'}",

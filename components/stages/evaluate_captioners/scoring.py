@@ -171,7 +171,7 @@ def add_jars(
         ) from None
 
 
-def digest_resources(meteor: str, spice: str) -> dict[str, str]:
+def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
     """Return the digests of what scores depend on besides the inputs: the dictionary and the enabled jars.
 
     Raises:

@@ -1,7 +1,7 @@
 """Keys of the removed records, and digests of their images, texts and speech.
 
 They are collected from parquet shards of older runs that name a listed address, from the fetch stores' takedown journals,
-from the current ledgers, and from the file an earlier purge wrote. Content that the current read_chain still refers to is
+from the current ledgers, and from the file an earlier purge wrote. Content that the current chain still refers to is
 excluded: the same image on another page stays. Only hashes are kept, in ``.hearsight/takedown/removed.json``, for later scans.
 """
 

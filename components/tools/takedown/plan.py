@@ -107,14 +107,14 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         _plan_mlflow(root, tracker, search, tainted, plan, add)
     for path in _strays(root, graph):
         if search.in_file(path).hits:
-            plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the read_chain: delete it")
+            plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the chain: delete it")
     plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
 
 
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:
-    """Yield the files of data/ and reports/ that no stage of the read_chain, no fetch store and no check writes."""
+    """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
     known = [graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset)]
     known += [root / "data" / "store", root / "data" / "packages"]
     known += [root / "reports" / name for name in (*CHECK_REPORTS, "lineage")]

@@ -110,10 +110,10 @@ def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp
     root, inputs, (stage_output, _, _) = evaluated
     again, _, stage = compared(root, inputs)
     assert again.digest == stage_output.digest
-    assert stage.from_cache() == {"captions": "30 of 30", "constant": "3 of 3", "scores": "33 of 33"}
+    assert stage.cache_summary() == {"captions": "30 of 30", "constant": "3 of 3", "scores": "33 of 33"}
     more = inputs | {"portuguese-small8x8": cell(root, "portuguese", "small8x8", {0: {n: f"{n} vezes" for n in range(8)}})}
     _, _, stage = compared(root, more)
-    assert stage.from_cache() == {"captions": "30 of 33", "constant": "3 of 3", "scores": "33 of 36"}
+    assert stage.cache_summary() == {"captions": "30 of 33", "constant": "3 of 3", "scores": "33 of 36"}
 
 
 def test_a_picture_with_forty_captions_is_one_item_of_forty_references(tmp_path):

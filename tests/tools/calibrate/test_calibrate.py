@@ -166,7 +166,7 @@ def test_every_parse_is_kept_and_a_second_measuring_computes_nothing(tmp_path: P
     for expected in ("0 of 1", "1 of 1"):
         job = make_stage(tmp_path, "calibrate", params=PAPER, inputs={"input": source})
         assert next(iter(measure(job, source.shards))).num_rows == 1
-        assert job.from_cache() == {"values": expected}
+        assert job.cache_summary() == {"values": expected}
 
 
 def test_numbers_behind_words_are_read() -> None:
