@@ -115,7 +115,7 @@ def test_what_is_asked_wrongly_names_the_row(stage: Any) -> None:
     for row, what in (
         ({"content": b"x", "path": "y"}, "both content and path"),
         ({"content": "no base64!"}, "not base64"),
-        ({"content": 7}, "of int"),
+        ({"content": 7}, "type int"),
         ({"path": "-"}, "no such file"),
         ({}, "neither"),
     ):

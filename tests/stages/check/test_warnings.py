@@ -95,7 +95,7 @@ def test_a_damaged_file_of_warnings_is_named(root: Path) -> None:
     path = warnings_path(root, "english", "split")
     path.parent.mkdir(parents=True)
     path.write_text('{"warnings": [{"line": 1}]}')
-    with pytest.raises(HearsightError, match="is not a file of warnings"):
+    with pytest.raises(HearsightError, match="is not a warnings file"):
         read_warnings(root, ["english/split"])
 
 
