@@ -156,7 +156,7 @@ def test_what_cannot_be_chosen_is_one_line_before_anything_is_loaded(arguments: 
 def test_an_encoder_takes_its_own_network_and_pictures_of_its_side_alone() -> None:
     with pytest.raises(ValueError, match="no method extract_features"):
         ImageEncoder("efficientnet_lite0", torch.nn.Identity())
-    with pytest.raises(ValueError, match="hand in its network"):
+    with pytest.raises(ValueError, match="has no built-in network"):
         ImageEncoder("efficientnet_lite0")
     with pytest.raises(ValueError, match="batch × 3 × 256 × 256"):
         load_encoder("efficientnet_lite0").encode(torch.zeros(1, 3, 224, 224))

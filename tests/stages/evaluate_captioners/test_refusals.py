@@ -55,7 +55,7 @@ def test_an_empty_test_split_is_one_clear_line(tmp_path):
 
 def test_a_model_of_an_unknown_network_is_one_clear_line(tmp_path):
     found = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
-    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is no captioning network", cell=found)
+    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=found)
 
 
 def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):
@@ -117,6 +117,6 @@ def test_settings_out_of_range_are_one_clear_line(tmp_path):
 
 
 def test_meteor_and_spice_that_cannot_be_run_are_one_clear_line(evaluated, tmp_path):
-    for name, said in (("meteor", "METEOR"), ("spice", "SPICE: there is no")):
+    for name, said in (("meteor", "METEOR"), ("spice", "SPICE: .*spice-1.0.jar does not exist")):
         with pytest.raises(HearsightError, match=said):
             compared(tmp_path / name, evaluated[1], PARAMS.model_copy(update={name: str(tmp_path / "nothing")}))

@@ -41,13 +41,13 @@ def small_networks() -> Iterator[None]:
         dict.fromkeys(("small1x1", "small8x8"), "components.models.captioners.small:Pointing"),
         "components.models.captioners.small",
     )
-    captioners._WHERE.update(names)
+    captioners._CLASSES.update(names)
     sys.modules[module] = network
     try:
         yield
     finally:
         for name in names:
-            del captioners._WHERE[name]
+            del captioners._CLASSES[name]
         del sys.modules[module]
 
 

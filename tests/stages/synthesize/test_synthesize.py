@@ -219,7 +219,7 @@ def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
 
 
 def test_a_sound_that_is_gone_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ResultCache, "recall", lambda self, kept, keys: {})
+    monkeypatch.setattr(ResultCache, "read", lambda self, kept, keys: {})
     with pytest.raises(HearsightError, match="a spoken utterance is missing"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])))
 

@@ -42,5 +42,5 @@ def test_a_segment_with_a_blank_in_it_is_walked_to_its_end() -> None:
 def test_the_shortest_record_of_a_store_has_room_for_one() -> None:
     shortest = build_record(Entry("http://a/", 0, "dns"), b"", [], "")
     assert len(shortest) > SHORTEST and zlib.decompress(build_filler(len(shortest)), 31)
-    with pytest.raises(ValueError, match="no WARC record"):
+    with pytest.raises(ValueError, match="too few for a WARC record"):
         build_filler(SHORTEST - 1)

@@ -53,7 +53,7 @@ def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path
     ((path, keys),) = find_annotations(tmp_path, search)
     assert keys == [bought["gone"]]
     delete_annotations(path, keys)
-    assert list(ResultCache(tmp_path / "annotations").known(SPEECH, list(bought.values())).values()) == [b"kept"]
+    assert list(ResultCache(tmp_path / "annotations").read_existing(SPEECH, list(bought.values())).values()) == [b"kept"]
 
 
 def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> None:
