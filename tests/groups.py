@@ -17,6 +17,10 @@ TOGETHER = {
 }
 
 SECONDS = {
+    # These limit the memory of a forked child, and a worker that other tests have filled has free memory that no limit counts.
+    "tests/web/images/test_inspection.py": 100,
+    "tests/web/html/test_page_limits.py": 100,
+    "tests/stages/crawl/test_image_budget.py": 100,
     "whole": 66,
     "server": 35,
     "tests/tools/takedown/test_end_to_end.py": 32,

@@ -92,14 +92,14 @@ def test_any_stored_head_is_read_back_equal(value, reason, location, body):
 def test_an_internal_error_affects_one_answer_only(tmp_path, monkeypatch):
     from components.web import request
 
-    real = request.described
+    real = request.select_headers
 
     def broken(sent):
         if sent.get("etag") == "odd":
             raise ZeroDivisionError("a defect")
         return real(sent)
 
-    monkeypatch.setattr(request, "described", broken)
+    monkeypatch.setattr(request, "select_headers", broken)
     told, _ = crawl(tmp_path, {"/x": answer(b"ETag: odd"), "/y": answer(b"ETag: fine", b"Content-Type: text/html")})
     assert (told["/x"][0].rule, told["/x"][0].value) == ("internal_error", "ZeroDivisionError")
     assert told["/y"][0].rule == ""
