@@ -122,7 +122,12 @@ def test_what_is_asked_wrongly_names_the_row(stage: Any) -> None:
         with pytest.raises(HearsightError, match=what):
             query_of(row, "row 0")
     good = pd.DataFrame({"content": [picture(3)]})
-    for params, what in (({"kind": "text"}, "is not a kind"), ({"k": 0}, "cannot give 0"), ({"language": "de"}, "known are es, fr")):
+    refused = (
+        ({"kind": "text"}, "is not a kind"),
+        ({"k": 0}, "cannot give 0"),
+        ({"language": "de"}, "known are es, fr"),
+    )
+    for params, what in refused:
         with pytest.raises(HearsightError, match=what):
             served.predict(good, params)
     assert list(served.predict(good, {"k": 1}).columns) == list(OUT)
