@@ -23,7 +23,8 @@ from PIL import Image
 from benchmarks.duplicates_posts import make_posts
 from components.core.result_cache import ResultCache
 from components.execution.stage import Stage
-from components.stages.dedup import Aligned, Params, Posts, run
+from components.stages.dedup import Aligned, Params, Posts
+from components.stages.dedup.run import run
 from components.vision.features import ImageFeatures, feature_key
 from tests.support import make_output, make_stage, row
 

@@ -123,7 +123,7 @@ def crawl(home: Path, table: Path) -> dict[str, Any]:
     from components.core.stage_output import StageOutput
     from components.execution.engine import LocalEngine
     from components.execution.stage import Stage
-    from components.stages.crawl import run
+    from components.stages.crawl.run import run
     from tests.stages.crawl.conftest import fixture_params
 
     shutil.copy(table, home / "table.tsv")

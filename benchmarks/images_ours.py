@@ -52,7 +52,8 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
     from components.core.stage_output import StageOutput
     from components.execution.engine import LocalEngine
     from components.execution.stage import Stage
-    from components.stages.crawl import Params, run
+    from components.stages.crawl import Params
+    from components.stages.crawl.run import run
 
     out = Path(home) / "data/english/crawl"
     out.mkdir(parents=True)

@@ -83,11 +83,11 @@ def stage_over(root: Path, scratch: Path, workers: int) -> Any:
 def run_stage(root: Path, workers: int) -> dict[str, Any]:
     """The stage itself."""
     from components.core.stage_output import StageOutput
-    from components.stages import synthesize
+    from components.stages.synthesize.run import run as run_synthesize
 
     with tempfile.TemporaryDirectory() as scratch:
         stage = stage_over(root, Path(scratch), workers)
-        synthesize.run(stage)
+        run_synthesize(stage)
         stage.finish()
         table = StageOutput(stage.out).table(["seconds"])
         flac = sum(path.stat().st_size for path in (stage.out / "media").iterdir())

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from components.core.graph import find_root
 from components.core.printing import print_table
 
 app = typer.Typer(no_args_is_help=True, help="The caches of expensive results.")
@@ -28,7 +29,6 @@ def repair(
 ) -> None:
     """List damaged results in the caches; with --yes remove them and keep all others. They are computed again when needed."""
     # Here: `hearsight --help` needs no stage.
-    from components.core.graph import find_root
     from components.tools.cache.repair import find_damage
     from components.tools.cache.repair import repair as repair_stores
 

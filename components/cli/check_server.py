@@ -9,6 +9,12 @@ from __future__ import annotations
 import os
 import sys
 
+import pyarrow.compute
+import pyarrow.dataset
+import pyarrow.pandas_compat
+import pyarrow.parquet
+import yaml
+
 from components.execution.warm_server import serve
 
 
@@ -18,13 +24,8 @@ def preload() -> None:
     import great_expectations
     import great_expectations.expectations
     import pandas
-    import pyarrow.compute
-    import pyarrow.dataset
-    import pyarrow.pandas_compat
-    import pyarrow.parquet
     import tqdm
     import typer
-    import yaml
 
     tqdm.tqdm.monitor_interval = 0  # its first bar would start a thread, and a process with threads cannot be forked
 

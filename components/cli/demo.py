@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from components.core.graph import find_root, load_graph
+from components.core.printing import escape_controls, print_text
+from components.execution.process import sole_writer
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,7 +21,6 @@ app = typer.Typer()
 def demo() -> None:
     """Run the whole pipeline on the sample (`dvc repro`) with overall progress, then print results and pages."""
     # Here: `hearsight --help` needs no stage.
-    from components.core.graph import find_root
     from components.tools.demo.overlay import restore_params
 
     root = find_root()
@@ -31,7 +34,6 @@ def demo() -> None:
 def experiments() -> None:
     """Train and compare the models of the large tables (experiments.yaml over params.yaml); a second call continues."""
     # Here: as above.
-    from components.core.graph import find_root
     from components.tools.demo.overlay import experiment_params
 
     root = find_root()
@@ -41,7 +43,6 @@ def experiments() -> None:
 
 
 def _sole(root: Path) -> AbstractContextManager[None]:
-    from components.execution.process import sole_writer  # here: as above
 
     return sole_writer(root / ".hearsight" / "locks" / "pipeline.lock", "the pipeline")
 
@@ -49,8 +50,6 @@ def _sole(root: Path) -> AbstractContextManager[None]:
 def _run(root: Path, kind: str) -> None:
     """Run the pipeline; raises typer.Exit with dvc's exit code when it fails."""
     # Here: as above.
-    from components.core.graph import load_graph
-    from components.core.printing import escape_controls, print_text
     from components.tools.demo.closing import opening, results
     from components.tools.demo.lanes import lanes, new_lanes
     from components.tools.demo.progress import Progress, count_stages

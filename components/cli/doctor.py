@@ -6,6 +6,9 @@ import sys
 
 import typer
 
+from components.core.graph import find_root
+from components.core.printing import print_table
+
 app = typer.Typer()
 
 
@@ -13,8 +16,6 @@ app = typer.Typer()
 def doctor() -> None:
     """List what this machine lacks, with the command that fixes it; exit code 2 if `make demo` cannot succeed."""
     # Here: `hearsight --help` needs no checks.
-    from components.core.graph import find_root
-    from components.core.printing import print_table
     from components.tools.doctor.checks import examine
     from components.tools.doctor.finding import MISSING
 

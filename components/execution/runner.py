@@ -107,7 +107,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     graph = load_graph(root)
     graph.require(stage, dataset)
     params_file = root / "params.yaml"
-    module = importlib.import_module(f"components.stages.{stage}")
+    module = importlib.import_module(f"components.stages.{stage}.run")
     params = stage_settings(graph, stage, dataset)
     engine = make_engine(params_file, graph.params)
     out = graph.output(stage, dataset)

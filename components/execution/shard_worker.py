@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from components.core.digests import sha256_file
 from components.core.ledger import DROPPED, check_conserved
@@ -125,8 +126,6 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
             check_conserved(table.column("key").to_pylist(), out.table, out.ledger, f"{spec.step}, shard {spec.shard}")
         ledger = out.ledger
         if spec.earlier is not None:
-            import pyarrow.compute as pc  # here: takes 0.1 s, and most steps do not need it
-
             before = read_table(spec.earlier)
             ledger = pa.concat_tables([before.filter(pc.equal(before["verdict"], DROPPED)), ledger])
         table = out.table.cast(OUTPUT_SCHEMAS[spec.output][1]) if spec.output else out.table

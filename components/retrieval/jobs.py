@@ -6,21 +6,32 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+
 from components.core.addresses import find_root
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
+from components.models.contrastive import LossSettings
+from components.models.dual_encoder import DualEncoder, DualEncoderConfig
+from components.models.loading import save_dual_encoder, warm_start
+from components.retrieval.items import Coefficients, PairItems
+from components.retrieval.loading import empty_image_encoder, open_dual_encoder
+from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.provenance import START
+from components.retrieval.recipe import DualEncoderTraining
+from components.training.fit import fit, is_launched
+from components.training.history import DUAL_ENCODER, history_csv
+from components.training.ranks import write_job
+from components.training.recipe import reseed
+from components.vision.image_encoders import trainable_encoder, weights_digest
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from components.execution.stage import Task
-    from components.models.dual_encoder import DualEncoder, DualEncoderConfig
     from components.models.encoders import ImageEncoder
-    from components.retrieval.pairs import Pairs
-    from components.retrieval.recipe import DualEncoderTraining
 
 WHOLE = 100
 """Percent for all training pairs."""
@@ -45,8 +56,6 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
         HearsightError: there are no training pairs, the loss diverges, memory is insufficient, or a file is damaged.
     """
     # Loads torch, in the job's process only.
-    from components.models.loading import save_dual_encoder
-    from components.training.history import DUAL_ENCODER, history_csv
 
     recipe, config = train(spec, task)
     save_dual_encoder(folder, recipe.best["weights"], config)
@@ -55,18 +64,6 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
 def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[str, Any]]:
     """Train to the end, resuming from the scratch folder; return the recipe and the model's ``config.json``."""
-    # Loads torch and Lightning, in the job's process only.
-    import numpy as np
-    import torch
-
-    from components.models.contrastive import LossSettings
-    from components.retrieval.items import Coefficients, PairItems
-    from components.retrieval.pairs import read_pairs, sets_of
-    from components.retrieval.recipe import DualEncoderTraining
-    from components.training.fit import fit, is_launched
-    from components.training.ranks import write_job
-    from components.training.recipe import reseed
-
     hardware, settings, seed = task.params, spec["settings"], spec["seed"]
     torch.set_num_threads(hardware.threads)
     clips, chosen = settings["clips"], settings["loss"]
@@ -133,9 +130,6 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
 def subset(pairs: Pairs, percent: int, seed: int) -> NDArray[np.int64]:
     """Return the indices of a drawn part of the pairs (CSC, figure 3); smaller parts of the same seed are subsets of larger
     ones."""
-    # The stage itself does not need numpy.
-    import numpy as np
-
     keys = pairs.keys
     if percent >= WHOLE:
         return np.arange(len(keys))
@@ -150,9 +144,6 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
         HearsightError: the initial model is damaged, or was trained with another image encoder.
     """
     # Loads torch, in the job's process only.
-    from components.models.dual_encoder import DualEncoder
-    from components.models.loading import warm_start
-    from components.retrieval.loading import empty_image_encoder, open_dual_encoder
 
     if START not in task.inputs:
         towers = spec["towers"]
@@ -173,9 +164,6 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
 
 
 def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
-    # Loads torch, in the job's process only.
-    from components.models.dual_encoder import DualEncoderConfig
-
     names = ("speech", "image", "side", "embedding", "scale", "pool_padding", "norm_momentum", "dropout", "layers", "channels")
     chosen = {name: towers[name] for name in names}
     frozen = not training.encoder["trained"]
@@ -194,12 +182,8 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
 
 def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> ImageEncoder | None:
     """Return a large image tower with its initial weights: the file's, a package's, or none."""
-    # Loads torch, in the job's process only.
-    from components.retrieval.loading import empty_image_encoder
-
     if not weights:
         return empty_image_encoder(config)
-    from components.vision.image_encoders import trainable_encoder, weights_digest
 
     path = find_root() / weights
     if weights_digest(config.image, path) != digest:

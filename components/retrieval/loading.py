@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import HearsightError
+from components.models.loading import LoadedDualEncoder, load_dual_encoder
+from components.vision.image_encoders import trainable_encoder
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
     from components.models.dual_encoder import DualEncoderConfig
     from components.models.encoders import ImageEncoder
-    from components.models.loading import LoadedDualEncoder
 
 
 def open_dual_encoder(models: StageOutput, key: str) -> LoadedDualEncoder:
@@ -28,9 +29,6 @@ def open_folder(folder: Path, where: str) -> LoadedDualEncoder:
     Raises:
         HearsightError: files are missing, damaged or of another version.
     """
-    # Loads torch, which callers of model_folder do not need.
-    from components.models.loading import load_dual_encoder
-
     try:
         return load_dual_encoder(folder, image_encoder=empty_image_encoder)
     except ValueError as error:
@@ -49,7 +47,5 @@ def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
     """Return a large image tower's network, to be filled with weights; None if the towers build it themselves."""
     if config.image != "efficientnet_lite0":
         return None
-    # Loads torch; most image towers do not need it.
-    from components.vision.image_encoders import trainable_encoder
 
     return trainable_encoder(config.image, None, config.picture_side)

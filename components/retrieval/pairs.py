@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import torch
 from numpy.typing import NDArray
 
 from components.core.addresses import PREPARED_FILE
 from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
+from components.models.matching import match_identities
 from components.training.members import Members
 
 if TYPE_CHECKING:
@@ -93,11 +95,6 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     Raises:
         HearsightError: the sets' pictures were prepared for different image towers, or ``matching`` is empty.
     """
-    # Index and reports use Pairs without torch.
-    import torch
-
-    from components.models.matching import match_identities
-
     if not matching:
         raise HearsightError("matching is empty", where="params.yaml: loss.matching", hint="write at least [picture]")
     encoders = [_encoder(spoken_set.pictures) for spoken_set in sets]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from components.core.code_digest import code_digest
 from components.core.digests import digest_value
+from components.vision.image_encoders import weights_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +32,6 @@ def starting_weights(towers: Towers, root: Path) -> str:
     """
     if not towers.weights:
         return ""
-    # Loads torch, which is not needed without initial weights.
-    from components.vision.image_encoders import weights_digest
 
     return weights_digest(towers.image, root / towers.weights)
 

@@ -8,6 +8,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from PIL import Image, UnidentifiedImageError
+
 from components.core.errors import HearsightError
 from components.retrieval.query_audio import read_spoken_query
 
@@ -79,9 +81,6 @@ def parse_query(data: bytes, where: str) -> Query:
 
 def _check_picture(data: bytes, where: str) -> None:
     """Raise unless the picture can be decoded completely and has a usable size."""
-    # Sound queries do not load Pillow.
-    from PIL import Image, UnidentifiedImageError
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -17,14 +17,11 @@ sound are accepted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from components.core.errors import HearsightError
-from components.speech.audio.files import RATE_HZ, read_sound
+from components.speech.audio.files import RATE_HZ, Samples, read_sound
 from components.speech.audio.measures import FRAME, is_silent
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
 
 LEAST_SECONDS = 0.1
 """The shortest measured clip, one word, has .147 s."""
@@ -54,9 +51,6 @@ def read_spoken_query(data: bytes, where: str) -> tuple[Samples, tuple[str, ...]
 
 def steadiness(samples: Samples) -> float:
     """Return the standard deviation, in dB, of the level of whole 10 ms frames of the first difference; 0 without a frame."""
-    # numpy is imported when a sound is measured, as in components.speech.audio.
-    import numpy as np
-
     change = np.diff(samples.astype(np.float64), prepend=samples[:1].astype(np.float64))
     frames = len(change) // FRAME
     if not frames:

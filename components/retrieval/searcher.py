@@ -14,7 +14,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,10 @@ from numpy.typing import NDArray
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
+from components.retrieval.query_encoder import QueryEncoder
 from components.retrieval.search_items import thumbnail_path
 from components.search.files import EMBEDDINGS
 from components.search.index import SearchIndex
-
-if TYPE_CHECKING:
-    from components.retrieval.query_encoder import QueryEncoder
 
 SEARCH, INDEX, MODEL, DESCRIPTION = "search", "index", "model", "search.json"
 WEIGHTS = "weights.safetensors"
@@ -92,9 +90,6 @@ class Searcher:
     @cached_property
     def encoder(self) -> QueryEncoder:
         """The query encoder; loads torch."""
-        # Loads torch, which commands that embed no query do not need.
-        from components.retrieval.query_encoder import QueryEncoder
-
         return QueryEncoder(self.folder / MODEL, self.description["crop"], self.weights)
 
     def find(

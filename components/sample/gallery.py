@@ -14,6 +14,8 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
+from PIL import Image
+
 PER_PAGE = 40
 THUMB = 64
 """px of a thumbnail's larger side."""
@@ -105,8 +107,6 @@ def page(title: str, body: str, credit: str, head: str = "") -> bytes:
 
 def thumbnail(path: Path) -> bytes:
     """Return a small PNG of the image at ``path``."""
-    from PIL import Image
-
     with Image.open(path) as picture:
         small = picture.convert("RGBA")
         small.thumbnail((THUMB, THUMB))

@@ -8,13 +8,11 @@ material, change and seed only. Functions import Pillow themselves, so that comm
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+
+from PIL import Image, ImageDraw, ImageEnhance, ImageFont, ImageOps
 
 from components.core.seeded_rng import seeded_rng
 from components.sample.material import Material
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 CANVAS = 480
 """px of a square post."""
@@ -51,8 +49,6 @@ def suffix_of(change: str, seed: str) -> str:
 
 def size_of(material: Material, change: str = "") -> tuple[int, int]:
     """Return width and height (px) of the image that :func:`render` returns, without rendering it."""
-    from PIL import Image
-
     if material.kind == "photo":
         with Image.open(io.BytesIO(material.read())) as picture:
             width, height = _fit(picture.size)
@@ -90,8 +86,6 @@ def render(material: Material, change: str = "", seed: str = "", suffix: str = "
 
 def thumbnail(material: Material, side: int) -> bytes:
     """Return a square PNG of a material, for previews, avatars and emoji."""
-    from PIL import ImageOps
-
     buffer = io.BytesIO()
     ImageOps.fit(_laid_out(material), (side, side)).save(buffer, "PNG")
     return buffer.getvalue()
@@ -107,9 +101,7 @@ def animation(material: Material) -> bytes:
     return buffer.getvalue()
 
 
-def _laid_out(material: Material) -> Image:
-    from PIL import Image
-
+def _laid_out(material: Material) -> Image.Image:
     with Image.open(io.BytesIO(material.read())) as opened:
         picture = opened.convert("RGBA")
     if material.kind == "photo":
@@ -138,9 +130,7 @@ def _crop(width: int, height: int) -> tuple[int, int, int, int]:
     return left, top, width - left, height - top
 
 
-def _changed(picture: Image, change: str, seed: str, mark: str) -> Image:
-    from PIL import Image, ImageEnhance, ImageOps
-
+def _changed(picture: Image.Image, change: str, seed: str, mark: str) -> Image.Image:
     chance = seeded_rng(seed, "change")
     width, height = picture.size
     if change == "resized":
@@ -162,9 +152,7 @@ def _changed(picture: Image, change: str, seed: str, mark: str) -> Image:
     return _watermarked(picture, mark) if change == "watermarked" else picture
 
 
-def _watermarked(picture: Image, mark: str) -> Image:
-    from PIL import Image, ImageDraw, ImageFont
-
+def _watermarked(picture: Image.Image, mark: str) -> Image.Image:
     layer = Image.new("RGBA", picture.size)
     font = ImageFont.load_default(max(14, picture.width // 18))
     where = (picture.width * 0.96, picture.height * 0.96)

@@ -16,6 +16,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
+from components.sample.entities import HOST
+from components.sample.pages import sample_sites
+from components.sample.posts import PostsSite
 from components.sample.sites import Reply, Site
 
 
@@ -36,10 +39,6 @@ class SampleWeb:
         self, root: Path | None = None, *, hosts: Mapping[str, Site | Path] | None = None, port: int = 0, day: int = 1
     ) -> None:
         if hosts is None:
-            from components.sample.entities import HOST
-            from components.sample.pages import sample_sites
-            from components.sample.posts import PostsSite
-
             if root is None:
                 raise ValueError("SampleWeb needs a root or hosts")
             hosts = {**sample_sites(root), HOST: PostsSite(root, day)}

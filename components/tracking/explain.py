@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from components.core.digests import sha256_file
@@ -200,8 +201,6 @@ def _finished(graph: Graph, only: str = "") -> Iterator[StageOutput]:
 
 
 def _strings(values: list[str]) -> Any:
-    import pyarrow as pa
-
     return pa.array(values, pa.string())
 
 

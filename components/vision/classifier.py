@@ -13,8 +13,9 @@ import io
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import torch
 
 SIDE = 224
@@ -46,7 +47,6 @@ def read_picture(data: bytes) -> torch.Tensor:
     Raises:
         OSError: the bytes cannot be decoded completely.
     """
-    import numpy as np
     import torch
     from PIL import Image
 
@@ -77,7 +77,6 @@ class ImageNetClassifier:
 
     def compute(self, payload: bytes) -> np.ndarray:
         """Return the softmax over the classes for one encoded picture, (1000,) float16."""
-        import numpy as np
         import torch
 
         with torch.inference_mode():

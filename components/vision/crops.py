@@ -19,13 +19,12 @@ All draws come from the given ``random.Random``. Pictures are not mirrored, sinc
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from PIL import Image as images
+from PIL.Image import Image, Resampling
 
 LEAST_AREA = 0.67
 BRIGHTNESS = 32.0
@@ -69,10 +68,6 @@ def evaluation_window(width: int, height: int, framing: Framing = "centre") -> W
 
 def crop_window(picture: Image, window: Window, side: int) -> Image:
     """Return an RGB picture's part in the window, side × side, white outside the picture."""
-    # Imported on use: only processes that decode pictures need Pillow.
-    from PIL import Image as images
-    from PIL.Image import Resampling
-
     box, scale = window.inside(*picture.size), side / window.side
     left, right = _pixel_range(box[0] - window.left, box[2] - window.left, scale, side)
     top, bottom = _pixel_range(box[1] - window.top, box[3] - window.top, scale, side)

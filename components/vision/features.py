@@ -10,13 +10,15 @@ import io
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from PIL import Image, ImageEnhance
+
 from components.core.digests import digest_value
 from components.core.seeded_rng import seeded_rng
+from components.vision.classifier import load_backbone
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-    from PIL.Image import Image
 
 SIDE = 224
 GRID = 4
@@ -43,7 +45,6 @@ class ImageFeatures:
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
         """Return the features of one view."""
         # Imported on use: torch is slow to load, and the keys of this module are needed without it.
-        import numpy as np
         import torch
         from torch.nn import functional as F
 
@@ -62,11 +63,8 @@ def feature_key(sha256: str, number: int) -> str:
     return digest_value([sha256, number])
 
 
-def flatten(data: bytes) -> Image:
+def flatten(data: bytes) -> Image.Image:
     """Return a picture as RGB on white, padded with white to a square."""
-    # Imported on use, here and below: only processes that decode pictures need Pillow.
-    from PIL import Image
-
     with Image.open(io.BytesIO(data)) as opened:
         picture = opened.convert("RGBA")
     side = max(picture.size)
@@ -75,7 +73,7 @@ def flatten(data: bytes) -> Image:
     return square.convert("RGB")
 
 
-def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image:
+def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image.Image:
     """Return the picture for number 0, else its ``number``-th random crop with changed brightness and saturation.
 
     Args:
@@ -84,8 +82,6 @@ def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_ARE
         number: of the view.
         least_area: minimum share of the picture in the crop, up to rounding.
     """
-    from PIL import ImageEnhance
-
     if number == 0:
         return picture
     source = seeded_rng(sha256, number, "view")
@@ -99,7 +95,6 @@ def view(picture: Image, sha256: str, number: int, least_area: float = LEAST_ARE
 
 @lru_cache(maxsize=1)
 def _network() -> Any:
-    from components.vision.classifier import load_backbone
     from components.vision.folding import fold_batch_norms
 
     return fold_batch_norms(load_backbone())

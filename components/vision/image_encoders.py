@@ -12,17 +12,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
+from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
 from components.vision.features import LEAST_AREA, feature_key, flatten, view
 from components.vision.training_pictures import open_picture
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-    from PIL.Image import Image
+    from PIL import Image
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
@@ -99,7 +101,6 @@ class EncodedPicture:
             HearsightError: unusable weights, features beyond half precision, or a picture that cannot be decoded.
         """
         # Imported on use, here and below: torch and the models are slow to load.
-        import numpy as np
         import torch
 
         data, sha256, number = payload
@@ -117,7 +118,7 @@ class EncodedPicture:
             )
         return half.numpy()
 
-    def _view_pixels(self, data: bytes, sha256: str, number: int) -> Image | NDArray[np.uint8]:
+    def _view_pixels(self, data: bytes, sha256: str, number: int) -> Image.Image | NDArray[np.uint8]:
         """Return one view's pixels, side × side × 3."""
         crops, least = self.view_spec.crops, self.view_spec.least_area
         if crops == "centre":
@@ -155,7 +156,6 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
     """
     from components.models.encoders import ImageEncoder
     from components.models.weights import load_weights
-    from components.vision.classifier import load_backbone
 
     _encoder_kind(encoder, side)
     if weights is None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import io
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image as images
+from PIL import ImageEnhance, UnidentifiedImageError
+from PIL.Image import Image, Resampling
 
 from components.core.errors import HearsightError
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 LEAST_AREA = 0.5
 DISTORTION = 0.25
@@ -28,10 +27,6 @@ def open_picture(data: bytes, side: int, where: str = "") -> Image:
     Raises:
         HearsightError: the bytes cannot be decoded.
     """
-    # Imported on use, here and below: only processes that decode pictures need Pillow.
-    from PIL import Image as images
-    from PIL import UnidentifiedImageError
-
     try:
         with images.open(io.BytesIO(data)) as opened:
             # The smallest crop still has `side` pixels in each direction.
@@ -60,9 +55,6 @@ def random_crop(width: int, height: int, source: Random) -> tuple[float, float, 
 
 def random_view(picture: Image, side: int, source: Random) -> NDArray[np.uint8]:
     """Return a random crop, resized, with changed brightness, contrast and saturation: side × side × 3."""
-    from PIL import ImageEnhance
-    from PIL.Image import Resampling
-
     # Crop and resize in one step; colours are changed on the fewer pixels afterwards.
     small = picture.resize((side, side), Resampling.BILINEAR, box=random_crop(*picture.size, source), reducing_gap=2.0)
     for enhancer in (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color):
@@ -72,6 +64,4 @@ def random_view(picture: Image, side: int, source: Random) -> NDArray[np.uint8]:
 
 def whole_view(picture: Image, side: int) -> NDArray[np.uint8]:
     """Return the whole picture, resized: side × side × 3."""
-    from PIL.Image import Resampling
-
     return np.asarray(picture.resize((side, side), Resampling.BILINEAR, reducing_gap=2.0))

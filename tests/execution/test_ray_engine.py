@@ -30,7 +30,7 @@ from components.execution.ray_engine import RayEngine
 from components.execution.runner import make_engine
 from components.execution.stage import Job
 from components.stages.crawl import image_decoding
-from components.stages.crawl import run as crawl
+from components.stages.crawl.run import run as crawl
 from tests.execution import ray_work
 from tests.pipeline.harness import sample_params
 from tests.stages.crawl.conftest import fixture_params

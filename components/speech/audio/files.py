@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import soundfile
+import soxr
 
 from components.core.errors import HearsightError
 from components.speech.audio.wav import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, MOST_CHANNELS, read_wav
@@ -41,9 +43,6 @@ _BLOCK = 1024
 
 def resample(samples: Samples, rate: int) -> Samples:
     """Return mono float samples at ``rate`` Hz as contiguous float32 at 16 kHz."""
-    # Imported on use: loads a native library.
-    import soxr
-
     if rate != RATE_HZ and len(samples):
         samples = soxr.resample(samples, rate, RATE_HZ, quality="HQ")
     return np.ascontiguousarray(samples, dtype=np.float32)
@@ -60,9 +59,6 @@ def to_int16(samples: Samples) -> NDArray[np.int16]:
 
 def to_flac(samples: Samples | NDArray[np.int16]) -> bytes:
     """Return float samples, or those of :func:`to_int16`, as a 16 kHz, 16-bit FLAC file."""
-    # Imported on use, here and below: loads libsndfile.
-    import soundfile
-
     buffer = io.BytesIO()
     soundfile.write(buffer, samples, RATE_HZ, format="FLAC", subtype="PCM_16")
     return buffer.getvalue()
@@ -70,8 +66,6 @@ def to_flac(samples: Samples | NDArray[np.int16]) -> bytes:
 
 def from_flac(flac: bytes) -> Samples:
     """Return the float32 samples of a file from :func:`to_flac`."""
-    import soundfile
-
     samples: Samples = soundfile.read(io.BytesIO(flac), dtype="float32")[0]
     return samples
 
@@ -141,8 +135,6 @@ def _content(data: bytes | Path, where: str) -> bytes:
 
 def _decode(content: bytes, where: str, warnings: list[str]) -> tuple[NDArray[np.floating], int, int]:
     """Return mono samples, rate and channels by libsndfile; samples before a damaged block are kept."""
-    import soundfile
-
     blocks: list[NDArray[np.float32]] = []
     count = 0
     try:

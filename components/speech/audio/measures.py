@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from components.speech.audio.files import RATE_HZ
+from components.speech.audio.files import RATE_HZ, Samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from components.speech.audio.files import Samples
 
 FRAME = RATE_HZ // 100
 """Samples of a 10 ms frame."""

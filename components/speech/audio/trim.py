@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from components.speech.audio.files import RATE_HZ
+from components.speech.audio.files import RATE_HZ, Samples
 from components.speech.audio.measures import FAINT_DB, FRAME, frame_power, is_silent, runs, speech_frames
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from components.speech.audio.files import Samples
 
 KEPT = 5
 """Frames of 10 ms kept on either side of speech: 50 ms. ``measures`` may count more where a voice fades slowly."""

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from components.speech.audio.files import RATE_HZ
+from components.speech.audio.files import RATE_HZ, Samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from components.speech.audio.files import Samples
 
 WINDOW, HOP, BANDS = 400, 160, 80
 """Samples per frame, samples between frames, mel bands."""

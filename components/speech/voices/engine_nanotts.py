@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from components.speech.voices.voice import EngineEntry, Voice
 
 if TYPE_CHECKING:
@@ -31,8 +33,6 @@ class NanoTts:
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.voice.Engine`. The engine reads memory it never wrote, so memory is zeroed."""
-        import numpy as np
-
         # In pointed brackets it would take orders, such as to play a file.
         text = text.replace("<", " ").replace(">", " ")
         with _zeroed_memory():

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 
 import numpy as np
+import soundfile
 
 PCM, EXTENSIBLE = 1, 0xFFFE
 STREAM_SIZES = frozenset({0, 0x7FFFFFFF, 0xFFFFFFFF})
@@ -43,9 +44,6 @@ def read_pcm(wav: bytes, rate: int) -> bytes:
 
 def encode_flac(pcm: bytes, rate: int) -> bytes:
     """Return 16-bit mono samples as a FLAC file; empty for no samples."""
-    # Imported on use: only the worker that stores answers needs it.
-    import soundfile
-
     if not pcm:
         return b""
     buffer = io.BytesIO()

@@ -10,20 +10,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from components.google.client import GoogleClient
 from components.google.method import refusal_reason
 from components.google.settings import USAGE, Asking, google_params
-from components.speech.audio.files import from_flac
+from components.speech.audio.files import Samples, from_flac
 from components.speech.audio.measures import is_silent
 from components.speech.voices.google import WAVENET, google_name
 from components.speech.voices.google_speech import GoogleSpeech, RequestedProsody, SpeechRequest, answer_key
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
 
 SILENCE = "nothing to hear in Google's answer"  # stored in ledgers
 

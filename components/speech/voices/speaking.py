@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from components.core.errors import HearsightError
-from components.speech.audio.files import resample
+from components.speech.audio.files import Samples, resample
 from components.speech.audio.measures import is_silent
 from components.speech.voices.catalogue import voice_named
 from components.speech.voices.failures import SILENT, EngineDown, EngineFailure
 from components.speech.voices.hosts import Failed, supervisor
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 """Control characters to spaces: engines ignore them, and C strings end at the first NUL."""

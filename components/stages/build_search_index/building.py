@@ -6,7 +6,7 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,17 +16,15 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
-from components.execution.stage import Job
+from components.execution.stage import Job, Stage
 from components.retrieval.loading import model_folder
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
 from components.retrieval.search_items import SPEECH as SPOKEN
 from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
-from components.search.index import build_index
+from components.search.approximate import ApproximateIndex
+from components.search.index import SearchIndex, build_index
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
-
-if TYPE_CHECKING:
-    from components.execution.stage import Stage
 
 FILES = ("weights.safetensors", "config.json")
 
@@ -47,7 +45,6 @@ class Built:
 
 def build(stage: Stage) -> Built:
     """Embed and index the splits, and write everything but the page."""
-
     params, trained = stage.params, stage.inputs["input"]
     model = choose_model(trained.table().to_pylist(), params.model, f"params.yaml: {stage.dataset}.build_search_index.model")
     folder = model_folder(trained, model["key"])
@@ -91,8 +88,6 @@ def build(stage: Stage) -> Built:
 def _approximate(stage: Stage, folder: Path) -> None:
     """Build the approximate index, and report its recall to MLflow."""
     # The approximate index is optional.
-    from components.search.approximate import ApproximateIndex
-    from components.search.index import SearchIndex
 
     # One thread, since the graph depends on the order of threads.
     built = ApproximateIndex.build(SearchIndex.open(folder, verify=False), threads=1)

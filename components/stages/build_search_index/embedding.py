@@ -5,6 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+
+from components.retrieval.embedding import embed_pairs
+from components.retrieval.loading import open_dual_encoder
+from components.retrieval.pairs import read_pairs, sets_of
+
 if TYPE_CHECKING:
     from components.execution.stage import Task
 
@@ -18,14 +25,6 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
         spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of the
             inputs, since the job is cached by its spec.
     """
-    # Only a job loads torch: the runner also imports this module.
-    import numpy as np
-    import torch
-
-    from components.retrieval.embedding import embed_pairs
-    from components.retrieval.loading import open_dual_encoder
-    from components.retrieval.pairs import read_pairs, sets_of
-
     torch.set_num_threads(1)
     network, config = open_dual_encoder(task.inputs["input"], spec["model"])
     pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])

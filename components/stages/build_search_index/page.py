@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from components.reporting.numbers import decimal
 from components.reporting.pages import data_uri, render
 from components.retrieval.search_items import IMAGE, SPEECH
+from components.retrieval.searcher import SEARCH, Searcher, SearchResult
 
 if TYPE_CHECKING:
     from components.retrieval.queries import Query
-    from components.retrieval.searcher import Searcher, SearchResult
     from components.stages.build_search_index.neighbours import Neighbourhood
 
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}
@@ -48,7 +48,6 @@ def neighbours_html(
     dataset: str, model: dict[str, Any], searcher: Searcher, split: str, neighbourhoods: Sequence[Neighbourhood]
 ) -> str:
     """Return figure 4 as a page, with pictures in ``search/`` and audio in ``audio/``."""
-    from components.retrieval.searcher import SEARCH  # the command line imports this module
 
     def card(record: dict[str, Any], **fields: Any) -> Card:
         picture = f"{SEARCH}/{record['thumbnail']}" if record["thumbnail"] else ""

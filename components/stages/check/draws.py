@@ -18,11 +18,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+from scipy.stats import binomtest, chisquare, kstest
+
 from components.core.stage_output import StageOutput
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     import pyarrow as pa
 
 FILE = "draws.json"
@@ -40,9 +43,6 @@ def draws_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataF
 
     ``outside`` counts values that no clipped draw has. A gain may be below the lower edge: loud clips are turned down.
     """
-    import numpy as np
-    import pandas as pd
-
     distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
     keys, number = rows["key"].tolist(), len(rows)
     results: list[tuple[str, str, int, int, float, float]] = []
@@ -73,10 +73,6 @@ def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.Data
     ``p`` of that number under a uniform draw (exact binomial), ``own_level``: its mean level without gain (dB of full scale),
     ``off``: its difference from the mean of all voices (dB), both 0 without utterances.
     """
-    import numpy as np
-    import pandas as pd
-    from scipy.stats import binomtest
-
     distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
     listed = {(language, voice) for language, voices in distributions["voices"].items() for voice in voices}
     own_levels = (rows["level"].astype(float) - rows["gain"].astype(float)).groupby([rows["language"], rows["voice"]])
@@ -105,9 +101,6 @@ def probabilities(
 
     A value beyond the clip gets 0 or 1, which no draw gives.
     """
-    import numpy as np
-    from scipy.special import ndtr
-
     half = 0.5 * 10.0**-decimals
     low, high = mean - clip * sd, mean + clip * sd
     # Records hold single precision: .8 is read as .80000001, which is not the value of the edge.
@@ -121,17 +114,12 @@ def probabilities(
 
 def _shares(keys: Sequence[str]) -> np.ndarray:
     """Return a number in 0..1 for each key, uniform over keys: eight bytes of its digest."""
-    import numpy as np
-
     digests = b"".join(hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys)
     return np.frombuffer(digests, "<u8") / 2.0**64
 
 
 def _normal(points: np.ndarray) -> tuple[float, float]:
     """Return the Kolmogorov-Smirnov statistic of points that should be uniform on 0..1, and the p of both tests."""
-    import numpy as np
-    from scipy.stats import chisquare, kstest
-
     distance = kstest(points, "uniform")
     if len(points) * EDGE < FEWEST:
         return float(distance.statistic), float(distance.pvalue)
@@ -142,8 +130,6 @@ def _normal(points: np.ndarray) -> tuple[float, float]:
 
 def _uniform(counts: Sequence[int]) -> tuple[float, float]:
     """Return statistic and p of counts that should be equal."""
-    from scipy.stats import chisquare
-
     if len(counts) < 2 or sum(counts) / len(counts) < FEWEST:
         return 0.0, 1.0
     outcome = chisquare(list(counts))
@@ -152,8 +138,6 @@ def _uniform(counts: Sequence[int]) -> tuple[float, float]:
 
 def _rows(shards: Mapping[str, pa.Table]) -> pd.DataFrame:
     """Return the synthetic utterances, with the columns that the tests read."""
-    import pandas as pd
-
     frames = [table.select(COLUMNS).to_pandas() for table in shards.values()]
     utterances = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
     return utterances[utterances["origin"] == "synthetic"]

@@ -25,9 +25,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
@@ -35,9 +37,6 @@ from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.stages.check import draws
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 JUDGED = ("words", "word_errors", "characters", "character_errors")
 """Columns whose sums give error rates."""
@@ -116,9 +115,6 @@ def _needed_columns(output: StageOutput, suite: Mapping[str, Any], schema: pa.Sc
 
 
 def _frame(parts: Mapping[str, pa.Table], empty: pa.Schema | None = None) -> pd.DataFrame:
-    import pandas as pd
-    import pyarrow.compute as pc
-
     frames = []
     for file, table in parts.items():
         for index, field in enumerate(table.schema):
@@ -166,8 +162,6 @@ def _media_digest(output: StageOutput, media: str) -> str:
 
 
 def _counts(output: StageOutput, ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
-    import pandas as pd
-
     listed: Counter[tuple[str, str]] = Counter()
     for kind, bucket in output.manifest.counts.items():
         listed[kind, "kept"] += bucket["kept"]
@@ -183,8 +177,6 @@ def _counts(output: StageOutput, ledgers: Mapping[str, pa.Table]) -> pd.DataFram
 
 
 def _balance(shards: Mapping[str, pa.Table], ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
-    import pandas as pd
-
     # The ledger counts records, which may have several utterances.
     name = "record" if any("record" in table.column_names for table in shards.values()) else "key"
     records = _frame({file: table.select([name]) for file, table in shards.items()})

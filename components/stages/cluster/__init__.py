@@ -8,14 +8,7 @@ Not in scope: duplicates (``dedup``), plots (``posts_report``).
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
-from components.core.ledger import kept, ledger_table
 from components.core.params import Settings
-from components.core.records import OUTPUT_SCHEMAS
-from components.execution.stage import Job, Stage
 
 SUMMARY = "clusters.json"
 """Output file with the numbers of posts, components, dimensions and neighbours, and those of each round."""
@@ -54,92 +47,3 @@ class Params(Settings):
     stayed."""
     max_rounds: int = 5
     """Rounds at most. Ours."""
-
-
-def run(stage: Stage) -> None:
-    """Write each shard's posts with their cluster, its round, and their position on the map."""
-    from components.core.shards import read_table
-    from components.stages.cluster import embedding, rounds, vectors
-
-    validate_settings(stage)
-    source, media = stage.inputs["input"], stage.inputs["media"]
-    featured = stage.map(
-        vectors.compute_features, source.shards, step="features", params={}, shared={"media": media.digest}, publish=False
-    )
-    verdicts = {ref.name: read_table(ref.ledger).to_pylist() for ref in featured}
-    dropped_keys = sorted(row["key"] for rows in verdicts.values() for row in rows if row["verdict"] != "kept")
-    [space] = stage.jobs(
-        embedding.embed_job, [Job("embedding", {"lost": dropped_keys})], step="embedding", params=stage.params.embedding
-    )
-    space_path = str(space.relative_to(stage.state))
-    settings = stage.params.model_dump(exclude={"embedding"})
-    [clustered] = stage.jobs(rounds.rounds_job, [Job("rounds", {"embedding": space_path})], step="rounds", params=settings)
-
-    summary = json.loads((space / embedding.FACTS).read_text()) | json.loads((clustered / rounds.FACTS).read_text())
-    posts = _posts(space, clustered)
-    for ref in featured:
-        _write(stage, ref.name, verdicts[ref.name], posts, _lowered(summary))
-    stage.write_file(SUMMARY, (json.dumps(summary, indent=1, sort_keys=True) + "\n").encode())
-    for name in ("posts", "components", "dimensions", "neighbours", "clusters", "outliers"):
-        stage.metric(name, summary[name])
-    for number, round_summary in enumerate(summary["rounds"], start=1):
-        stage.metric("outlier_share", round_summary["outliers"] / max(1, summary["posts"]), number)
-
-
-def validate_settings(stage: Stage) -> None:
-    """Raise HearsightError for the first setting that is out of range."""
-    from components.core.errors import HearsightError
-
-    params, where = stage.params, f"params.yaml: {stage.dataset}.cluster"
-    space = params.embedding
-    for name, valid, advice in (
-        ("embedding.variance", 0 < space.variance <= 1, "give a share over 0 and up to 1"),
-        ("embedding.dimensions", space.dimensions >= 0 and space.dimensions != 1, "give 0, or 2 and more"),
-        ("embedding.neighbours", space.neighbours >= 2, "give 2 or more"),
-        ("embedding.min_dist", 0 <= space.min_dist <= 1, "give 0 to 1"),
-        ("embedding.metric", space.metric in ("correlation", "cosine", "euclidean"), "use correlation, cosine or euclidean"),
-        ("min_cluster_size", params.min_cluster_size >= 2, "give 2 or more"),
-        ("min_samples", params.min_samples >= 1, "give 1 or more"),
-        ("max_cluster_size", not 0 < params.max_cluster_size < params.min_cluster_size, "give 0, or min_cluster_size or more"),
-        ("max_cluster_size", params.max_cluster_size >= 0, "give 0 or more"),
-        ("max_outliers", 0 <= params.max_outliers <= 1, "give a share from 0 to 1"),
-        ("max_rounds", params.max_rounds >= 1, "give 1 or more"),
-    ):
-        if not valid:
-            raise HearsightError("is out of range", where=f"{where}.{name}", hint=advice)
-
-
-def _posts(space: Any, found: Any) -> dict[str, dict[str, Any]]:
-    import numpy as np
-
-    keys = json.loads((space / "keys.json").read_text())
-    plane, labels, numbers = np.load(space / "map.npy"), np.load(found / "labels.npy"), np.load(found / "rounds.npy")
-    return {
-        key: {"key": key, "cluster": int(label), "round": int(number), "x": float(point[0]), "y": float(point[1])}
-        for key, label, number, point in zip(keys, labels, numbers, plane, strict=True)
-    }
-
-
-def _lowered(summary: Mapping[str, Any]) -> str:
-    """Return in words which settings were lowered because there are few posts; empty if none."""
-    changes = []
-    if summary["neighbours"] < summary["neighbours_asked"]:
-        changes.append(f"{summary['neighbours']} neighbours instead of {summary['neighbours_asked']}")
-    if summary["dimensions"] < summary["dimensions_asked"]:
-        changes.append(f"{summary['dimensions']} dimensions instead of {summary['dimensions_asked']}")
-    return f"; only {summary['posts']} posts, so {', '.join(changes)}" if changes else ""
-
-
-def _write(stage: Stage, name: str, verdicts: list[dict[str, str]], posts: Mapping[str, dict[str, Any]], lowered: str) -> None:
-    import pyarrow as pa
-
-    rows, ledger = [], []
-    for verdict in verdicts:
-        if verdict["verdict"] != "kept":
-            ledger.append(verdict)
-            continue
-        post = posts[verdict["key"]]
-        rows.append(post)
-        where = f"cluster {post['cluster']}, round {post['round']}" if post["cluster"] >= 0 else "outlier"
-        ledger.append(kept(post["key"], detail=where + lowered))
-    stage.write_shard(name, pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS["cluster"][1]), ledger_table(ledger))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from components.execution.shard_worker import Task
+from components.stages.cluster.vectors import read_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +35,6 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
         spec: ``lost``: keys of the input that have no features.
         task: ``params`` is :class:`components.stages.cluster.Embedding`.
     """
-    from components.stages.cluster.vectors import read_vectors
-
     params, dropped = task.params, set(spec["lost"])
     table = task.inputs["input"].table(["key", "image_sha256"])
     columns = zip(table["key"].to_pylist(), table["image_sha256"].to_pylist(), strict=True)

@@ -11,6 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+from PIL.Image import DecompressionBombError
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
@@ -19,7 +21,6 @@ from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from components.core.result_cache import ResultCache
@@ -30,8 +31,6 @@ BATCH = 256
 
 def compute_features(table: pa.Table, task: Task) -> ShardOut:
     """Compute the features of a shard's pictures; drop posts whose picture is missing or unreadable."""
-    import pyarrow as pa
-
     media = task.inputs["media"]
     pictures: dict[str, Callable[[], Any]] = {}
     verdicts = []
@@ -84,8 +83,6 @@ class Unreadable(ValueError):
 
 
 def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, int]:
-    from PIL.Image import DecompressionBombError
-
     data = media.read_media(reference)
     try:
         flatten(data)

@@ -9,16 +9,13 @@ storing and parsing are in ``components.web``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from components.stages.crawl.posts.settings import Posts
 from components.stages.crawl.source_settings import Archives, Site, Table
 from components.web.settings import FetchSettings, OpenWeb, Web
-
-if TYPE_CHECKING:
-    from components.execution.stage import Stage
 
 Source = Annotated[Site | Archives | Table | Posts, Field(discriminator="kind")]
 
@@ -46,47 +43,3 @@ class Params(FetchSettings):
     """Characters an alt-text needs at least (1: any). Ours."""
     shard_size: int = 500
     """Records a shard. Ours."""
-
-
-def run(stage: Stage) -> None:
-    """Complete the snapshot if it is incomplete, then write its candidate records and ledger.
-
-    Raises:
-        HearsightError: a parameter is invalid, the sample packages are missing, the network or the disk is unavailable, another
-            process writes the snapshot, a complete snapshot lacks an answer that the parameters need, or the takedown list
-            cannot be read.
-    """
-    # Lazy: the command line imports this package for its parameters only.
-    from components.stages.crawl.orphans import erase_orphans
-    from components.stages.crawl.records import write_records
-    from components.stages.crawl.settings import sound
-    from components.stages.crawl.snapshot_builder import (
-        STORE,
-        append_records,
-        apply_takedown_list,
-        complete_snapshot,
-        make_answers,
-        missing_answers_as_errors,
-        project_root,
-    )
-    from components.stages.crawl.sources import create_source
-    from components.web.snapshot_chain import require_base
-    from components.web.store import FetchStore
-
-    params = sound(stage.params)
-    folder = project_root(stage) / STORE / params.snapshot
-    taken = apply_takedown_list(stage, params, folder)
-    source = create_source(stage, params, project_root(stage), folder, taken)
-    if not (folder / "COMPLETE").exists():
-        complete_snapshot(stage, params, folder, source, taken)
-    erase_orphans(stage, params, folder, taken)
-    with FetchStore(folder) as store:
-        require_base(store.bases, params.base, folder)
-        snapshot = store.verified_digest()
-        answers = make_answers(params, store, taken)
-        with missing_answers_as_errors(params, folder):
-            if store.bases:
-                append_records(stage, params, answers, source)
-            else:
-                write_records(stage, answers, source.pages(answers, None))
-        stage.note_parent("snapshot", source.digest(snapshot))

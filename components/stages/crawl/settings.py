@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from components.core.errors import HearsightError
-from components.stages.crawl.source_settings import Files
+from components.stages.crawl.posts.settings import sound_posts
+from components.stages.crawl.source_settings import Files, Table
+from components.stages.crawl.sources.layouts import layout_named
 
 if TYPE_CHECKING:
     from components.stages.crawl import Params
-    from components.stages.crawl.source_settings import Table
 
 NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
 LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
@@ -51,8 +52,6 @@ def sound(params: Params) -> Params:
 
 
 def _images_are_local(params: Params) -> bool:
-    from components.stages.crawl.sources.layouts import layout_named
-
     source = params.source
     return source.kind == "table" and (bool(source.image_folder) or layout_named(source.layout).folder_optional)
 
@@ -67,8 +66,6 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
     if isinstance(source, Files) and not source.inputs:
         raise wrong("source.inputs", "is empty", "name at least one file")
     if source.kind == "posts":
-        from components.stages.crawl.posts.settings import sound_posts
-
         sound_posts(params, wrong)
     elif source.kind == "table":
         _sound_table(source, wrong)
@@ -76,8 +73,6 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
 
 def _sound_table(source: Table, wrong: Callable[[str, str, str], HearsightError]) -> None:
     """Hold a table to its layout."""
-    from components.stages.crawl.sources.layouts import layout_named
-
     layout = layout_named(source.layout)
     if layout.has_languages != bool(source.languages):
         what = "is empty, and its rows tell many" if layout.has_languages else "is set, and its rows tell none"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.code_digest import code_digest
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
+from components.sample.serving import SampleWeb, folder_sites
 from components.stages.crawl.image_decoding import DecodeAhead
 from components.stages.crawl.records import Judge, chunk_pages, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
@@ -24,6 +25,7 @@ from components.stages.crawl.sources import Source, create_source
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
 from components.web.erase import erase_chain
+from components.web.fetch import Fetcher, FetchSettings
 from components.web.snapshot_chain import identify_bases
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import NAME, Takedown, read_takedown
@@ -75,8 +77,6 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source
 def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Source, takedown: Takedown) -> str:
     """Fetch all answers that the parameters need and ``store`` lacks, mark it complete, and return its digest."""
     # Lazy: aiohttp and the sample web are only needed when something is fetched.
-    from components.sample.serving import SampleWeb, folder_sites
-    from components.web.fetch import Fetcher, FetchSettings
 
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as resources:

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from components.execution.stage import Job
+from components.execution.stage import Job, Stage
+from components.stages.dedup import Posts, captions
+from components.stages.dedup.close import distances
+from components.stages.dedup.hamming import near_hashes
 from components.stages.dedup.pictures import find_repeats, prepare
+from components.stages.dedup.posts import PostPairs, picture_distances
 from components.vision.features import WIDTH
 
 if TYPE_CHECKING:
@@ -19,9 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from components.execution.stage import Stage
-    from components.stages.dedup import Posts
-    from components.stages.dedup.posts import PostPairs
     from components.stages.dedup.records import Records
 
     Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -76,8 +77,6 @@ def same_pictures(stage: Stage, records: Records, pictures: Pictures | None) -> 
     """Yield edges between records with matching pictures, enough to connect all that match."""
     yield _equals(records.pictures)
     if stage.params.signal.kind == "phash":
-        from components.stages.dedup.hamming import near_hashes
-
         yield _equals(records.hashes)
         distinct = _firsts(records.hashes)
         first = np.array(list(distinct.values()), np.int64)
@@ -95,9 +94,6 @@ class Duplicates:
     """Pairs of records that are duplicate posts, for any thresholds."""
 
     def __init__(self, records: Records, pictures: Pictures, settings: Posts) -> None:
-        from components.stages.dedup import captions
-        from components.stages.dedup.posts import PostPairs
-
         self.known = np.array([n for n, sha256 in enumerate(records.pictures) if sha256 in pictures.rows], np.int64)
         stops = captions.stop_words(tuple(settings.languages))
         counts = [Counter(captions.words(records.captions[n], stops)) for n in self.known.tolist()]
@@ -120,9 +116,6 @@ class Duplicates:
 
     def distances(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> tuple[Any, Any]:
         """Return the image and caption distances of the given pairs of records."""
-        from components.stages.dedup.close import distances
-        from components.stages.dedup.posts import picture_distances
-
         one, other = self._position[i], self._position[j]
         image = picture_distances(self._vectors, self._picture[one], self._picture[other])
         return image, distances(self._rows, self._caption[one], self._caption[other])

@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from PIL import Image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,8 +43,6 @@ class Parts(NamedTuple):
 
 def make_sketch(data: bytes) -> NDArray[np.uint8]:
     """Return a picture's sketch, (64, 64), on white; raise OSError if it cannot be decoded."""
-    from PIL import Image
-
     with Image.open(io.BytesIO(data)) as opened:
         opened.draft(None, (4 * SKETCH, 4 * SKETCH))
         picture = opened.convert("RGBA") if "A" in opened.getbands() or "transparency" in opened.info else opened.convert("RGB")
@@ -55,8 +55,6 @@ def make_sketch(data: bytes) -> NDArray[np.uint8]:
 
 def make_parts(sketches: NDArray[np.uint8]) -> Parts:
     """Return the patches of ``sketches`` (n, 64, 64); about 0.4 MB a picture."""
-    from numpy.lib.stride_tricks import sliding_window_view
-
     grey = sketches.astype(np.float32)
     whole = _resized(grey, SIDE)
     windows, templates = [], []
@@ -108,8 +106,6 @@ def _resized(grey: NDArray[np.float32], side: int) -> NDArray[np.float32]:
 @lru_cache(maxsize=16)
 def _weights(side: int, of: int) -> Any:
     """Return the matrix of a bicubic resize from ``of`` to ``side`` pixels."""
-    from PIL import Image
-
     return np.asarray(Image.fromarray(np.eye(of, dtype=np.float32)).resize((of, side), Image.Resampling.BICUBIC))
 
 

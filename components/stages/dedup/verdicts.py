@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from components.core.ledger import dropped, format_value, kept, ledger_table
 from components.stages.dedup.groups import Groups
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from components.stages.dedup import Params
@@ -78,8 +78,6 @@ def ledgers(
     records: Records, outcome: Outcome, duplicates: Duplicates | None, params: Params
 ) -> Iterator[tuple[str, pa.Table, pa.Table]]:
     """Yield each shard's name, its remaining records with their groups, and its ledger."""
-    import pyarrow as pa
-
     values = _distances(outcome, duplicates)
     names = [records.keys[n] for n in outcome.group.tolist()]
     winners = [records.keys[n] for n in outcome.winner.tolist()]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from components.execution.stage import Job
+from components.execution.stage import Job, Stage
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.scoring import (
     CONSTANT,
@@ -17,9 +17,6 @@ from components.stages.evaluate_captioners.scoring import (
     score_captions,
 )
 from components.stages.evaluate_captioners.writing import CAPTIONS, write_captions
-
-if TYPE_CHECKING:
-    from components.execution.stage import Stage
 
 
 class Constant(NamedTuple):

@@ -14,19 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from components.core.errors import HearsightError
+from components.models.beam import generate
+from components.models.trained import CONFIG, WEIGHTS, TrainedCaptioner, load_trained
 from components.stages.evaluate_captioners.inputs import read_rows, read_settings
+from components.vision.image_encoders import trainable_encoder
 from components.vision.training_pictures import open_picture, whole_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from torch import Tensor
 
     from components.core.stage_output import StageOutput
     from components.execution.stage import Task
     from components.models.captioners.interface import CaptionNetwork
-    from components.models.trained import TrainedCaptioner
 
     Features = NDArray[np.float16]
     """(1 + cells) × F of one picture: the vector of the full picture, then those of the grid cells."""
@@ -47,11 +50,6 @@ def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     Raises:
         HearsightError: the model cannot be loaded, or was trained with another encoder.
     """
-    # Only a job loads torch: the runner also imports this module.
-    import torch
-
-    from components.models.trained import CONFIG, WEIGHTS
-
     torch.set_num_threads(1)
     test, cell = task.inputs[spec["test"]], task.inputs[spec["cell"]]
     files = [cell.file(f"{spec['folder']}/{name}") for name in (WEIGHTS, CONFIG)]
@@ -101,7 +99,6 @@ def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]
     Raises:
         ValueError: a member does not hold features.
     """
-
     for name in media:
         if not name.endswith(".npy"):
             raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
@@ -117,7 +114,6 @@ def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterato
     Raises:
         ValueError: a member holds features.
     """
-
     for name in media:
         if name.endswith(".npy"):
             raise ValueError(
@@ -136,7 +132,6 @@ def caption_pictures(folder: Path, items: Iterable[Features | Pixels], beam: int
     Raises:
         ValueError: the folder does not hold a captioner, or the captioner takes other features.
     """
-
     trained = load_captioner(folder)
     captions: list[str] = []
     remaining = iter(items)
@@ -150,8 +145,6 @@ def caption_pictures(folder: Path, items: Iterable[Features | Pixels], beam: int
 
 def _vectors(trained: TrainedCaptioner, batch: NDArray[Any]) -> Tensor:
     """Return the network's input, B × L × F, for a batch of features or pixels."""
-    import torch  # only a job loads torch
-
     model = trained.model
     if model.encoder is not None:
         with torch.inference_mode():
@@ -170,14 +163,10 @@ def load_captioner(folder: Path) -> TrainedCaptioner:
         ValueError: a file is missing or damaged, the network is unknown, or the weights do not fit it.
     """
     # Only a job loads torch.
-    from components.models.trained import load_trained
-    from components.vision.image_encoders import trainable_encoder
 
     return load_trained(folder, encoder=lambda config: trainable_encoder(config["name"], side=config["side"]))
 
 
 def decode(network: CaptionNetwork, features: Tensor, beam: int, length_power: float) -> list[list[int]]:
     """Return the word numbers of each picture's caption, for features of B × L × F."""
-    from components.models.beam import generate  # only a job loads torch
-
     return [best.words for (best, *_) in generate(network, features, beam=beam, length_power=length_power)]

@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import torch
 
 from components.core.errors import HearsightError
 from components.core.records import SCORED
-from components.execution.stage import Job
-from components.metrics.retrieval import relevant_ranks
+from components.execution.stage import Job, Stage, Task
+from components.metrics.retrieval import RelevantRanks, relevant_ranks
+from components.retrieval.embedding import embed_pairs, embed_pictures
+from components.retrieval.items import Coefficients, PairItems
+from components.retrieval.loading import open_dual_encoder
+from components.retrieval.pairs import Pairs, read_pairs, sets_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from components.execution.stage import Stage, Task
-    from components.metrics.retrieval import RelevantRanks
     from components.models.loading import LoadedDualEncoder
-    from components.retrieval.pairs import Pairs
 
 SCORES, ABOUT = "scored.parquet", "about.json"
 TO_IMAGE, TO_SPEECH = "speech_to_image", "image_to_speech"
@@ -56,12 +58,6 @@ def score_all(stage: Stage) -> dict[str, Path]:
 
 def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``scored.parquet`` (SCORED records) and ``about.json`` (the model's settings and the numbers of items)."""
-    # Only a job loads torch: the runner also imports this module.
-    import torch
-
-    from components.retrieval.loading import open_dual_encoder
-    from components.retrieval.pairs import read_pairs, sets_of
-
     torch.set_num_threads(1)
     models, key = task.inputs["input"], spec["key"]
     loaded = open_dual_encoder(models, key)
@@ -103,12 +99,6 @@ def embed(
     loaded: LoadedDualEncoder, pairs: Pairs, crops: Sequence[Any]
 ) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
     """Return the embeddings of the utterances, n × D, and for each crop those of the pictures, m × D."""
-    # Only a job loads torch.
-    import torch
-
-    from components.retrieval.embedding import embed_pairs, embed_pictures
-    from components.retrieval.items import Coefficients, PairItems
-
     network, frames = loaded.model, loaded.config["frames"]
     speech_embeddings, first = embed_pairs(network, pairs, frames=frames, crop=crops[0])
     pictures = {crops[0]: first}

@@ -9,6 +9,9 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from PIL import Image
+
 from components.execution.shard_worker import Task
 from components.stages.evaluate_speech.recognition import read_samples
 
@@ -41,8 +44,6 @@ def picture_job(spec: Any, task: Task, folder: Path) -> None:
 
 def waveform(samples: Samples) -> str:
     """Return the SVG path of a waveform's outline in a box of 480 by 200, full scale from top to bottom."""
-    import numpy as np
-
     parts = np.array_split(samples, min(COLUMNS, len(samples)))
     step = COLUMNS / len(parts)
     # Half a unit to each side, so that silence is a visible line.
@@ -53,9 +54,7 @@ def waveform(samples: Samples) -> str:
 
 def spectrogram(samples: Samples) -> bytes:
     """Return a spectrogram as PNG with 128 rows (0 Hz at the bottom) and up to 480 columns; colour is linear in dB."""
-    import numpy as np
     from matplotlib import colormaps
-    from PIL import Image
 
     hop = max(HOP, -(-len(samples) // COLUMNS))
     padded = np.pad(samples.astype(np.float64), (WINDOW // 2, WINDOW // 2 + hop))

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import soundfile
 
 from components.execution.shard_worker import Task
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
+from components.speech.audio.files import Samples, from_flac
+from components.speech.audio.measures import is_silent
+from components.speech.recognition.recognizer import Whisper, recogniser_for
 
 HEARD_FILE = "heard.json"
 
 
 def hear_job(spec: Any, task: Task, folder: Path) -> None:
     """Write ``audio digest → verdict, text and recogniser`` for the recordings of ``spec``, all in one language."""
-    from components.speech.audio.measures import is_silent
-    from components.speech.recognition.recognizer import Whisper, recogniser_for
-
     recogniser = recogniser_for(spec["language"])
     assert recogniser is not None  # the stage makes no jobs for languages without a recogniser
     annotator = Whisper(recogniser, spec["language"])
@@ -44,11 +44,6 @@ def hear_job(spec: Any, task: Task, folder: Path) -> None:
 
 def read_samples(task: Task, media: str) -> Samples:
     """Return the samples of a recording; raise ValueError if it cannot be decoded."""
-    import numpy as np
-    import soundfile
-
-    from components.speech.audio.files import from_flac
-
     try:
         samples = from_flac(task.inputs["input"].read_media(media))
     except (soundfile.SoundFileError, RuntimeError, TypeError) as error:

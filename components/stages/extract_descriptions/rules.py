@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from components.core.errors import HearsightError
 from components.stages.extract_descriptions.words import Phrases, fold
 
@@ -62,8 +64,6 @@ def load_rules(language: str) -> Rules:
     Raises:
         HearsightError: no file exists for the language.
     """
-    import yaml
-
     path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.name.split(".")[1] for file in path.parent.glob("descriptions.*.yaml")))

@@ -9,15 +9,9 @@ Sources: CC §5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` u
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from components.core.addresses import PREPARED_FILE
-from components.core.errors import HearsightError
 from components.core.params import Settings
-
-if TYPE_CHECKING:
-    from components.execution.stage import Stage
 
 
 class Encoder(Settings):
@@ -57,46 +51,3 @@ class Params(Settings):
     """px, longer side of the small pictures kept for pages; 0 keeps none. Ours."""
     thumbnails: Literal["test", "all"] = "test"
     """Of which pictures: of the test split, or of all, so that a search can show whatever it finds. Ours."""
-
-
-def run(stage: Stage) -> None:
-    """Prepare the records' shards, and write wording and encoder to ``prepared.json``."""
-    # The command line imports every stage: only a run loads pyarrow and numpy.
-    from components.stages.extract_features.records import prepare
-    from components.vision.image_encoders import EncodedPicture, weights_digest
-
-    params: Params = stage.params
-    where = f"params.yaml: {stage.dataset}.extract_features"
-    if params.views < 0 or params.thumbnail < 0 or params.encoder.side < 75:
-        raise HearsightError(
-            "views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="raise the value"
-        )
-    if not 0.0 < params.least_area <= 1.0:
-        raise HearsightError("must be above 0 and at most 1", where=f"{where}.least_area", hint="give a share")
-    if params.views and not params.encoder.frozen:
-        raise HearsightError(
-            "need a frozen encoder",
-            where=f"{where}.views",
-            hint="set it to 0: a trained encoder's pictures are distorted when they are read",
-        )
-    if params.centre and not params.encoder.frozen:
-        raise HearsightError(
-            "needs a frozen encoder",
-            where=f"{where}.centre",
-            hint="set it to false: a trained encoder's pictures are cropped when they are read",
-        )
-    weights = stage.root / params.encoder.weights if params.encoder.weights else None
-    encoder: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
-    if params.encoder.frozen:
-        # The features are keyed by the file's content, not by its name.
-        encoder["weights_sha256"] = weights_digest(params.encoder.name, weights)
-        EncodedPicture(
-            params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"])
-        )  # raises for unsupported settings
-    stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared={"encoder": encoder})
-    stage.write_file(
-        PREPARED_FILE, (json.dumps({"wording": params.wording, "encoder": encoder}, indent=1, sort_keys=True) + "\n").encode()
-    )
-    counts = stage.inputs["input"].table(["split"])["split"].to_pylist()
-    for split in ("train", "validation", "test"):
-        stage.metric(f"records.{split}", counts.count(split))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from PIL import Image
 
 from components.core.graph import find_root
 from components.core.ledger import dropped, kept, ledger_table
@@ -84,7 +85,6 @@ def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
 
 def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
     """Return arrays of views × vectors × F of each picture, and of its central square if ``centre`` is set."""
-
     params = task.params
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
@@ -98,7 +98,6 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
 
 def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec) -> dict[str, bytes]:
     """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as an NPY file."""
-
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = find_root() / encoder.weights if encoder.weights else None
     annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec)
@@ -118,8 +117,6 @@ def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], vi
 
 def make_thumbnail(data: bytes, side: int) -> bytes:
     """Return a picture as a JPEG on white, with a longer side of at most ``side`` px."""
-    from PIL import Image  # only needed with thumbnails
-
     with Image.open(io.BytesIO(data)) as opened:
         picture = opened.convert("RGBA")
     picture.thumbnail((side, side))

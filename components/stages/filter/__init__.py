@@ -7,19 +7,10 @@ Not in scope: rewriting captions (``hypernymize``), duplicates (``dedup``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
-from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import Settings
-from components.execution.stage import ShardOut, Stage, Task
-from components.google.cost import record_usage
-from components.providers.registry import ProviderParams, make_providers, plan_for, record_choice
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from components.stages.filter.rules import Subject
+from components.providers.registry import ProviderParams
 
 
 class Params(Settings):
@@ -27,7 +18,6 @@ class Params(Settings):
 
     providers: ProviderParams = ProviderParams()
     """Providers that parse texts and classify pictures; hypernymize takes the same (``docs/providers.md``)."""
-
     language: str = "en"
     """Language of page and text, ISO 639-1, and of the boiler-plate lists. CC §3: English pages."""
     formats: list[str] = ["JPEG"]
@@ -78,59 +68,3 @@ class Params(Settings):
     """Confidence (0..1) below which a picture gets no label beyond ``min_labels``. Ours."""
     min_kind_confidence: float = 0.1
     """Confidence (0..1) of the classifier in a noun's hypernym, from which the noun counts as visible. Ours."""
-
-
-def run(stage: Stage) -> None:
-    """Filter each shard of candidates and record the providers."""
-    plan = plan_for(stage.root, stage.params.providers, stage.params.language)
-    with record_usage(stage, plan):
-        refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
-    record_choice(stage, plan)
-    stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
-
-
-def filter_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Apply the groups of rules in order; each group sees only what the groups before it kept."""
-    import pyarrow as pa
-
-    from components.core.records import FILTERED
-    from components.stages.filter.annotation import SubjectAnnotator
-    from components.stages.filter.boilerplate import load_boilerplate
-    from components.stages.filter.cascade import first_failures
-    from components.stages.filter.rules import Finding
-
-    params: Params = task.params
-    boilerplate = load_boilerplate(params.language)
-    rows = {row["key"]: row for row in table.to_pylist()}
-    subjects = make_subjects(rows, params)
-    annotate = SubjectAnnotator(rows, task, make_providers(task.shared, task.work))
-    failed = first_failures(subjects, annotate, params)
-    failed |= {key: ("unanswered", Finding(False, reason, "an answer")) for key, reason in annotate.refused.items()}
-
-    verdicts, kept_rows = [], []
-    for key, row in rows.items():
-        subject = subjects[key]
-        detail = f"boiler-plate v{boilerplate.version} cropped: {'; '.join(subject.cropped)}" if subject.cropped else ""
-        if key in failed:
-            name, finding = failed[key]
-            verdicts.append(dropped(key, name, finding.value, finding.threshold, detail=detail))
-            continue
-        verdicts.append(kept(key, detail=detail))
-        labels = [
-            {"label": label.names[0], "confidence": label.confidence, "identifier": label.identifier} for label in subject.labels
-        ]
-        kept_rows.append(row | {"text": subject.text, "labels": labels})
-    return ShardOut(pa.Table.from_pylist(kept_rows, schema=FILTERED), ledger_table(verdicts))
-
-
-def make_subjects(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict[str, Subject]:
-    """Return each record as the subject that the rules test."""
-    from components.stages.filter.boilerplate import load_boilerplate
-    from components.stages.filter.cascade import make_subject
-
-    boilerplate = load_boilerplate(params.language)
-    subjects = {}
-    for key, row in rows.items():
-        subjects[key] = make_subject(row["alt"], boilerplate, params.max_characters)
-        subjects[key].set_picture(row["format"], row["width"], row["height"], row["language"])
-    return subjects

@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 _EDGE = " \t\r\n-–—|:,;/•·…[]()"
 """Characters that may separate boiler-plate from the text."""
 _INNER = re.compile(r"\s+")
@@ -42,8 +44,6 @@ class Cropped(NamedTuple):
 @lru_cache(maxsize=8)
 def load_boilerplate(language: str) -> Boilerplate:
     """Return the lists of one language (ISO 639-1); empty lists for a language without a file."""
-    import yaml
-
     path = Path(__file__).parent / "data" / f"boilerplate.{language}.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
 

@@ -7,15 +7,12 @@ rule to every candidate, which shows what other thresholds would do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from components.language.words import words_of
-from components.stages.filter import image_rules, overlap, parse_rules, text_rules
-from components.stages.filter.boilerplate import Boilerplate, crop
+from components.stages.filter import Params, image_rules, overlap, parse_rules, text_rules
+from components.stages.filter.boilerplate import Boilerplate, crop, load_boilerplate
 from components.stages.filter.rules import Finding, Rule, Subject, first_failure
-
-if TYPE_CHECKING:
-    from components.stages.filter import Params
 
 AnnotateGroup = Callable[[str, Mapping[str, Subject]], None]
 """Sets the annotations of each subject that a group of rules needs."""
@@ -74,3 +71,13 @@ def evaluate_all(
 
 def _selected_groups(names: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
     return {name: rules for name, rules in GROUPS.items() if not names or name in names}
+
+
+def make_subjects(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict[str, Subject]:
+    """Return each record as the subject that the rules test."""
+    boilerplate = load_boilerplate(params.language)
+    subjects = {}
+    for key, row in rows.items():
+        subjects[key] = make_subject(row["alt"], boilerplate, params.max_characters)
+        subjects[key].set_picture(row["format"], row["width"], row["height"], row["language"])
+    return subjects

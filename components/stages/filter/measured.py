@@ -24,9 +24,9 @@ from components.core.rule_values import RuleValue
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.providers.registry import make_providers, plan_for
-from components.stages.filter import Params, make_subjects
+from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator
-from components.stages.filter.cascade import GROUPS
+from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Rule, Subject
 
 STAGE = "filter"

@@ -10,15 +10,10 @@ Not in scope: entity linking (a task for a knowledge graph; the embedded knowled
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from components.core.params import Settings
-from components.google.cost import record_usage
 from components.knowledge.setup import KnowledgeSettings
-from components.providers.registry import plan_of
-
-if TYPE_CHECKING:
-    from components.execution.stage import Stage
 
 
 class Params(Settings):
@@ -38,19 +33,3 @@ class Params(Settings):
     Graph."""
     knowledge_settings: KnowledgeSettings = KnowledgeSettings()
     """Settings of the sources other than embedded."""
-
-
-def run(stage: Stage) -> None:
-    """Rewrite every text, then keep the captions whose concepts are all common in the whole corpus."""
-    from components.stages.hypernymize.lookups import prepare_knowledge, rewritten_shard
-    from components.stages.hypernymize.rarity import keep_common
-
-    params: Params = stage.params
-    shards = stage.inputs["input"].shards
-    rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
-    plan = plan_of(stage.root, stage.inputs["input"])
-    with record_usage(stage, plan):
-        shared = prepare_knowledge(stage, rewriting, plan)
-        captions = stage.map(rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
-    entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)
-    keep_common(stage, captions, entered)

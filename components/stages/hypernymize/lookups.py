@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from components.core.digests import digest_value
+from components.core.ledger import ledger_table
 from components.execution.stage import ShardOut, Stage, Task
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from components.knowledge.cascade import Knowledge
+from components.knowledge.cascade import Cascade, EmbeddedKnowledge, Knowledge
+from components.knowledge.remote import Question, Remote
+from components.knowledge.setup import NETWORK, KnowledgeSettings, check_order, make_sources, recording_cascade, require_key
+from components.knowledge.wikidata.index import read_about
+from components.language.wordnet import load_wordnet
+from components.stages.hypernymize.shard_rewriting import rewrite_shard
 
 
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,11 +34,6 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     Raises:
         HearsightError: settings, key or index of a source are missing.
     """
-    from components.knowledge.remote import Question, Remote
-    from components.knowledge.setup import NETWORK, check_order, make_sources, require_key
-    from components.knowledge.wikidata.index import read_about
-    from components.language.wordnet import load_wordnet
-
     order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
     check_order(order, settings)
     require_key(order)
@@ -73,10 +72,6 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
 
 def knowledge_of(task: Task) -> Knowledge:
     """Return the cascade that ``task.shared`` (of :func:`prepare_knowledge`) describes."""
-    from components.knowledge.cascade import Cascade, EmbeddedKnowledge
-    from components.knowledge.setup import make_sources
-    from components.language.wordnet import load_wordnet
-
     wordnet, shared = load_wordnet(), task.shared
     if shared["order"] == ["embedded"]:
         return EmbeddedKnowledge(wordnet)
@@ -86,20 +81,11 @@ def knowledge_of(task: Task) -> Knowledge:
 
 def rewritten_shard(table: pa.Table, task: Task) -> ShardOut:
     """Rewrite every text of a shard with the sources in ``task.shared``."""
-    from components.stages.hypernymize.shard_rewriting import rewrite_shard
-
     return rewrite_shard(table, task, knowledge_of(task))
 
 
 def question_shard(table: pa.Table, task: Task) -> ShardOut:
     """Return the names of a shard that the source ``task.shared["listen"]`` would look up, with types, distinct and sorted."""
-    import pyarrow as pa
-
-    from components.core.ledger import ledger_table
-    from components.knowledge.setup import recording_cascade
-    from components.language.wordnet import load_wordnet
-    from components.stages.hypernymize.shard_rewriting import rewrite_shard
-
     shared = task.shared
     cascade, listener = recording_cascade(
         shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, _root(task)
@@ -118,8 +104,6 @@ def _root(task: Task) -> Path:
 
 def _settings(shared: Mapping[str, Any]) -> Any:
     """Return the settings that decide answers; a worker sends no requests, so the others are unused."""
-    from components.knowledge.setup import KnowledgeSettings
-
     addresses = shared["addresses"]
     return KnowledgeSettings(
         index=addresses.get("wikidata_index", ""),

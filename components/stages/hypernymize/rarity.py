@@ -13,16 +13,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from components.core.digests import canonical_json, sha256_bytes
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.execution.stage import ShardOut, Stage, Task
+from components.knowledge.cascade import EmbeddedKnowledge, Knowledge
+from components.language.wordnet import load_wordnet
+from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, curve_csv, reaches, resolve
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from components.core.stage_output import ShardRef
-    from components.knowledge.cascade import Knowledge
-    from components.stages.hypernymize.concepts import Counts
 
 CONCEPTS = "concepts.tsv"
 """Output file that lists kept and dropped concepts with their counts."""
@@ -38,10 +41,6 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
         captions: the rewritten shards.
         entered: number of records of the stage's input.
     """
-    from components.core.digests import canonical_json, sha256_bytes
-    from components.core.files import publish_bytes
-    from components.stages.hypernymize.concepts import concepts_tsv, curve_csv, reaches, resolve
-
     level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
     counts = _count_concepts(stage, captions, level)
     resolved = resolve(counts, level, minimum, knowledge)
@@ -67,8 +66,6 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
 
 def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> Counts:
     """Return the sum of all shards' counts; one shard's counts are in memory at a time."""
-    from components.stages.hypernymize.concepts import Counts
-
     counts, params = Counts(), {"concept_level": level}
     for ref in stage.map(count_shard, captions, step="count", params=params, publish=False, conserve=False):
         concepts, with_concept, with_noun = (ref.read().column(name).to_pylist() for name in ("concept", "captions", "said"))
@@ -79,18 +76,11 @@ def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> C
 
 
 def _knowledge() -> Knowledge:
-    from components.knowledge.cascade import EmbeddedKnowledge
-    from components.language.wordnet import load_wordnet
-
     return EmbeddedKnowledge(load_wordnet())
 
 
 def count_shard(table: pa.Table, task: Task) -> ShardOut:
     """Return a shard's counts: ``concept``, ``captions`` with it, and ``said``, the captions that contain it as a noun."""
-    import pyarrow as pa
-
-    from components.stages.hypernymize.concepts import count
-
     counts = count(table.column("types").to_pylist(), task.params["concept_level"], _knowledge())
     rows = [{"concept": c, "captions": counts.captions[c], "said": counts.nouns[c]} for c in sorted(counts.captions)]
     schema = pa.schema([("concept", pa.string()), ("captions", pa.int64()), ("said", pa.int64())])
@@ -99,8 +89,6 @@ def count_shard(table: pa.Table, task: Task) -> ShardOut:
 
 def reach_shard(table: pa.Table, task: Task) -> ShardOut:
     """Return how many captions of a shard stay up to which minimum count; -1 for captions without concepts."""
-    import pyarrow as pa
-
     reaches = _read_resolved(task, "reaches")
     captions = Counter(min((reaches[noun] for noun in nouns), default=-1) for nouns in table.column("types").to_pylist())
     rows = [{"reach": reach, "captions": number} for reach, number in sorted(captions.items())]
@@ -111,8 +99,6 @@ def reach_shard(table: pa.Table, task: Task) -> ShardOut:
 
 def drop_rare(table: pa.Table, task: Task) -> ShardOut:
     """Replace each caption's nouns by their concepts and drop the caption if one is rare."""
-    import pyarrow as pa
-
     resolved, threshold = _read_resolved(task, "concepts"), task.params["min_concept_count"]
     rows, ledger = [], []
     for record in table.to_pylist():
@@ -131,8 +117,6 @@ def _read_resolved(task: Task, name: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _load_resolved(path: str, sha256: str) -> dict[str, dict[str, Any]]:
-    from components.core.digests import sha256_bytes
-
     content = Path(path).read_bytes()
     if sha256_bytes(content) != sha256:
         raise HearsightError("was changed after this run wrote it", where=path, hint="run hypernymize again")

@@ -9,14 +9,9 @@ The joined shards carry the digests of the recordings, so a changed recording re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from components.core.params import Settings
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from components.execution.stage import ShardOut, Stage, Task
 
 BOUNDS = ("min_seconds", "max_seconds", "min_seconds_per_character")
 
@@ -36,88 +31,3 @@ class Params(Settings):
     """s; longer recordings are dropped. Ours."""
     min_seconds_per_character: float = 0.02
     """s; faster recordings belong to another text and are dropped; 0 drops none. Ours."""
-
-
-def run(stage: Stage) -> None:
-    """Join records with recordings, convert each recording, and keep each recording in one split."""
-    import logging
-
-    from components.core.errors import HearsightError
-    from components.stages.import_recordings.duplicates import find_conflicts, recorded_audio
-    from components.stages.import_recordings.joining import join
-
-    params = stage.params
-    if not 0 <= params.min_seconds < params.max_seconds:
-        raise HearsightError(
-            f"min_seconds {params.min_seconds} and max_seconds {params.max_seconds} leave no recording",
-            where=f"params.yaml: {stage.dataset}.import_recordings",
-            hint="set min_seconds to 0 or more, and max_seconds above it",
-        )
-    joined = join(stage)
-    settings = {name: getattr(params, name) for name in ("trim", *BOUNDS)}
-    heard = stage.map(convert_shard, joined, step="hear", params=settings, publish=False)
-    # Not `conserve`: the rows are utterances, keyed as such; the ledger has one row a record.
-    keeps = find_conflicts(recorded_audio(heard))
-    stage.map(keep_shard, heard, step="keep", params={"trim": params.trim}, shared=keeps, conserve=False)
-    report = _report(stage, heard)
-    logging.getLogger(__name__).info("import_recordings: %s: %s", stage.dataset, report)
-
-
-def _report(stage: Stage, heard: Any) -> str:
-    """Write metrics of the usable recordings; return them in words."""
-    seconds: dict[str, float] = {}
-    clipped = 0
-    for shard in heard:
-        table = shard.read(["language", "seconds", "over"])
-        for language, length, over in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            seconds[language] = seconds.get(language, 0.0) + length
-            clipped += over > 0
-    for language, total in sorted(seconds.items()):
-        stage.metric(f"hours_{language}", total / 3600)
-    stage.metric("recordings_over_full_scale", clipped)
-    hours = ", ".join(f"{total / 3600:.2f} h of {language}" for language, total in sorted(seconds.items()))
-    return f"{hours or 'nothing'} heard, {clipped} recordings reach full scale"
-
-
-def convert_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Convert each record's recording to FLAC."""
-    from components.stages.import_recordings.audio import convert_recordings
-
-    return convert_recordings(table, task)
-
-
-def keep_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Return utterances of the usable recordings, without audio that another split keeps.
-
-    ``task.shared`` holds the digest of shared audio → the split that keeps it and its record there.
-    """
-    import pyarrow as pa
-
-    from components.core.ledger import dropped, kept, ledger_table
-    from components.core.records import UTTERANCE
-    from components.execution.shard_worker import ShardOut
-    from components.stages.import_recordings.audio import Hearing
-
-    records = table.to_pylist()
-    flacs = task.annotations.read(Hearing(task.params["trim"]), [record["recording_sha256"] for record in records])
-    rows: list[dict[str, Any]] = []
-    ledger: list[dict[str, str]] = []
-    media: dict[str, bytes] = {}
-    for record in records:
-        owner_split, other = task.shared.get(record["audio_sha256"], (record["split"], ""))
-        if owner_split != record["split"]:
-            value = f"same audio as {other} in {owner_split}"
-            ledger.append(
-                dropped(record["key"], "recording_on_other_side", value, "one side a recording", detail=record["recording"])
-            )
-            continue
-        key = f"{record['key']}.0"
-        media[f"{key}.flac"] = flacs[record["recording_sha256"]]
-        utterance = {"key": key, "record": record["key"], "spoken": record["caption"], "media": f"{task.shard}/{key}.flac"}
-        rows.append({**{name: record[name] for name in UTTERANCE.names if name in record}, **utterance, **PROSODY})
-        ledger.append(kept(record["key"], detail=record["told"]))
-    return ShardOut(pa.Table.from_pylist(rows, schema=UTTERANCE), ledger_table(ledger), media)
-
-
-PROSODY = {"origin": "human", "rate": 1.0, "pitch": 0.0}
-"""Origin and prosody of recorded speech."""

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.execution.shard_worker import ShardOut, Task
-from components.speech.audio.files import from_flac, read_sound, to_flac
+from components.speech.audio.files import Samples, Sound, from_flac, read_sound, to_flac
 from components.speech.audio.measures import is_silent, measure
 from components.speech.audio.trim import trim_silence
 from components.stages.import_recordings.joining import OF_RECORD, project_of
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples, Sound
 
 AT_A_TIME = 64
 """Recordings in memory at a time, and lost at most when the run is killed."""
@@ -91,8 +89,6 @@ def _judge(
     record: dict[str, str], sound: Sound | str, flac: bytes, params: dict[str, Any]
 ) -> tuple[dict[str, Any] | None, dict[str, str]]:
     """Return a record's row if its recording is usable, and its ledger row."""
-    import numpy as np
-
     key, name = record["key"], record["recording"]
     if record["missing"]:
         return None, dropped(key, "no_recording", record["missing"], "a recording of the caption", detail=name)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import yaml
+
 from components.metrics.tokens import tokenize
 from components.stages.posts_report.words import DATA, content_words
 
@@ -47,8 +49,6 @@ class Group:
 @lru_cache(maxsize=4)
 def load_groups(language: str) -> dict[str, Any] | None:
     """Return the data file of groups for a language, or None."""
-    import yaml
-
     path = DATA / f"groups.{language}.yaml"
     return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from PIL import Image, ImageDraw, ImageFont
 
 from components.stages.posts_report.clusters import Sheet
 from components.stages.posts_report.topics import Topic
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
 """Pixels: side of a picture, gap between pictures, height of a label, width of a frame."""
@@ -31,8 +30,6 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
         sheet: the pictures to show.
         read: returns the picture's bytes by key, or None, which leaves a labelled empty cell.
     """
-    from PIL import Image, ImageDraw
-
     rows = -(-len(sheet.shown) // COLUMNS)
     width = COLUMNS * (CELL + GAP) + GAP
     page = Image.new("RGB", (width, max(1, rows) * (CELL + LABEL + GAP) + GAP), "white")
@@ -74,9 +71,7 @@ def word_cloud(topic: Topic, seed: int) -> bytes:
     return _png(image.to_image())
 
 
-def _thumbnail(data: bytes | None) -> Image | None:
-    from PIL import Image
-
+def _thumbnail(data: bytes | None) -> Image.Image | None:
     if data is None:
         return None
     try:
@@ -118,12 +113,10 @@ def _font_path() -> Path:
 
 
 def _font(size: int) -> Any:
-    from PIL import ImageFont
-
     return ImageFont.truetype(str(_font_path()), size)
 
 
-def _png(picture: Image) -> bytes:
+def _png(picture: Image.Image) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from components.stages.posts_report.words import content_words
 
@@ -37,7 +38,6 @@ def find_topics(captions: Sequence[str], language: str, number: int, min_documen
     if len(words) < 2 or not cells or number < 1:
         return []
     # scikit-learn and SciPy are slow to import, and not needed without words.
-    from scipy.sparse import csr_matrix
     from sklearn.decomposition import LatentDirichletAllocation
 
     rows, columns, values = zip(*cells, strict=True)

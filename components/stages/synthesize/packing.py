@@ -14,6 +14,7 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import UTTERANCE
 from components.core.shards import write_table
+from components.core.stage_output import ShardRef
 from components.execution.shard_worker import ShardOut
 from components.speech.voices.failures import SILENT
 from components.stages.synthesize.paid_speech import speech_of
@@ -22,7 +23,6 @@ from components.stages.synthesize.speech import Clip, unpack
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from components.core.stage_output import ShardRef
     from components.execution.stage import Task
 
 
@@ -34,8 +34,6 @@ def with_failures(planned: Sequence[ShardRef], failed: Mapping[str, str], folder
         failed: digest → reason.
         folder: where the copies are written.
     """
-    from components.core.stage_output import ShardRef
-
     refs = []
     for shard in planned:
         table = shard.read()

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from components.speech.audio.measures import measure
 from components.speech.voices.catalogue import voice_named
 from components.speech.voices.failures import SILENT, EngineFailure
+from components.speech.voices.google_speech import answer_key, exceeded_limit
+from components.speech.voices.paid import SILENCE, google_speech, read_answer, speech_request
 from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Speech
 
@@ -32,9 +35,6 @@ def speech_of(voice: str, shaped_by_service: bool) -> Speech:
 
 def request_speech(rows: Sequence[Mapping[str, Any]], task: Task) -> dict[str, bytes | str]:
     """Return digest → the service's stored answer, or why it is not asked, for the rows of paid voices."""
-    from components.speech.voices.google_speech import answer_key, exceeded_limit
-    from components.speech.voices.paid import google_speech, speech_request
-
     plan, shaped_by_service = task.shared["google"], task.shared["shaped_there"]
     requests = {
         row["digest"]: speech_request(
@@ -52,9 +52,6 @@ def bought_speech(voice: str, answers: Mapping[tuple[str, Prosody], bytes | str]
     """Return the annotator of a paid voice with stored answers."""
 
     def say(text: str, prosody: Prosody) -> Samples:
-        from components.speech.audio.measures import measure
-        from components.speech.voices.paid import SILENCE, read_answer
-
         answer = answers[text, prosody]
         if isinstance(answer, str):
             raise EngineFailure(voice, REFUSED, answer)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import F64, I32, STR
+from components.execution.shard_worker import ShardOut
+from components.speech.text_normalization import NormalisedText, RejectedText, normalise_for_speech
+from components.stages.synthesize.prosody import Prosody, draw_prosody, utterance_digest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from components.execution.stage import ShardOut, Task
-    from components.speech.text_normalization import NormalisedText, RejectedText
-    from components.stages.synthesize.prosody import Prosody
 
 PLANNED = pa.schema(
     [
@@ -44,9 +46,6 @@ def plan_utterances(
     Yields:
         None as text if no voice speaks the record's language; no prosodies without speakable text.
     """
-    from components.speech.text_normalization import NormalisedText, normalise_for_speech
-    from components.stages.synthesize.prosody import draw_prosody
-
     seed, spread = params["seed"], {name: params[name] for name in ("rate_sd", "pitch_sd", "gain_sd")}
     for record in records:
         key, names = record["key"], list(voices.get(record["language"], ()))
@@ -65,11 +64,6 @@ def plan_shard(table: pa.Table, task: Task) -> ShardOut:
     ``task.shared["voices"]`` holds language → voice → model; a record whose language has none is dropped by ``no_voice``, one
     whose caption is not speakable by the rule that ``normalise_for_speech`` names.
     """
-    from components.core.ledger import dropped, kept, ledger_table
-    from components.execution.shard_worker import ShardOut
-    from components.speech.text_normalization import RejectedText
-    from components.stages.synthesize.prosody import utterance_digest
-
     voices = task.shared["voices"]
     rows: list[dict[str, Any]] = []
     ledger: list[dict[str, str]] = []

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from components.speech.voices.catalogue import voice_named
 from components.stages.synthesize.paid_speech import bought_speech, request_speech, speech_of
@@ -59,10 +60,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
 
 def preload() -> None:
     """Import the libraries of speech once, for all workers, which are forks of this process."""
-    import numpy  # noqa: F401
-    import scipy.fft  # noqa: F401
-    import soundfile  # noqa: F401
-    import soxr  # noqa: F401
 
 
 def workers_of(stage: Stage) -> int:
@@ -72,8 +69,6 @@ def workers_of(stage: Stage) -> int:
 
 def _missing(stage: Stage, planned: Sequence[ShardRef]) -> tuple[pa.Table, int]:
     """Return the utterances that are not cached, the longest text first, and the number of all."""
-    import pyarrow.compute as pc
-
     tables = [shard.read(COLUMNS) for shard in planned]
     if not any(table.num_rows for table in tables):
         return pa.table({name: [] for name in COLUMNS}), 0

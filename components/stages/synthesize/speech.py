@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from components.speech.audio.files import to_flac, to_int16
+import numpy as np
+
+from components.speech.audio.files import Samples, to_flac, to_int16
 from components.speech.audio.measures import Measures, measure
 from components.speech.audio.shaping import change_prosody, fit_peak
 from components.speech.audio.trim import trim_silence
@@ -17,8 +19,6 @@ from components.speech.voices.speaking import speak
 from components.stages.synthesize.prosody import Prosody, utterance_digest
 
 if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
-
     Say = Callable[[str, Prosody], Samples]
 
 
@@ -98,7 +98,5 @@ class Speech:
 
 def _packed(samples: Samples, turned: float) -> bytes:
     """Return the packed clip of 16 kHz samples; measures are of the stored samples, and nothing is decoded."""
-    import numpy as np
-
     stored = to_int16(samples)
     return Clip(measure(stored * np.float32(1 / 32768)), turned, to_flac(stored)).pack()

@@ -9,19 +9,12 @@ Sources: CC §4 and §5.2; AoANet and self-critical training: PCV §5.4. Not in 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from components.core.addresses import PREPARED_FILE
 from components.core.params import Settings
 from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
 from components.training.settings import Hardware
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from components.execution.stage import Stage
 
 
 class Training(Settings):
@@ -72,40 +65,3 @@ class AoANetCell(Params):
 
 CELLS: dict[str, type[Params]] = {"rnn1x1": RecurrentCell, "rnn8x8": RecurrentCell, "aoanet": AoANetCell}
 """Network → the class of its settings, where its defaults are not those of :class:`NetworkSettings`."""
-
-
-def run(stage: Stage) -> None:
-    """Train a model for each seed and publish the models."""
-    # The command line imports every stage: only a run loads pyarrow and numpy.
-    from components.core.code_digest import code_digest
-    from components.execution.stage import Job
-    from components.stages.train_captioner.jobs import train_captioner
-    from components.training.publishing import publish
-
-    params: Params = stage.params
-    training = params.training
-    encoder = json.loads(stage.inputs["input"].file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
-    if encoder["trained"]:
-        # The digest of the file's content is part of the job's key, not only its path.
-        encoder["weights"] = training.weights
-        encoder["weights_sha256"] = starting_weights_digest(encoder["name"], stage.root, training.weights)
-    settings = params.network.plain() | {"longest": training.longest, "min_count": training.min_count}
-    jobs = [
-        Job(f"{params.name}-{seed}", {"network": params.name, "seed": seed, "settings": settings, "encoder": encoder})
-        for seed in training.seeds
-    ]
-    shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
-    folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
-    publish(stage, jobs, folders)
-
-
-def starting_weights_digest(name: str, root: Path, weights: str) -> str:
-    """Return the digest of the weights that a trained encoder starts from; empty for random weights.
-
-    Raises:
-        HearsightError: the file cannot be read.
-    """
-    # Only a run loads numpy.
-    from components.vision.image_encoders import PACKAGED, weights_digest
-
-    return weights_digest(name, root / weights if weights else None) if weights or name in PACKAGED else ""

@@ -6,16 +6,30 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import torch
+from torch import nn
+
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
+from components.core.graph import find_root
+from components.models.captioners import build
+from components.models.captioners.interface import CaptionerConfig
+from components.models.image_captioner import ImageCaptioner
+from components.models.trained import save_trained, vocabulary_digest
+from components.stages.train_captioner import data
+from components.stages.train_captioner.data import Split, references_by_group
+from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
+from components.stages.train_captioner.recipe import CaptionerTraining
+from components.stages.train_captioner.rewards import CiderReward
+from components.training.fit import fit, is_launched
+from components.training.history import CAPTIONER, history_csv
+from components.training.ranks import write_job
+from components.training.recipe import reseed
+from components.vision.image_encoders import trainable_encoder, weights_digest
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from components.execution.stage import Task
-    from components.stages.train_captioner.data import Split
-    from components.stages.train_captioner.items import Items
-    from components.stages.train_captioner.recipe import CaptionerTraining
     from components.training.settings import Hardware
 
 PHASES = ("cross_entropy", "self_critical")
@@ -43,8 +57,6 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
         HearsightError: there is nothing to train on, the loss diverges, memory is too small, or a file is damaged.
     """
     # Only a job loads torch: the runner also imports this module.
-    from components.models.trained import save_trained
-    from components.training.history import CAPTIONER, history_csv
 
     trained = train(spec, task)
     best = trained.recipe.best
@@ -54,20 +66,6 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
 def train(spec: dict[str, Any], task: Task) -> Trained:
     """Train to the end, resuming from the checkpoints in the scratch folder; see :func:`train_captioner`."""
-    # Only a job loads torch and Lightning.
-    import torch
-
-    from components.models.captioners import build
-    from components.models.captioners.interface import CaptionerConfig
-    from components.models.image_captioner import ImageCaptioner
-    from components.models.trained import vocabulary_digest
-    from components.stages.train_captioner import data
-    from components.stages.train_captioner.recipe import CaptionerTraining
-    from components.stages.train_captioner.rewards import CiderReward
-    from components.training.fit import fit, is_launched
-    from components.training.ranks import write_job
-    from components.training.recipe import reseed
-
     settings, seed, hardware, output = spec["settings"], spec["seed"], task.params, task.inputs["input"]
     _check_settings(settings, output.name)
     torch.set_num_threads(hardware.threads)
@@ -145,8 +143,6 @@ def build_encoder(encoder: dict[str, Any]) -> nn.Module:
         HearsightError: the encoder is unknown, or the file does not fit it.
     """
     # Only a job loads torch.
-    from components.core.graph import find_root
-    from components.vision.image_encoders import trainable_encoder, weights_digest
 
     path = find_root() / encoder["weights"] if encoder["weights"] else None
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
@@ -156,9 +152,6 @@ def build_encoder(encoder: dict[str, Any]) -> nn.Module:
 
 def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
     """Return the factory of a split's items: features, or pictures if the encoder is trained."""
-    # Only a job loads torch.
-    from components.stages.train_captioner.items import FeatureItems, PictureItems
-
     common: dict[str, Any] = {"seed": spec["seed"], "fixed_shape": hardware.compile}
     if spec["encoder"]["trained"]:
         return partial(PictureItems, side=spec["encoder"]["side"], **common)
@@ -167,11 +160,6 @@ def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
 
 def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
     """Return the training pictures with captions, each once, and the references of each."""
-    # The runner imports this module and needs neither numpy nor pyarrow's compute functions.
-    import numpy as np
-
-    from components.stages.train_captioner.data import references_by_group
-
     pictures = np.unique(split.picture)
     references = references_by_group(split)
     items: Items = make(
@@ -187,11 +175,8 @@ def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
 def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int:
     """Return the number of features per vector, F."""
     if encoder is None:
-        from components.stages.train_captioner.items import FeatureItems
-
         assert isinstance(items, FeatureItems)
         return items.width
-    import torch
 
     side = spec["encoder"]["side"]
     encode: Any = encoder.eval().encode

@@ -14,8 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.core.params import stage_params
 from components.core.stage_output import ShardRef
+from components.execution.engine import limit_threads
+from components.execution.process import sole_writer
+from components.execution.runner import make_engine, open_inputs
 from components.execution.stage import Stage
+from components.providers.registry import plan_for
+from components.stages import filter as filtering
+from components.tools.calibrate.page import write_page
+from components.tools.calibrate.sweep import Sweep
+from components.tools.calibrate.swept import choose_rules
+from components.tools.calibrate.values import line_shards, measure_shard
+from components.tracking import recorder
 
 
 def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path) -> dict[str, Any]:
@@ -29,12 +41,6 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
     """
-    from components.execution.process import sole_writer
-    from components.tools.calibrate.page import write_page
-    from components.tools.calibrate.sweep import Sweep
-    from components.tools.calibrate.swept import choose_rules
-    from components.tracking import recorder
-
     # Heavy imports (pyarrow, MLflow's recorder) stay inside.
     chosen = choose_rules(rules)
     job, engine_lock = _job(root, dataset, alts)
@@ -55,21 +61,12 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
 
 def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
     """Yield each shard's table of measured values (``values.measured_schema``), computed in workers or read from the cache."""
-    from components.providers.registry import plan_for
-    from components.tools.calibrate.values import measure_shard
-
     plan = plan_for(job.root, job.params.providers, job.params.language)
     refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
     return (ref.read() for ref in refs)
 
 
 def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
-    from components.core.graph import load_graph
-    from components.core.params import stage_params
-    from components.execution.engine import limit_threads
-    from components.execution.runner import make_engine, open_inputs
-    from components.stages import filter as filtering
-
     limit_threads()
     graph = load_graph(root)
     graph.require("filter", dataset)
@@ -81,8 +78,6 @@ def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
 
 
 def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
-    from components.tools.calibrate.values import line_shards
-
     if not alts:
         return job.inputs["input"].shards
     if alts == "-":

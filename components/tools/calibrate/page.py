@@ -8,6 +8,7 @@ from typing import Any
 from components.core.files import publish_bytes
 from components.reporting.numbers import ratio
 from components.reporting.pages import data_uri, render
+from components.stages.filter.cascade import GROUPS
 from components.tools.calibrate.plots import picture
 from components.tools.calibrate.sweep import Curve, Sweep
 
@@ -78,7 +79,5 @@ def _row(curve: Curve, threshold: float, candidates: int) -> dict[str, Any]:
 
 
 def _says(rule: str) -> str:
-    from components.stages.filter.cascade import GROUPS
-
     test = next(candidate.test for rules in GROUPS.values() for candidate in rules if candidate.name == rule)
     return " ".join((test.__doc__ or "").split())

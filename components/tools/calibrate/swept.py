@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from components.core.errors import HearsightError
-
-if TYPE_CHECKING:
-    import numpy as np
 
 GRID = 60
 """Steps of the curve."""
@@ -34,8 +33,6 @@ class Swept(NamedTuple):
 
     def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
         """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
-        import numpy as np
-
         if self.sign == "<=":
             stays = values <= threshold
         elif self.sign == ">=":

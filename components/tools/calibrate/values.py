@@ -7,16 +7,21 @@ import shutil
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
+
+from components.core.digests import sha256_file
 from components.core.ledger import ledger_table
+from components.core.shards import write_table
+from components.core.stage_output import ShardRef
 from components.execution.stage import ShardOut, Task
+from components.providers.registry import make_providers
+from components.stages.filter.annotation import SubjectAnnotator
+from components.stages.filter.boilerplate import load_boilerplate
+from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, make_subject
 from components.tools.calibrate.swept import SWEPT
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from components.core.stage_output import ShardRef
+from components.web.html.page import fold
 
 LINES = 2000
 """Lines of a text file per shard."""
@@ -25,22 +30,12 @@ _IN_BRACKETS = re.compile(r"\((-?\d+(?:\.\d+)?)\)$")
 
 def measured_schema() -> pa.Schema:
     """Return the schema: ``text`` (without boilerplate), ``failing`` (rules failed at the present settings), a value per rule."""
-    import pyarrow as pa
-
     values = [(swept.rule, pa.float64()) for swept in SWEPT]
     return pa.schema([("text", pa.string()), ("failing", pa.list_(pa.string())), *values])
 
 
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Measure a shard's candidates; parses and tones come from the result caches where possible."""
-    # Worker-side imports: pyarrow and the filter's models load in the workers only.
-    import pyarrow as pa
-
-    from components.providers.registry import make_providers
-    from components.stages.filter.annotation import SubjectAnnotator
-    from components.stages.filter.boilerplate import load_boilerplate
-    from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, make_subject
-
     lists = load_boilerplate(task.params.language)
     rows = {row["key"]: row for row in table.select(["key", "alt", "language"]).to_pylist()}
     subjects = {key: make_subject(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
@@ -70,14 +65,6 @@ def parse_number(value: Any) -> float | None:
 
 def line_shards(stream: Iterable[bytes], work: Path) -> list[ShardRef]:
     """Write the lines of a text as shards of alt-texts, with the crawl's whitespace folding and without empty lines."""
-    # pyarrow loads only when alt-texts come from a file.
-    import pyarrow as pa
-
-    from components.core.digests import sha256_file
-    from components.core.shards import write_table
-    from components.core.stage_output import ShardRef
-    from components.web.html.page import fold
-
     folder = work / "alts"
     shutil.rmtree(folder, ignore_errors=True)
     schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string())])

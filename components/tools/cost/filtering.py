@@ -22,9 +22,9 @@ from components.google.bill import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.providers.registry import ProviderParams, make_providers, plan_for
-from components.stages.filter import Params, make_subjects
+from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator
-from components.stages.filter.cascade import GROUPS
+from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Subject, first_failure
 
 

@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TextIO
 
+from tqdm import tqdm
+
 from components.core.graph import Graph
 
 _RUNS = re.compile(r"^Running stage '(.+)':$")
@@ -35,8 +37,6 @@ class Progress:
         self._start = time.monotonic()
         self._bar = None
         if self.stream.isatty():
-            from tqdm import tqdm
-
             form = "{desc} |{bar}| {elapsed}"
             self._bar = tqdm(total=total, file=self.stream, bar_format=form, dynamic_ncols=True, desc="starting dvc")
 

@@ -11,6 +11,10 @@ from typing import Any
 import yaml
 
 from components.core.errors import HearsightError
+from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
+from components.speech.voices.availability import lack_of
+from components.speech.voices.catalogue import at_hand, voice_named
+from components.stages.synthesize import Params
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
 
 SECONDS = 60.0
@@ -35,8 +39,6 @@ _NEURAL = {"hibari": "onnxruntime", "piper": "onnxruntime"}
 
 def voices(root: Path) -> list[Finding]:
     """Check the voices that params.yaml draws from, and the engine of each."""
-    from components.speech.voices.catalogue import at_hand, voice_named
-
     named = _voices_of(root)
     free = {name: voice_named(name) for names in named.values() for name in names if not voice_named(name).paid}
     there = {name: voice for name, voice in free.items() if _installed(voice)}
@@ -69,8 +71,6 @@ def voices(root: Path) -> list[Finding]:
 
 def recognisers(root: Path) -> list[Finding]:
     """Check the recognisers' weights, and the library that runs them."""
-    from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
-
     absent = [found.name for found in RECOGNISERS if not installed(found)]
     if absent:
         lost = f"{', '.join(absent)}: speech is not recognised, so error rates are left out"
@@ -82,15 +82,11 @@ def recognisers(root: Path) -> list[Finding]:
 
 
 def _installed(voice: Any) -> bool:
-    from components.speech.voices.availability import lack_of
-
     return lack_of(voice) is None
 
 
 def _voices_of(root: Path) -> dict[str, list[str]]:
     """Return the voices of each dataset that has any: those of params.yaml, or the default ones."""
-    from components.stages.synthesize import Params
-
     path = root / "params.yaml"
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -13,6 +13,9 @@ from typing import Any
 from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.knowledge.cascade import EmbeddedKnowledge
+from components.language.parser import EnglishParser
+from components.language.polarity import EnglishPolarity
+from components.language.profanity import EnglishProfanity
 from components.language.wordnet import load_wordnet
 from components.stages import filter as filtering
 from components.stages import hypernymize
@@ -83,15 +86,10 @@ def learn(group: str, alive: Mapping[str, Subject]) -> None:
     """Compute the annotations that a group of rules needs, which the stage reads from the result caches."""
     # Parsers and classifiers load only for the groups that need them.
     if group == "tone":
-        from components.language.polarity import EnglishPolarity
-        from components.language.profanity import EnglishProfanity
-
         polarity, profanity = EnglishPolarity(), EnglishProfanity()
         for subject in alive.values():
             subject.polarity, subject.profanity = polarity.compute(subject.text), profanity.compute(subject.text)
     elif group == "parse":
-        from components.language.parser import EnglishParser
-
         unparsed = [subject for subject in alive.values() if subject.parse is None]
         for subject, parse in zip(unparsed, EnglishParser().compute_many([subject.text for subject in unparsed]), strict=True):
             subject.parse = parse

@@ -16,6 +16,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from PIL import Image
+from PIL.Image import Transpose
 
 from components.core.digests import sha256_bytes
 from components.web.budget import Budget
@@ -101,8 +103,6 @@ def _too_large(width: int, height: int, budget: Budget) -> dict[str, Any]:
 
 def _decode(data: bytes, budget: Budget) -> dict[str, Any]:
     """Return the result fields from the pixels; raises what decoders raise."""
-    from PIL import Image  # 0.1 s; this module is imported without decoding
-
     with warnings.catch_warnings():
         # Pillow warns above its own limit; the budget's limit applies here.
         warnings.simplefilter("ignore")
@@ -137,8 +137,6 @@ def _has_memory(size: int) -> bool:
 
 
 def _thumbnail(small: Any, picture: Any) -> str:
-    from PIL import Image  # as in _decode()
-
     factor = min(1.0, THUMBNAIL / max(small.size))
     size = (max(1, round(small.width * factor)), max(1, round(small.height * factor)))
     thumbnail = small.resize(size, Image.Resampling.HAMMING)
@@ -153,8 +151,6 @@ def _thumbnail(small: Any, picture: Any) -> str:
 
 def _find_rotation(picture: Any) -> Any:
     """Return the transposition that EXIF requests; None for none."""
-    from PIL.Image import Transpose  # as in _decode()
-
     transpositions = (
         Transpose.FLIP_LEFT_RIGHT,
         Transpose.ROTATE_180,
@@ -187,8 +183,6 @@ def perceptual_hash(picture: Any) -> str:
     "Implementation and Benchmarking of Perceptual Image Hash Functions", 2010, section 3.2.1. Returns 16 hexadecimal digits, rows
     first, most significant first.
     """
-    from PIL import Image  # as in _decode()
-
     small = picture.convert("L").resize((32, 32), Image.Resampling.LANCZOS)
     pixels = np.asarray(small, dtype=np.float64)
     # Rounded, since the last bits of a sum differ between machines and could change a hash bit.

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+from PIL import Image
+
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
 from components.execution.limits import OverLimit, run_limited
@@ -97,8 +99,6 @@ def _exceeded_smaller_budget(result: Mapping[str, Any], budget: Budget) -> bool:
 
 def decode_within(budget: Budget, payload: bytes | Stored) -> DecodeResult:
     """Decode one image, in a process that is limited to the budget's time and memory; raises MemoryError."""
-    from PIL import Image  # 0.1 s; this module is imported without decoding
-
     Image.MAX_IMAGE_PIXELS = None  # the budget's limit applies
     result = decode_image(_bytes(payload), budget)
     return _with_budget(budget, result) if result.reason == "image_over_budget" else result
@@ -106,8 +106,6 @@ def decode_within(budget: Budget, payload: bytes | Stored) -> DecodeResult:
 
 def load_decoders() -> None:
     """Import what every decode needs; call it before forking processes that decode."""
-    # The imports themselves are the effect: forked children share them.
-    from PIL import GifImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin  # noqa: F401
 
 
 def _with_budget(budget: Budget, result: DecodeResult) -> DecodeResult:

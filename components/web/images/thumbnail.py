@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from PIL import Image
+
 REDUCED_SIDE = 96
 """Minimum px of the smaller side for hash and thumbnail: three times what the hash uses. Of 492 sample JPEGs 482 keep their hash
 to 4 bits of 64; the others are checkerboards and gratings, whose low frequencies are noise."""
@@ -21,8 +23,6 @@ _REDUCIBLE = ("L", "RGB", "CMYK")
 def shrink(picture: Any) -> Any:
     """Return a decoded picture in grey or colour, over white, with a smaller side of ``REDUCED_SIDE`` to twice that if it was
     larger."""
-    from PIL import Image  # 0.1 s; this module is imported without decoding
-
     transparent = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
     factor = max(1, min(picture.size) // REDUCED_SIDE)
     band_rows = max(1, _BAND // (picture.width * factor)) * factor
@@ -41,8 +41,6 @@ def shrink(picture: Any) -> Any:
 
 def _reduce(picture: Any, factor: int, *, transparent: bool) -> Any:
     """Return a picture, or a band of one, reduced."""
-    from PIL import Image  # as in shrink()
-
     if transparent:
         picture = picture if picture.mode == "RGBA" else picture.convert("RGBA")
     elif picture.mode not in _REDUCIBLE:

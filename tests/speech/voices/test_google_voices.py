@@ -20,8 +20,8 @@ from components.speech.audio.files import to_flac
 from components.speech.voices.catalogue import VOICES, at_hand, installed, voice_named
 from components.speech.voices.google import WAVENET, google_name
 from components.speech.voices.paid import plan_for, read_answer
-from components.stages import synthesize
 from components.stages.synthesize import Params
+from components.stages.synthesize.run import run as run_synthesize
 from tests.google.fake_google import DAY_USED_UP, FakeGoogle
 from tests.support import PROJECT, make_output, make_stage, row
 
@@ -85,7 +85,7 @@ def run(root: Path, shaped_there: bool = False, **spread: float) -> tuple[StageO
         inputs={"input": StageOutput(root / "data/english/split")},
     )
     stage = dataclasses.replace(stage, root=root)
-    synthesize.run(stage)
+    run_synthesize(stage)
     stage.finish()
     return StageOutput(stage.out), {name: value for name, value, _ in stage.metrics}
 

@@ -23,6 +23,7 @@ from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.loading import save_dual_encoder
 from components.speech.audio.files import to_flac
 from components.stages import build_search_index
+from components.stages.build_search_index.run import run as run_build_search_index
 from tests.support import PROJECT, make_stage, row
 
 SIDE = 16
@@ -129,7 +130,7 @@ def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> Any:
     clear(stage.out)
     if not (root / "components").exists():
         (root / "components").symlink_to(PROJECT / "components")
-    build_search_index.run(stage)
+    run_build_search_index(stage)
     stage.manifest = stage.finish()
     write_lineage(stage, stage.params.plain(), digest_value(stage.params.plain()))
     return stage

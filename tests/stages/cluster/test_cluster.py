@@ -16,9 +16,10 @@ from PIL import Image
 from components.core.errors import HearsightError
 from components.core.manifest import read_manifest
 from components.core.stage_output import StageOutput
-from components.stages.cluster import SUMMARY, Embedding, Params, run
+from components.stages.cluster import SUMMARY, Embedding, Params
 from components.stages.cluster.embedding import count_components, limit_to_posts, project
 from components.stages.cluster.rounds import cluster_rounds
+from components.stages.cluster.run import run
 from tests.support import make_output, make_stage, row
 
 SPACE = Embedding(variance=0.95, dimensions=3, neighbours=6, min_dist=0.0, metric="correlation", seed=42)

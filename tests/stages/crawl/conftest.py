@@ -14,7 +14,8 @@ import pytest
 from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
-from components.stages.crawl import Params, run
+from components.stages.crawl import Params
+from components.stages.crawl.run import run
 from components.web.fetch import FetchSettings
 from tests.stages.crawl.counting_web import Asked, CountingWeb
 from tests.stages.crawl.daily_site import HOST

@@ -15,7 +15,7 @@ import pytest
 
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
-from components.stages.crawl import run
+from components.stages.crawl.run import run
 from components.web.budget import Budget
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.hostile_images import jpeg

@@ -10,8 +10,9 @@ import sqlite3
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl import image_decoding, run
+from components.stages.crawl import image_decoding
 from components.stages.crawl.image_decoding import DecodeAhead
+from components.stages.crawl.run import run
 from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry

@@ -131,7 +131,7 @@ def test_a_transient_failure_is_retried(social, collect):
 
 
 def _collect(root: Path, proxy: str) -> None:
-    from components.stages.crawl import run
+    from components.stages.crawl.run import run
     from tests.stages.crawl.conftest import posts_params
     from tests.support import make_stage
 

@@ -10,8 +10,9 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
-from components.stages import crawl, extract_features, split
+from components.stages import extract_features, split
 from components.stages import filter as filtering
+from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.layouts.captioned_files import CaptionedFiles
 from components.tracking.explain import explain
@@ -57,7 +58,7 @@ def crawled(tmp_path: Path):
         job = make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes)))
         shutil.rmtree(job.out)
         job.out.mkdir(parents=True)
-        crawl.run(job)
+        run_crawl(job)
         job.finish()
         return StageOutput(job.out)
 

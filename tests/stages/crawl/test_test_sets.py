@@ -9,6 +9,7 @@ from pathlib import Path
 from components.core.stage_output import StageOutput
 from components.stages import split
 from components.stages.split.published import Lists
+from components.stages.split.run import run as run_split
 from tests.stages.crawl import sets
 from tests.support import make_stage
 
@@ -18,7 +19,7 @@ def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter
     files = Lists(**lists)
     params = split.Published(lists=files)
     stage = make_stage(root, "split", params=params, inputs={"input": source})
-    split.run(stage)
+    run_split(stage)
     stage.finish()
     found: dict[str, Counter[str]] = {}
     for row in StageOutput(stage.out).table(["split", "group", "caption"]).to_pylist():

@@ -11,7 +11,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from components.core.stage_output import StageOutput
-from components.stages.dedup import Aligned, Params, Posts, run
+from components.stages.dedup import Aligned, Params, Posts
+from components.stages.dedup.run import run
 from tests.support import make_output, make_stage, row
 
 ALIGNED = Aligned(whole_from=0.98, cosine_from=0.65, cosine_weight=0.6, score_from=1.35)

@@ -7,6 +7,7 @@ from typing import Any
 
 from components.core.stage_output import StageOutput
 from components.stages import evaluate_captioners
+from components.stages.evaluate_captioners.run import run as run_evaluate_captioners
 from tests.stages.evaluate_captioners.world import (
     PARAMS,
 )
@@ -19,6 +20,6 @@ def compared(
     stage = make_stage(root, "evaluate_captioners", "captioners", params, inputs)
     exported: dict[str, str] = {}
     stage.export = lambda name, data: exported.__setitem__(name, data.decode())  # type: ignore[method-assign]
-    evaluate_captioners.run(stage)
+    run_evaluate_captioners(stage)
     stage.finish()
     return StageOutput(stage.out), exported, stage

@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages import evaluate_captioners
+from components.stages.evaluate_captioners.run import run as run_evaluate_captioners
 from tests.stages.evaluate_captioners.running import compared
 from tests.stages.evaluate_captioners.world import (
     ENCODER,
@@ -113,7 +113,7 @@ def test_weights_that_were_cut_off_after_training_are_one_clear_line(tmp_path):
 def test_settings_out_of_range_are_one_clear_line(tmp_path):
     stage = make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
     with pytest.raises(HearsightError, match=r"captioners\.evaluate_captioners\.beam: 0 is too small — give 1 or more"):
-        evaluate_captioners.run(stage)
+        run_evaluate_captioners(stage)
 
 
 def test_meteor_and_spice_that_cannot_be_run_are_one_clear_line(evaluated, tmp_path):

@@ -15,6 +15,7 @@ from components.core.digests import sha256_bytes
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages import evaluate_retrieval, extract_features, finetune_retrieval, pretrain_retrieval, synthesize
+from components.stages.evaluate_retrieval.run import run as run_evaluate_retrieval
 from components.training.settings import REFERENCE
 from tests.stages.evaluate_retrieval.params import EVALUATE
 from tests.support import make_output, make_stage, row
@@ -109,7 +110,7 @@ def evaluation(root: Path, spoken: dict[str, StageOutput], models: StageOutput, 
         spoken | {"input": models},
     )
     stage.root = root
-    evaluate_retrieval.run(stage)
+    run_evaluate_retrieval(stage)
     stage.finish()
     return stage
 

@@ -26,6 +26,7 @@ from components.stages import evaluate_speech
 from components.stages.check import check
 from components.stages.evaluate_speech.facts import PAPER, _draws, clipped_deviation
 from components.stages.evaluate_speech.pictures import spectrogram, waveform
+from components.stages.evaluate_speech.run import run as run_evaluate_speech
 from components.stages.evaluate_speech.sample import COLUMNS, draw_sample
 from tests.support import PROJECT, make_output, make_stage, row
 
@@ -56,7 +57,7 @@ def run(root: Path, source: StageOutput, **params: Any) -> StageOutput:
     stage.root = root
     if not (root / "components").exists():
         (root / "components").symlink_to(PROJECT / "components")
-    evaluate_speech.run(stage)
+    run_evaluate_speech(stage)
     stage.finish()
     return StageOutput(stage.out)
 

@@ -9,6 +9,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages import extract_descriptions as stage
+from components.stages.extract_descriptions.run import run as run_extract_descriptions
 from tests.support import make_output, make_stage, row
 
 PARAMS = stage.Params(language="pt", min_words=3, min_language=0.05)
@@ -24,7 +25,7 @@ def described(root: Path, params: stage.Params = PARAMS) -> StageOutput:
     shards = [[row("crawl", key=key, alt=alt, owner="ana", post=key) for key, alt in shard.items()] for shard in SHARDS]
     source = make_output(root, "crawl", shards, dataset="portuguese")
     job = make_stage(root, "extract_descriptions", dataset="portuguese", params=params, inputs={"input": source})
-    stage.run(job)
+    run_extract_descriptions(job)
     job.finish()
     return StageOutput(job.out)
 

@@ -17,6 +17,7 @@ from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.core.stage_output import StageOutput
 from components.stages import extract_features
+from components.stages.extract_features.run import run as run_extract_features
 from components.vision.crops import evaluation_view, training_view
 from components.vision.folding import fold_batch_norms
 from components.vision.image_encoders import load_encoder
@@ -59,7 +60,7 @@ def inputs(tmp_path: Path) -> dict[str, StageOutput]:
 def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> StageOutput:
     settings = {**SETTINGS, **changed}
     stage = make_stage(root, "extract_features", params=extract_features.Params.model_validate(settings), inputs=inputs)
-    extract_features.run(stage)
+    run_extract_features(stage)
     stage.finish()
     return StageOutput(stage.out)
 

@@ -25,6 +25,8 @@ from components.execution.stage import Stage
 from components.providers.registry import google_params, plan_of
 from components.stages import filter as filtering
 from components.stages import hypernymize
+from components.stages.filter.run import run as run_filter
+from components.stages.hypernymize.run import run as run_hypernymize
 from components.tools.cost.filtering import estimate
 from tests.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
 from tests.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
@@ -91,22 +93,22 @@ def staged(root: Path, name: str, source: str) -> Stage:
     return dataclasses.replace(job, root=root)
 
 
-def run_filter(root: Path) -> tuple[StageOutput, dict[str, float]]:
+def filter_output(root: Path) -> tuple[StageOutput, dict[str, float]]:
     job = staged(root, "filter", "crawl")
-    filtering.run(job)
+    run_filter(job)
     job.finish()
     return StageOutput(job.out), {name: value for name, value, _ in job.metrics}
 
 
-def run_hypernymize(root: Path) -> tuple[StageOutput, dict[str, float]]:
+def hypernymize_output(root: Path) -> tuple[StageOutput, dict[str, float]]:
     job = staged(root, "hypernymize", "filter")
-    hypernymize.run(job)
+    run_hypernymize(job)
     job.finish()
     return StageOutput(job.out), {name: value for name, value, _ in job.metrics}
 
 
 def test_the_whole_filter_and_hypernymize_run_on_googles_answers(project: Path, google: FakeGoogle) -> None:
-    filtered, metrics = run_filter(project)
+    filtered, metrics = filter_output(project)
     rules = {entry["key"]: (entry["verdict"], entry["rule"], entry["value"]) for entry in filtered.ledger().to_pylist()}
     assert {key for key, (verdict, _, _) in rules.items() if verdict == "kept"} == {"worker", "crowd", "dog"}
     assert (rules["lower"][1], rules["nouns"][1]) == ("first_capital", "capital_ratio")
@@ -118,7 +120,7 @@ def test_the_whole_filter_and_hypernymize_run_on_googles_answers(project: Path, 
     assert metrics["google_units_syntax"] == metrics["google_units_entities"] > 0
 
     before = len(google.requests)
-    captions, costs = run_hypernymize(project)
+    captions, costs = hypernymize_output(project)
     assert {each["key"]: each["caption"] for each in captions.table().to_pylist()} == {
         "worker": "a worker helps to clear the debris.", "crowd": "crowd at a concert", "dog": "a dog on the beach.",
     }  # fmt: skip
@@ -128,7 +130,7 @@ def test_the_whole_filter_and_hypernymize_run_on_googles_answers(project: Path, 
 def test_a_dry_run_asks_nothing_and_a_run_costs_no_more_than_it_says(project: Path, google: FakeGoogle) -> None:
     said = estimate(project, "english")
     assert not google.requests and not list((project / ".hearsight" / "annotations").glob("google*"))
-    metrics = run_filter(project)[1]
+    metrics = filter_output(project)[1]
     for line in said[:-1]:
         assert metrics[f"google_units_{line.feature}"] <= line.units
     assert 0 < metrics["google_usd"] <= said[-1].usd
@@ -140,7 +142,7 @@ def test_a_dry_run_asks_nothing_and_a_run_costs_no_more_than_it_says(project: Pa
 
 
 def test_the_sums_are_units_times_the_prices_of_the_parameters(project: Path) -> None:
-    metrics = run_filter(project)[1]
+    metrics = filter_output(project)[1]
     prices = google_params(project).prices.plain()
     total = sum(metrics[f"google_units_{feature}"] * price for feature, price in prices.items()) / 1000
     assert metrics["google_usd"] == pytest.approx(total)
@@ -149,33 +151,33 @@ def test_the_sums_are_units_times_the_prices_of_the_parameters(project: Path) ->
 def test_a_quota_that_ends_in_the_middle_loses_nothing(project: Path, google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
     with pytest.raises(HearsightError, match=r"quota is used up.*this run made \d+ requests, for \$0\.0") as caught:
-        run_filter(project)
+        filter_output(project)
     assert "run again later" in str(caught.value)
     asked = list(google.requests)
     answered = {json.dumps(body, sort_keys=True) for _, _, body in asked[:7]}
     google.script, google.requests = (lambda number, path, body: None), []
-    finished, _ = run_filter(project)
+    finished, _ = filter_output(project)
     assert not answered & {json.dumps(body, sort_keys=True) for _, _, body in google.requests}
 
     shutil.rmtree(project / ".hearsight")
-    fresh, _ = run_filter(project)
+    fresh, _ = filter_output(project)
     assert fresh.digest == finished.digest
 
 
 def test_a_text_that_google_refuses_has_a_rule_of_its_own(project: Path, google: FakeGoogle) -> None:
     google.script = lambda number, path, body: BAD_TEXT if "document" in body and body["document"]["content"] == CROWD else None
-    ledger = {entry["key"]: entry for entry in run_filter(project)[0].ledger().to_pylist()}
+    ledger = {entry["key"]: entry for entry in filter_output(project)[0].ledger().to_pylist()}
     assert (ledger["crowd"]["rule"], ledger["crowd"]["threshold"]) == ("unanswered", "an answer")
     assert "not supported" in ledger["crowd"]["value"] and ledger["dog"]["verdict"] == "kept"
 
 
 def test_hypernymize_takes_the_parser_of_the_filter_whatever_the_parameters_say_by_now(project: Path) -> None:
-    filtered, _ = run_filter(project)
+    filtered, _ = filter_output(project)
     content = yaml.safe_load((project / "params.yaml").read_text())
     content["english"]["filter"]["providers"]["language"] = "embedded"
     (project / "params.yaml").write_text(yaml.safe_dump(content))
     assert plan_of(project, filtered)["language"] == "google"
-    run_hypernymize(project)
+    hypernymize_output(project)
     assert not list((project / ".hearsight" / "annotations").glob("parse.en*"))
 
 
@@ -183,7 +185,7 @@ def test_language_and_vision_are_chosen_apart_and_the_embedded_labels_have_ident
     content = yaml.safe_load((project / "params.yaml").read_text())
     content["english"]["filter"] |= {"providers": {"language": "google", "vision": "embedded"}}
     (project / "params.yaml").write_text(yaml.safe_dump(content))
-    run_filter(project)
+    filter_output(project)
     assert {path for path, _, _ in google.requests} == {"/v1/documents:annotateText", "/v1/documents:moderateText"}
     classes = ResultCache(project / ".hearsight" / "annotations")
     from components.providers.registry import EmbeddedLabels

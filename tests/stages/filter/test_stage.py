@@ -11,7 +11,7 @@ from PIL import Image
 
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
-from components.stages import filter as stage
+from components.stages.filter.run import run as run_filter
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.filter.subjects import PAPER
 from tests.support import make_output, make_stage, row
@@ -46,7 +46,7 @@ def candidates(root: Path) -> StageOutput:
 
 def filtered(root: Path, **params: object) -> StageOutput:
     job = make_stage(root, "filter", params=PAPER.model_copy(update=params), inputs={"input": candidates(root)})
-    stage.run(job)
+    run_filter(job)
     job.finish()
     return StageOutput(job.out)
 

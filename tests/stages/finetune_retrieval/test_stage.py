@@ -15,6 +15,8 @@ from components.core.stage_output import StageOutput
 from components.retrieval.jobs import subset
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.stages import finetune_retrieval, pretrain_retrieval
+from components.stages.finetune_retrieval.run import run as run_finetune_retrieval
+from components.stages.pretrain_retrieval.run import run as run_pretrain_retrieval
 from components.training.settings import REFERENCE
 from tests.retrieval.training import OPTIMISATION
 from tests.retrieval.world import spoken_set
@@ -39,7 +41,7 @@ def pretrain(root: Path, one: SpokenSet, **changed: Any) -> StageOutput:
     chosen = {"rows": ["mms-4"], "seeds": [0], "towers": TOWERS, "model": MODEL, "hardware": HARDWARE} | changed
     inputs = {"input": one.speech, "pictures": one.pictures, "more": one.speech, "more_pictures": one.pictures}
     stage = make_stage(root, "pretrain_retrieval", "spoken", pretrain_retrieval.Params.model_validate(chosen), inputs)
-    pretrain_retrieval.run(stage)
+    run_pretrain_retrieval(stage)
     stage.finish()
     return StageOutput(stage.out)
 
@@ -48,7 +50,7 @@ def fine_tune(root: Path, one: SpokenSet, start: StageOutput, **changed: Any) ->
     chosen = {"rows": ["both-100"], "seeds": [0], "pretrained": "mms-4", "loss": "mms", "model": MODEL, "hardware": HARDWARE}
     inputs = {"input": one.speech, "pictures": one.pictures, "start": start}
     stage = make_stage(root, "finetune_retrieval", "stamps", finetune_retrieval.Params.model_validate(chosen | changed), inputs)
-    finetune_retrieval.run(stage)
+    run_finetune_retrieval(stage)
     stage.finish()
     return StageOutput(stage.out), stage.cache_summary()
 

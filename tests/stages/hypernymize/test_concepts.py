@@ -12,6 +12,7 @@ from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages import hypernymize as stage
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, minimum_counts, reaches, resolve
+from components.stages.hypernymize.run import run as run_hypernymize
 from tests.knowledge.dictionary import EXTRACT, knowledge
 from tests.stages.hypernymize.sources import sources
 from tests.support import make_output, make_stage, row
@@ -44,7 +45,7 @@ def run_stage(root: Path, shards: list[list[str]], **params: object) -> Stage:
     # The code is the project's; what is exported is the test's own.
     exported: list[tuple[str, bytes]] = []
     job.export = lambda name, data: exported.append((name, data))  # type: ignore[method-assign]
-    stage.run(job)
+    run_hypernymize(job)
     job.finish()
     assert [name for name, _ in exported] == ["concepts.csv"]
     (root / "concepts.csv").write_bytes(exported[0][1])

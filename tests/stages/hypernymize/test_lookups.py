@@ -17,6 +17,7 @@ from components.core.stage_output import StageOutput
 from components.knowledge.wikidata.build import build_index
 from components.language.parser import EnglishParser
 from components.stages import hypernymize as stage
+from components.stages.hypernymize.run import run as run_hypernymize
 from tests.knowledge import wikidata_dump
 from tests.knowledge.dictionary import EXTRACT
 from tests.knowledge.knowledge_server import KEY, State, knowledge_server
@@ -64,7 +65,7 @@ def run(root: Path, *order: str, **settings: Any) -> StageOutput:
     rows = [[row("filter", key=f"{n}.{m}", text=text, alt=text) for m, text in enumerate(texts)] for n, texts in enumerate(TEXTS)]
     inputs = {"input": make_output(root, "filter", rows)}
     job = make_stage(root, "hypernymize", params=stage.Params.model_validate(params), inputs=inputs)
-    stage.run(job)
+    run_hypernymize(job)
     job.finish()
     return StageOutput(job.out)
 

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.posts_report import Params, run
+from components.stages.posts_report import Params
+from components.stages.posts_report.run import run
 from tests.stages.posts_report.support import PARAMS, SAID, inputs, key
 from tests.support import PROJECT, leave_warning, make_output, make_stage, row
 

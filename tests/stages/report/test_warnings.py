@@ -11,6 +11,7 @@ from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.stages import report
+from components.stages.report.run import run as run_report
 from tests.stages.report.test_scores import scores
 from tests.support import leave_warning, make_output, make_stage, row
 
@@ -41,7 +42,7 @@ def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Pa
     lines = [leave_warning(inputs[name]) for name in ("synthesize", "crawl")]
     stage = make_stage(tmp_path, "report", params=report.Params(examples=1), inputs=inputs)
     stage.root = tmp_path
-    report.run(stage)
+    run_report(stage)
     page, text = ((stage.out / name).read_text() for name in ("report.html", "report.md"))
     assert page.count("found &lt;0.7&gt;") == len(lines)
     assert all(f"- Warning: {line}" in text for line in lines)

@@ -16,9 +16,10 @@ from components.core.errors import HearsightError
 from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.stages.check import check
-from components.stages.split import ACROSS, CLOSE, SPLITS, ByGroup, ByOwner, Params, run
+from components.stages.split import ByGroup, ByOwner, Params
 from components.stages.split.assignments import open_assignments
 from components.stages.split.owners import Post, deviations, place_owners
+from components.stages.split.run import ACROSS, CLOSE, SPLITS, run
 from tests.stages.check.boundaries import make
 from tests.support import PROJECT, make_output, make_stage, row
 

@@ -9,8 +9,9 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
-from components.stages.split import Params, Published, run
+from components.stages.split import Params, Published
 from components.stages.split.published import Lists
+from components.stages.split.run import run
 from tests.support import make_output, make_stage, row
 
 LISTS = Lists(train="train.txt", validation="dev.txt", test="test.txt")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.split import ByGroup, draw_split, run
+from components.stages.split import ByGroup
+from components.stages.split.run import draw_split, run
 from tests.support import make_output, make_stage, row
 
 SETTINGS = ByGroup(validation=0.2, test=0.3)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.split import ByGroup, ByOwner, ByText, run
+from components.stages.split import ByGroup, ByOwner, ByText
+from components.stages.split.run import run
 from components.stages.split.text import CaptionKey, assign_by_text, find_components
 from tests.support import make_output, make_stage, row
 

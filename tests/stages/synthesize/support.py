@@ -15,6 +15,7 @@ from components.execution.stage import Stage
 from components.speech.voices.speaking import speak
 from components.stages import synthesize
 from components.stages.synthesize import speech
+from components.stages.synthesize.run import run as run_synthesize
 from tests.support import make_output, make_stage, row
 
 SPREAD: dict[str, Any] = {"rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
@@ -54,7 +55,7 @@ def run_over(root: Path, split: StageOutput, engine: Engine | None = None, **cha
     """The finished output."""
     stage = stage_over(root, split, engine, **changed)
     clear(stage.out)
-    synthesize.run(stage)
+    run_synthesize(stage)
     stage.finish()
     return StageOutput(stage.out)
 

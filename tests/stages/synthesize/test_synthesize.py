@@ -16,8 +16,8 @@ from components.core.result_cache import ResultCache
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.shaping import change_prosody
 from components.speech.voices import catalogue
-from components.stages import synthesize
 from components.stages.synthesize import speaking
+from components.stages.synthesize.run import run as run_synthesize
 from components.stages.synthesize.speaking import cut_pieces
 from components.stages.synthesize.speech import Speech
 from tests.stages.synthesize.support import (
@@ -123,7 +123,7 @@ def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
     monkeypatch.setattr(catalogue, "installed", lambda voice: voice.name != "joe")
     split = split_of(tmp_path, records(CAPTIONS[:2]))
     stage = stage_over(tmp_path / "out", split, voices=["joe", *VOICES])
-    synthesize.run(stage)
+    run_synthesize(stage)
     told = capfd.readouterr().err.splitlines()[0]
     assert told == "synthesize english: 2 voices: flite-kal16, nanotts-en-us; left out, not installed: joe (`get joe`)"
     assert {name: value for name, value, _ in stage.metrics} == {"voices": 2, "voices_left_out": 1, "engine_failures": 0}

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.crawl import run as run_crawl
+from components.stages.crawl.run import run as run_crawl
 from components.tools.release import release
 from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
 from components.tools.release.mentions import Mentions

@@ -22,7 +22,7 @@ from components.core.stage_output import StageOutput
 from components.execution.stage import write_lineage
 from components.metrics.caption_statistics import CaptionStatistics
 from components.metrics.tokens import tokenize
-from components.stages.crawl import run as run_crawl
+from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named
 from components.tools.release import release
 from components.tools.release.files import ReleaseCounts, label_cells

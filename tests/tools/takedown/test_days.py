@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl import run
+from components.stages.crawl.run import run
 from components.tools.snapshots.retry import retry_snapshot
 from components.tools.takedown.listing import add
 from components.web import erase as erasing

@@ -10,7 +10,7 @@ import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.stage_output import StageOutput
-from components.stages.crawl import run
+from components.stages.crawl.run import run
 from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.tools.takedown.evidence import Content, collect_content
 from components.tools.takedown.file_search import FileSearch

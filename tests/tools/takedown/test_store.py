@@ -8,7 +8,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.crawl import run
+from components.stages.crawl.run import run
 from components.tools.takedown.listing import add
 from components.web import erase as erasing
 from components.web import segments

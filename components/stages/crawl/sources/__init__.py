@@ -10,7 +10,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from components.stages.crawl.posts.exported import ExportedSource
+from components.stages.crawl.sources.archives import ArchivesSource
 from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.posts import PostsSource
+from components.stages.crawl.sources.site import SiteSource
+from components.stages.crawl.sources.table import TableSource
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -46,21 +51,12 @@ def create_source(stage: Stage, params: Any, home: Path, snapshot: Path, taken: 
     """Create the source that ``crawl.source`` names, over the snapshot folder, without what is taken down."""
     # Lazy: each source imports only its own parsers.
     if params.source.kind == "archives":
-        from components.stages.crawl.sources.archives import ArchivesSource
-
         return ArchivesSource(stage, params, home, snapshot, taken)
     if params.source.kind == "table":
-        from components.stages.crawl.sources.table import TableSource
-
         return TableSource(stage, params, home, snapshot, taken)
     if params.source.kind == "posts" and params.source.provider == "jsonl":
-        from components.stages.crawl.posts.exported import ExportedSource
-
         return ExportedSource(stage, params, home, snapshot, taken)
     if params.source.kind == "posts":
-        from components.stages.crawl.sources.posts import PostsSource
-
         return PostsSource(stage, params, taken)
-    from components.stages.crawl.sources.site import SiteSource
 
     return SiteSource(params)

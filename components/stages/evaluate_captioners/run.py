@@ -1,0 +1,42 @@
+"""Run evaluate_captioners: caption, score, compare, and write the page."""
+
+from __future__ import annotations
+
+from components.core.check_warnings import input_warnings
+from components.core.errors import HearsightError
+from components.execution.stage import Stage
+from components.stages.evaluate_captioners import MARKDOWN, PAGE, SUMMARY, page, tables
+from components.stages.evaluate_captioners.gathering import gather
+from components.stages.evaluate_captioners.inputs import open_inputs
+from components.stages.evaluate_captioners.jobs import score_all, write_all
+from components.stages.evaluate_captioners.training_captions import read_training_texts
+
+
+def run(stage: Stage) -> None:
+    """Caption every test set with every model, score the captions, and write tables, page and records."""
+    check(stage)
+    sets, models = open_inputs(stage)
+    captions = write_all(stage, sets, models)
+    scored, constants = score_all(stage, sets, models, captions)
+    results = gather(stage.dataset, sets, models, scored, constants, read_training_texts(stage, sets, models), stage.params)
+    tables.write_records(stage, sets, models, scored)
+    html = page.render_page(results, page.read_thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
+    stage.write_file(PAGE, html.encode())
+    stage.write_file(MARKDOWN, tables.render_markdown(results).encode())
+    stage.write_file(SUMMARY, tables.render_summary(results).encode())
+    stage.write_file("scores.json", tables.scores_json(results).encode())
+    stage.write_file("cross.csv", tables.cross_csv(results).encode())
+    stage.export("scores.json", tables.scores_json(results).encode())
+    stage.export("table.csv", tables.own_set_csv(results).encode())
+    for name, value in tables.tracking_metrics(results):
+        stage.metric(name, value)
+    for row in tables.tracking_rows(results):
+        stage.row(*row)
+
+
+def check(stage: Stage) -> None:
+    """Raise HearsightError for the first setting that is out of range."""
+    params, where = stage.params, f"params.yaml: {stage.dataset}.evaluate_captioners"
+    for name, minimum in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
+        if getattr(params, name) < minimum:
+            raise HearsightError(f"{getattr(params, name)} is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")

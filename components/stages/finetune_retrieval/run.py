@@ -1,0 +1,42 @@
+"""Run finetune_retrieval: fine-tune a dual encoder for each row and seed."""
+
+from __future__ import annotations
+
+from components.core.errors import HearsightError
+from components.execution.stage import Job, Stage
+from components.retrieval.jobs import WHOLE, train_dual_encoder
+from components.retrieval.provenance import START, input_digests, training_code_digest
+from components.retrieval.settings import LOSSES, STARTS, check, read_row
+from components.stages.finetune_retrieval import Params
+from components.training.publishing import publish
+
+
+def run(stage: Stage) -> None:
+    """Train a model for each row and seed, and publish the models."""
+    params: Params = stage.params
+    where = f"params.yaml: {stage.dataset}.finetune_retrieval"
+    if params.loss not in LOSSES:
+        raise HearsightError(f"'{params.loss}' is not a loss", where=f"{where}.loss", hint=f"use {' or '.join(LOSSES)}")
+    check(params.model, f"{where}.model")
+    digests = {
+        model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()
+    }
+    jobs = []
+    for row in params.rows:
+        kind, percent = read_row(row, list(STARTS), "a percentage", f"{where}.rows", most=WHOLE)
+        for seed in params.seeds:
+            model = f"{params.pretrained}-{seed}"
+            if model not in digests:
+                what = f"there is no pretrained model {model}"
+                raise HearsightError(
+                    what, where=where, hint=f"set pretrained and seeds to models of {', '.join(sorted(digests))}"
+                )
+            start = {"model": model, "weights_sha256": digests[model], "towers": sorted(STARTS[kind])}
+            spec = {
+                "row": row, "seed": seed, "loss": LOSSES[params.loss], "settings": params.model.plain(), "percent": percent,
+                "towers": None, "start": start, "sets": input_digests(stage.inputs),
+            }  # fmt: skip
+            jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
+    shared = {"code": training_code_digest(stage.root)}
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
+    publish(stage, jobs, folders, rows=True)

@@ -1,0 +1,31 @@
+"""Run pretrain_retrieval: train a dual encoder for each row and seed."""
+
+from __future__ import annotations
+
+from components.execution.stage import Job, Stage
+from components.retrieval.jobs import WHOLE, train_dual_encoder
+from components.retrieval.provenance import input_digests, starting_weights, training_code_digest
+from components.retrieval.settings import LOSSES, check, read_row
+from components.stages.pretrain_retrieval import Params
+from components.training.publishing import publish
+
+
+def run(stage: Stage) -> None:
+    """Train a model for each row and seed, and publish the models."""
+    params: Params = stage.params
+    towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
+    check(params.model, f"params.yaml: {stage.dataset}.pretrain_retrieval.model")
+    jobs = []
+    for row in params.rows:
+        kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.pretrain_retrieval.rows")
+        settings = params.model.plain()
+        optimisation = settings["optimisation"]
+        # All rows train for the same number of steps, as in the paper (3 M at any batch size).
+        optimisation["epochs"] = max(1, round(optimisation["epochs"] * batch / optimisation["batch"]))
+        optimisation["batch"] = batch
+        spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
+        spec["sets"] = input_digests(stage.inputs)
+        jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
+    shared = {"code": training_code_digest(stage.root)}
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
+    publish(stage, jobs, folders, rows=True)

@@ -1,0 +1,88 @@
+"""Run synthesize: plan the utterances, speak those that are not cached, and pack the shards."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from components.core.digests import digest_value
+from components.core.errors import HearsightError
+from components.execution.stage import Stage
+from components.google.cost import record_usage
+from components.speech.voices.catalogue import at_hand
+from components.speech.voices.paid import plan_for
+from components.stages.synthesize import DRAWS, Params
+from components.stages.synthesize.packing import pack_shard, with_failures
+from components.stages.synthesize.planning import plan_shard
+from components.stages.synthesize.prosody import distributions
+from components.stages.synthesize.speaking import speak_missing
+
+
+def run(stage: Stage) -> None:
+    """Plan the utterances, speak those that are not cached, and pack the shards.
+
+    Raises:
+        HearsightError: settings are invalid, no voice is installed, a voice fails on everything, or the disk is full. Finished
+            speech is kept.
+    """
+    params: Params = stage.params
+    _check(stage, params)
+    voices = _voices(stage, params)
+    settings = {name: value for name, value in params.plain().items() if name != "voices"}
+    shards = stage.inputs["input"].shards
+    # Not `conserve`: the rows are utterances, several a record; the ledgers still have one row a record.
+    planned = stage.map(
+        plan_shard, shards, step="plan", params=settings, shared={"voices": voices}, publish=False, conserve=False
+    )
+    names = [name for models in voices.values() for name in models]
+    google = plan_for(stage.root, names)
+    with record_usage(stage, google):
+        failed = speak_missing(stage, planned, google)
+    complete = with_failures(planned, failed, stage.work / "failed")
+    stage.map(pack_shard, complete, step="pack", params={"google_shapes": params.google_shapes}, shared=voices, conserve=False)
+    drawn = distributions(
+        voices={language: list(names) for language, names in voices.items()},
+        rate_sd=params.rate_sd,
+        pitch_sd=params.pitch_sd,
+        gain_sd=params.gain_sd,
+    )
+    stage.write_file(DRAWS, (json.dumps(drawn, indent=1, sort_keys=True) + "\n").encode())
+    stage.note_parent("voices", digest_value(voices))
+    stage.metric("engine_failures", len(failed))
+
+
+def _check(stage: Stage, params: Params) -> None:
+    where = f"params.yaml: {stage.dataset}.synthesize"
+    if params.utterances < 1 or not params.voices:
+        raise HearsightError(
+            "needs at least one utterance and one voice", where=where, hint="set utterances to 1 or more and name a voice"
+        )
+    if params.max_characters < 1:
+        raise HearsightError("must be at least 1", where=f"{where}.max_characters", hint="set a number of 1 or more")
+    if repeated := sorted({name for name in params.voices if params.voices.count(name) > 1}):
+        raise HearsightError(f"'{repeated[0]}' is named twice", where=f"{where}.voices", hint="name each voice once")
+    for name in ("rate_sd", "pitch_sd", "gain_sd"):
+        # From .5 on, a rate 2 sd below the mean would be 0 or negative.
+        if not 0 <= getattr(params, name) < (0.5 if name == "rate_sd" else float("inf")):
+            raise HearsightError("is out of range", where=f"{where}.{name}", hint="set 0 or more, and less than .5 for the rate")
+
+
+def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
+    """Return language → voice → model of the installed voices; print these, and how to install the others."""
+    installed, missing = at_hand(params.voices)
+    if not installed:
+        raise HearsightError(
+            "none of the voices is installed",
+            where=f"params.yaml: {stage.dataset}.synthesize.voices",
+            hint="; ".join(dict.fromkeys(f"run `{voice.install}`" for voice in missing)),
+        )
+    line = f"{len(installed)} voices: {', '.join(voice.name for voice in installed)}"
+    if missing:
+        line += "; left out, not installed: " + ", ".join(f"{voice.name} (`{voice.install}`)" for voice in missing)
+    print(f"{stage.name} {stage.dataset}: {line}", file=sys.stderr, flush=True)
+    stage.metric("voices", len(installed))
+    stage.metric("voices_left_out", len(missing))
+    models: dict[str, dict[str, str]] = {}
+    for voice in sorted(installed, key=lambda voice: (voice.language, voice.name)):
+        models.setdefault(voice.language, {})[voice.name] = voice.model
+    return models

@@ -1,0 +1,42 @@
+"""Run train_captioner: train a model for each seed, and publish the models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from components.core.addresses import PREPARED_FILE
+from components.core.code_digest import code_digest
+from components.execution.stage import Job, Stage
+from components.stages.train_captioner import Params
+from components.stages.train_captioner.jobs import train_captioner
+from components.training.publishing import publish
+from components.vision.image_encoders import PACKAGED, weights_digest
+
+
+def run(stage: Stage) -> None:
+    """Train a model for each seed and publish the models."""
+    params: Params = stage.params
+    training = params.training
+    encoder = json.loads(stage.inputs["input"].file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
+    if encoder["trained"]:
+        # The digest of the file's content is part of the job's key, not only its path.
+        encoder["weights"] = training.weights
+        encoder["weights_sha256"] = starting_weights_digest(encoder["name"], stage.root, training.weights)
+    settings = params.network.plain() | {"longest": training.longest, "min_count": training.min_count}
+    jobs = [
+        Job(f"{params.name}-{seed}", {"network": params.name, "seed": seed, "settings": settings, "encoder": encoder})
+        for seed in training.seeds
+    ]
+    shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
+    folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
+    publish(stage, jobs, folders)
+
+
+def starting_weights_digest(name: str, root: Path, weights: str) -> str:
+    """Return the digest of the weights that a trained encoder starts from; empty for random weights.
+
+    Raises:
+        HearsightError: the file cannot be read.
+    """
+    return weights_digest(name, root / weights if weights else None) if weights or name in PACKAGED else ""
