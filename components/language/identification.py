@@ -65,6 +65,7 @@ def _by_words(words: list[str], language: str) -> float:
 
 @lru_cache(maxsize=65536)
 def _zipf(word: str, language: str) -> float:
+    # On use: slow to load, and posts that no model can tell need it alone.
     import wordfreq
 
     return max(float(wordfreq.zipf_frequency(word, language, wordlist="small")), _UNLISTED)

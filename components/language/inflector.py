@@ -19,6 +19,7 @@ def inflector() -> Any:
     check = typeguard.typechecked
     typeguard.typechecked = lambda method: method  # type: ignore[assignment]
     try:
+        # On use: slow to load.
         import inflect
     finally:
         typeguard.typechecked = check

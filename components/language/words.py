@@ -59,6 +59,7 @@ def article(phrase: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
+    # On use: only the rules that compare stems need it.
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")

@@ -50,6 +50,7 @@ def graph_library() -> Any:
     """Return the module usearch; raise HearsightError if it is not installed."""
     # usearch is an optional dependency.
     try:
+        # On use: only the approximate index needs it.
         import usearch
         import usearch.index
     except ImportError as error:

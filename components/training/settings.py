@@ -71,6 +71,7 @@ class Hardware(Settings):
         """
         if self.accelerator == "cpu":
             return "cpu"
+        # On use: torch is slow to load, and commands that only read settings import this module.
         import torch
 
         # device_count asks the driver's library; is_available would begin CUDA, which no forked process could use then.

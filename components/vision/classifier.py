@@ -47,6 +47,7 @@ def read_picture(data: bytes) -> torch.Tensor:
     Raises:
         OSError: the bytes cannot be decoded completely.
     """
+    # On use, as above.
     import torch
     from PIL import Image
 
@@ -60,6 +61,7 @@ def read_picture(data: bytes) -> torch.Tensor:
 
 def features(data: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Return the frozen features of an encoded picture: the pooled vector (1280,) and the grid (7, 7, 1280), float32."""
+    # On use, as above.
     import torch
 
     with torch.inference_mode():
@@ -77,6 +79,7 @@ class ImageNetClassifier:
 
     def compute(self, payload: bytes) -> np.ndarray:
         """Return the softmax over the classes for one encoded picture, (1000,) float16."""
+        # On use, as above.
         import torch
 
         with torch.inference_mode():
@@ -86,8 +89,10 @@ class ImageNetClassifier:
 
 @lru_cache(maxsize=1)
 def _backbone() -> Any:
+    # On use, as above.
     import torch
 
+    # On use, as above.
     from components.vision.folding import fold_batch_norms
 
     torch.set_num_threads(1)

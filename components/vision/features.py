@@ -95,6 +95,7 @@ def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEA
 
 @lru_cache(maxsize=1)
 def _network() -> Any:
+    # On use: loads torch.
     from components.vision.folding import fold_batch_norms
 
     return fold_batch_norms(load_backbone())

@@ -133,6 +133,7 @@ def _transcribe(model: Any, samples: Samples, language: str) -> str:
 @lru_cache(maxsize=2)
 def _loaded(recogniser: Recogniser) -> Any:
     """Return the model, loaded from local files."""
+    # On use: slow to load.
     import ctranslate2
 
     try:

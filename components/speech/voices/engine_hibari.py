@@ -17,6 +17,7 @@ class HibariHeart:
     carries_on = False
 
     def __init__(self) -> None:
+        # Here: an engine that is not installed must not stop the others.
         from hibari import Hibari
 
         self._engine = Hibari(voice="heart", threads=1)

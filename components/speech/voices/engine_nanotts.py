@@ -27,6 +27,7 @@ class NanoTts:
     RATE_HZ = 16_000
 
     def __init__(self) -> None:
+        # Here: an engine that is not installed must not stop the others.
         from py_nanotts import NanoTTS
 
         self._engine = NanoTTS()

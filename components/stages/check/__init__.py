@@ -96,6 +96,7 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
 
 def warm() -> None:
     """Import what a check needs and compile the templates of Data Docs, in a process that forks checks."""
+    # The waiting process loads them once; a check that it answers loads nothing.
     import pandas as pd
 
     from components.stages.check import tables  # noqa: F401
