@@ -19,8 +19,8 @@ UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
 export DVC_NO_ANALYTICS := 1
 # Without cached bytecode every command compiles its imports anew: 5 s of CPU for Great Expectations alone.
 unexport PYTHONDONTWRITEBYTECODE
-# As many workers as cores; one core needs none. Groups and their order: tests/groups.py.
-WORKERS ?= $(shell nproc 2>/dev/null || echo 1)
+# One worker more than cores, since many tests wait for a server. Groups and their order: tests/groups.py.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
 RUNS ?= 1000000
 .PHONY: help setup data demo experiments test test-all fuzz lint docs flow ui lock bare clean
