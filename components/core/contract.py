@@ -52,9 +52,11 @@ def _stage_parts(root: Path, graph: Graph) -> Iterator[str]:
             yield f"{name}: is missing though dvc.yaml has the stage '{stage}'"
             continue
         tree = syntax_tree(path)
-        defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        for part in sorted({"Params", "run"} - defined):
-            yield f"{name}: does not define {part}"
+        if "Params" not in _defined(tree):
+            yield f"{name}: does not define Params"
+        running = path.with_name("run.py")
+        if not running.is_file() or "run" not in _defined(syntax_tree(running)):
+            yield f"{STAGES / stage / 'run.py'}: does not define run"
         if not ast.get_docstring(tree):
             yield f"{name}: has no docstring"
         if stage not in OUTPUT_SCHEMAS:
@@ -90,6 +92,11 @@ def _chain(graph: Graph) -> Iterator[str]:
             axis = dataset in MATRICES and stage in ("sets", "networks")
             if not axis and dataset not in graph.chain.get(stage, {}) and (dataset, stage) not in trained:
                 yield f"params.yaml: {dataset}.{stage} is set though the chain does not take it"
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """The classes and functions of a module."""
+    return {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
 def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
