@@ -8,7 +8,7 @@ from functools import cache
 
 from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.figures import LETTER, NUMBER, amount, gender_of, spoken
-from components.speech.text_normalization.language import Language, Money, Unit
+from components.speech.text_normalization.language import Language, Noun
 
 _RANGE = re.compile(rf"(?<![\w.,-])((?:[$€£]|R\$ ?)?{NUMBER}[%°]?)\s?[-–—]\s?(?=(?:[$€£]|R\$ ?)?{NUMBER}(?!-?[0-9]))")
 _BY = re.compile(rf"(?<![0-9.,])({NUMBER}(?:\s?(?:cm|mm|m|in|ft|px)|['\"])?)\s?[xX×]\s?(?={NUMBER})")
@@ -84,12 +84,12 @@ def say_money(draft: Draft) -> None:
     """Read ``$5``, ``R$ 20,50``, ``3,50 €``, ``US$ 2 million``."""
     language, patterns = draft.language, _patterns(draft.language)
 
-    def said(lexeme: str, money: Money, scale: str) -> str:
+    def said(lexeme: str, money: Noun, scale: str) -> str:
         gender = "f" if money.feminine else "m"
         if _THOUSANDS.fullmatch(lexeme):  # No money has three decimals: "$1,500" in a Spanish text
             lexeme = re.sub("[.,]", "", lexeme)
         if scale:
-            return f"{spoken(lexeme, language, 'm', year=False)} {language.scales[scale][0]} {_many(scale, money, language)}"
+            return f"{spoken(lexeme, language, 'm', year=False)} {language.scales[scale]} {_many(scale, money, language)}"
         cut = re.fullmatch(r"(.*[0-9])[.,]([0-9]{2})", lexeme)
         whole, cents = (cut[1], cut[2]) if cut and money.cent else (lexeme, "00")
         value = amount(whole, language)
@@ -107,7 +107,7 @@ def say_money(draft: Draft) -> None:
         money = language.money[match[1]]
         if match[4]:  # "$1,500 pesos": the word takes precedence over the sign
             money = next(
-                (other for other in language.money.values() if match[4] in (other.one, other.many)), Money("peso", "pesos")
+                (other for other in language.money.values() if match[4] in (other.one, other.many)), Noun("peso", "pesos")
             )
         return f" {said(match[2], money, match[3] or '')} "
 
@@ -115,9 +115,9 @@ def say_money(draft: Draft) -> None:
     draft.sub("money", patterns.after, lambda match: f"{said(match[1], language.money[match[3]], match[2] or '')}")
 
 
-def _many(scale: str, money: Money, language: Language) -> str:
+def _many(scale: str, money: Noun, language: Language) -> str:
     """Return the currency after "million" or "thousand"; only the first takes "de"."""
-    return money.many if language.scales[scale][0] in ("mil", "mille") else language.of_many(money.many)
+    return money.many if language.scales[scale] in ("mil", "mille") else language.of_many(money.many)
 
 
 def say_units(draft: Draft) -> None:
@@ -125,7 +125,7 @@ def say_units(draft: Draft) -> None:
     language, patterns, words = draft.language, _patterns(draft.language), draft.language.words
 
     def unit(match: re.Match[str]) -> str | None:
-        found: Unit = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
+        found: Noun = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
         if "/" in match[1]:
             whole, _, part = match[1].rpartition(" ")
             above, below = map(int, part.split("/"))
