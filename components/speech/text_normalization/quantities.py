@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from components.speech.text_normalization.draft import Draft
@@ -31,35 +30,29 @@ _PLUS_END = re.compile(r"(?<=[0-9])\+(?![\w+])")
 _ABOUT = re.compile(r"[~≈]\s?(?=[0-9$€£])")
 
 
-@dataclass(frozen=True)
 class _Patterns:
-    before: re.Pattern[str]
-    after: re.Pattern[str]
-    unit: re.Pattern[str]
-    ordinal: re.Pattern[str]
-    number: re.Pattern[str]
+    """The patterns of one language's money, units, ordinals and numbers."""
 
-
-@cache
-def _patterns(language: Language) -> _Patterns:
-    signs = "|".join(re.escape(sign) for sign in sorted(language.money, key=len, reverse=True))
-    behind = [sign for sign in language.money if not sign.endswith("$") and sign != "S/"] + ["$"]
-    after = "|".join(re.escape(sign) for sign in sorted(behind, key=len, reverse=True))
-    scales = "|".join(sorted(language.scales, key=len, reverse=True))
-    names = "|".join(sorted({name for money in language.money.values() for name in (money.one, money.many)}, key=len)[::-1])
-    names += "|pesos"
-    units = "|".join(re.escape(unit).replace("·", r"\s") for unit in sorted(language.units, key=len, reverse=True))
-    marks = "|".join(re.escape(mark) for mark in sorted(language.ordinal_marks, key=len, reverse=True))
-    number = rf"{NUMBER}" if language.group != " " else rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})"
-    return _Patterns(
-        before=re.compile(rf"(?<![A-Za-z$])({signs})\s?({NUMBER})(?:\s?({scales})(?!\w))?(?: ({names})(?!\w))?"),
-        after=re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?!\w)"),
-        unit=re.compile(
+    def __init__(self, language: Language) -> None:
+        signs = "|".join(re.escape(sign) for sign in sorted(language.money, key=len, reverse=True))
+        behind = [sign for sign in language.money if not sign.endswith("$") and sign != "S/"] + ["$"]
+        after = "|".join(re.escape(sign) for sign in sorted(behind, key=len, reverse=True))
+        scales = "|".join(sorted(language.scales, key=len, reverse=True))
+        names = "|".join(sorted({name for money in language.money.values() for name in (money.one, money.many)}, key=len)[::-1])
+        names += "|pesos"
+        units = "|".join(re.escape(unit).replace("·", r"\s") for unit in sorted(language.units, key=len, reverse=True))
+        marks = "|".join(re.escape(mark) for mark in sorted(language.ordinal_marks, key=len, reverse=True))
+        number = rf"{NUMBER}" if language.group != " " else rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})"
+        self.before = re.compile(rf"(?<![A-Za-z$])({signs})\s?({NUMBER})(?:\s?({scales})(?!\w))?(?: ({names})(?!\w))?")
+        self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?!\w)")
+        self.unit = re.compile(
             rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?![\w²³]|/[A-Za-z])(\.(?=\s+[a-z]))?"
-        ),
-        ordinal=re.compile(rf"(?<![\w.,])([0-9]{{1,4}})\s?({marks})(?![\w°])(?= ?({LETTER}*))"),
-        number=re.compile(rf"({number})(?=[ -]?({LETTER}*))"),
-    )
+        )
+        self.ordinal = re.compile(rf"(?<![\w.,])([0-9]{{1,4}})\s?({marks})(?![\w°])(?= ?({LETTER}*))")
+        self.number = re.compile(rf"({number})(?=[ -]?({LETTER}*))")
+
+
+_patterns = cache(_Patterns)
 
 
 def join_figures(draft: Draft) -> None:
