@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import HearsightError
+from components.speech.audio.files import Samples
 from components.speech.recognition.features import log_mel, split_recording
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
 
 INSTALL = "pip install 'hearsight[asr]'"
 """The command that installs every recogniser."""

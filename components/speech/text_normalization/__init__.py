@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from components.speech.text_normalization.abbreviations import say_abbreviations, say_before_digits, say_phrases
 from components.speech.text_normalization.capitals import is_shouting, say_capitals, say_letters, say_mixed
 from components.speech.text_normalization.characters import fold_characters
-from components.speech.text_normalization.codes import join_groups, say_codes
 from components.speech.text_normalization.dates import say_dates, say_decades, say_times
 from components.speech.text_normalization.draft import Draft, Step
+from components.speech.text_normalization.figures import join_groups, say_codes
 from components.speech.text_normalization.language import language_of, languages
 from components.speech.text_normalization.marks import part, say_symbols, tidy
 from components.speech.text_normalization.plain import is_plain

@@ -7,7 +7,7 @@ from functools import cache
 
 from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.figures import plain
-from components.speech.text_normalization.language import Language
+from components.speech.text_normalization.language import Language, alternatives
 
 _BEFORE = r"(?<![\w/.,:-])"
 _AFTER = r"(?![\w/:-]|[.,][0-9])"
@@ -19,7 +19,7 @@ class _Patterns:
 
     def __init__(self, language: Language) -> None:
         full = "|".join(language.months)
-        short = "|".join(sorted(language.month_short, key=len, reverse=True))
+        short = alternatives(language.month_short)
         month = rf"({full}|(?:{short})(?![^\W\d_])\.?)"
         year = r"([12][0-9]{3})(?![\w/-]|[.,][0-9])"
         marks = r"(?:\s?(?:st|nd|rd|th|er|º|°|ª))?"

@@ -5,8 +5,9 @@ What is computed is in ``english``, ``portuguese``, ``french`` and ``spanish``, 
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -151,6 +152,11 @@ def languages() -> tuple[str, ...]:
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text block."""
     return frozenset(text.split())
+
+
+def alternatives(forms: Iterable[str]) -> str:
+    """Return a pattern of any of the forms, the longest first."""
+    return "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
 
 
 def listed(text: str) -> tuple[str, ...]:

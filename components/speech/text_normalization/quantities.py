@@ -7,7 +7,7 @@ from functools import cache
 
 from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.figures import LETTER, NUMBER, amount, gender_of, spoken
-from components.speech.text_normalization.language import Language, Noun
+from components.speech.text_normalization.language import Language, Noun, alternatives
 
 _RANGE = re.compile(rf"(?<![\w.,-])((?:[$€£]|R\$ ?)?{NUMBER}[%°]?)\s?[-–—]\s?(?=(?:[$€£]|R\$ ?)?{NUMBER}(?!-?[0-9]))")
 _BY = re.compile(rf"(?<![0-9.,])({NUMBER}(?:\s?(?:cm|mm|m|in|ft|px)|['\"])?)\s?[xX×]\s?(?={NUMBER})")
@@ -34,14 +34,14 @@ class _Patterns:
     """The patterns of one language's money, units, ordinals and numbers."""
 
     def __init__(self, language: Language) -> None:
-        signs = "|".join(re.escape(sign) for sign in sorted(language.money, key=len, reverse=True))
+        signs = alternatives(language.money)
         behind = [sign for sign in language.money if not sign.endswith("$") and sign != "S/"] + ["$"]
-        after = "|".join(re.escape(sign) for sign in sorted(behind, key=len, reverse=True))
-        scales = "|".join(sorted(language.scales, key=len, reverse=True))
+        after = alternatives(behind)
+        scales = alternatives(language.scales)
         names = "|".join(sorted({name for money in language.money.values() for name in (money.one, money.many)}, key=len)[::-1])
         names += "|pesos"
-        units = "|".join(re.escape(unit).replace("·", r"\s") for unit in sorted(language.units, key=len, reverse=True))
-        marks = "|".join(re.escape(mark) for mark in sorted(language.ordinal_marks, key=len, reverse=True))
+        units = alternatives(language.units).replace("·", r"\s")
+        marks = alternatives(language.ordinal_marks)
         number = rf"{NUMBER}" if language.group != " " else rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})"
         self.before = re.compile(rf"(?<![A-Za-z$])({signs})\s?({NUMBER})(?:\s?({scales})(?!\w))?(?: ({names})(?!\w))?")
         self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?!\w)")

@@ -44,12 +44,10 @@ def _below_thousand(number: int, gender: str) -> str:
     elif rest:
         words.append(_SMALL[rest])
     text = " ".join(words)
-    if gender and text.endswith("uno"):
-        text = (
-            text[:-1] + "a" if gender == "f" else {"veintiuno": "veintiún"}.get(words[-1], text[:-1]) if rest == 21 else text[:-1]
-        )
-        if gender == "m" and rest == 21 and hundreds:
-            text = f"{words[0]} {text}"
+    if gender == "f" and text.endswith("uno"):
+        return f"{text[:-1]}a"
+    if gender == "m" and text.endswith("uno"):
+        return f"{text[:-3]}ún" if rest == 21 else text[:-1]
     return text
 
 
