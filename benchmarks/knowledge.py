@@ -20,7 +20,7 @@ from pathlib import Path
 
 import orjson
 
-from components.knowledge.cascade import EmbeddedKnowledge
+from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import Gate
 from components.knowledge.wikidata.build import build_index
 from components.knowledge.wikidata.choosing import Chooser
@@ -80,7 +80,7 @@ def sqlite_of(path: Path, dump: Path) -> sqlite3.Connection:
     return base
 
 
-def known_names(knowledge: EmbeddedKnowledge, names: str) -> tuple[int, int]:
+def known_names(knowledge: Knowledge, names: str) -> tuple[int, int]:
     """Of the names in a list beside this file, how many get a right specific hypernym."""
     rows = [line.split("\t") for line in Path(__file__).with_name(names).read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if not row[0].startswith("#")]
@@ -91,7 +91,7 @@ def main(count: int) -> None:
     """Print the figures."""
     wordnet = load_wordnet()
     for names in ("knowledge_names.tsv", "knowledge_unseen.tsv"):
-        right, total = known_names(EmbeddedKnowledge(wordnet), names)
+        right, total = known_names(Knowledge(wordnet), names)
         print(f"embedded, {names}: a right specific hypernym for {right} of {total}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -19,8 +19,7 @@ LONGEST = 10_000
 @app.command()
 def voices() -> None:
     """List the voices: language, sex, engine, licence, and whether each is installed, or why not and what installs it."""
-    from components.speech.voices.availability import lack_of
-    from components.speech.voices.catalogue import VOICES
+    from components.speech.voices.catalogue import VOICES, lack_of
 
     print_table(
         [

@@ -51,11 +51,6 @@ def find_credentials() -> Any:
 
 def _installed() -> bool:
     try:
-        specs = (
-            find_spec("google.cloud.language_v1"),
-            find_spec("google.cloud.vision_v1"),
-            find_spec("google.cloud.texttospeech_v1"),
-        )
+        return all(find_spec(f"google.cloud.{library}") for library in ("language_v1", "vision_v1", "texttospeech_v1"))
     except ImportError:
         return False
-    return None not in specs

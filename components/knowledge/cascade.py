@@ -10,66 +10,34 @@ answer is taken; without one the hypernym is the type's own word ("person"). The
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from functools import lru_cache
 
-from components.knowledge.dictionary import Dictionary
 from components.knowledge.embedded import Embedded
-from components.knowledge.kinds import KINDS, HypernymAnswer, Source
+from components.knowledge.gazetteers import is_given_name
+from components.knowledge.kinds import KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
 from components.language.wordnet import WordNet
 
-__all__ = ["KINDS", "Cascade", "EmbeddedKnowledge", "HypernymAnswer", "Knowledge", "Source"]
+ANSWERS = 65536
+"""Answers in memory before all are dropped: enough for one look-up per name and shard."""
+SPECIFIC = 7
+"""Minimum depth of a hypernym that can be learned from pictures ("bird", "garment")."""
 
 
-class Knowledge(Protocol):
-    """Hypernyms of named entities, and properties of common words."""
+class Knowledge:
+    """Hypernyms of named entities, by sources in order; properties of common words, by WordNet.
 
-    def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
-        """Return the hypernym of the named entity of an OntoNotes type, with its source; None if the type has none."""
-        ...
+    Args:
+        wordnet: the dictionary.
+        sources: tried in order; None: the embedded source alone.
+    """
 
-    def hypernym(self, name: str, kind: str) -> str:
-        """Return the word of :meth:`lookup`; "" for None."""
-        ...
-
-    def kind_of(self, name: str, kind: str) -> str:
-        """Return the entity's type, corrected where the name contradicts the tagger."""
-        ...
-
-    def kinds(self, noun: str) -> tuple[str, ...]:
-        """Return the specific hypernyms of a common noun's first meaning, nearest first."""
-        ...
-
-    def is_role(self, noun: str) -> bool:
-        """Return whether the noun's first meaning is a kind of person (artist, worker)."""
-        ...
-
-    def is_place(self, noun: str) -> bool:
-        """Return whether the noun's first meaning is a building or a location (hotel, city)."""
-        ...
-
-    def is_noun(self, word: str) -> bool:
-        """Return whether the word can be a noun."""
-        ...
-
-    def is_verb(self, word: str) -> bool:
-        """Return whether the word can be a verb in its base form."""
-        ...
-
-    def is_instance(self, word: str) -> bool:
-        """Return whether a capitalised word is lookup only as a name, never as a common noun."""
-        ...
-
-
-class Cascade(Dictionary):
-    """Sources in order, then the type's own word; WordNet for common words."""
-
-    def __init__(self, wordnet: WordNet, sources: Sequence[Source]) -> None:
-        super().__init__(wordnet)
-        self.sources = list(sources)
+    def __init__(self, wordnet: WordNet, sources: Sequence[Source] | None = None) -> None:
+        self.wordnet = wordnet
+        self.sources = [Embedded(wordnet)] if sources is None else list(sources)
         self._answers: dict[tuple[str, str], HypernymAnswer] = {}
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
-        """See :class:`Knowledge`."""
+        """Return the hypernym of the named entity of an OntoNotes type, with its source; None if the type has none."""
         if kind not in KINDS:
             return None
         entity = strip_article(name), kind
@@ -80,7 +48,7 @@ class Cascade(Dictionary):
         return self._answers[entity]
 
     def hypernym(self, name: str, kind: str) -> str:
-        """See :class:`Knowledge`."""
+        """Return the word of :meth:`lookup`; "" for None."""
         answer = self.lookup(name, kind)
         return answer.word if answer is not None else ""
 
@@ -91,19 +59,52 @@ class Cascade(Dictionary):
                 return answer
         return HypernymAnswer(KINDS[kind][1], "type")
 
+    def kind_of(self, name: str, kind: str) -> str:
+        """Return the entity's type; PERSON for two or three capitalised words that begin with a given name."""
+        words = name.split()
+        mistaken = kind in ("ORG", "GPE", "PRODUCT", "WORK_OF_ART", "FAC", "") and 2 <= len(words) <= 3
+        named = mistaken and is_given_name(words[0]) and all(word[:1].isupper() and word.isalpha() for word in words)
+        if named and not self.is_noun(words[-1]):
+            return "PERSON"
+        return kind
 
-ANSWERS = 65536
-"""Answers in memory before all are dropped: enough for one look-up per name and shard."""
+    @lru_cache(maxsize=8192)  # noqa: B019 - lives as long as the process
+    def kinds(self, noun: str) -> tuple[str, ...]:
+        """Return the hypernyms of the noun's first meaning of depth ``SPECIFIC`` or more, nearest first."""
+        senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
+        above = self.wordnet.ancestors(senses[0]) if senses else []
+        return tuple(item.lemmas[0].lower() for item in above if self.wordnet.depth(item.number) >= SPECIFIC)
+
+    @lru_cache(maxsize=8192)  # noqa: B019
+    def is_role(self, noun: str) -> bool:
+        """Return whether the noun's first meaning is a kind of person."""
+        return self._first_is(noun, frozenset({PERSON}))
+
+    @lru_cache(maxsize=8192)  # noqa: B019
+    def is_place(self, noun: str) -> bool:
+        """Return whether the noun's first meaning is a building or a location."""
+        return self._first_is(noun, frozenset({STRUCTURE, LOCATION}))
+
+    def _first_is(self, noun: str, kinds: frozenset[int]) -> bool:
+        senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
+        return bool(senses) and self.wordnet.is_a(senses[0], kinds)
+
+    def is_noun(self, word: str) -> bool:
+        """Return whether the word can be a noun."""
+        return self.wordnet.knows_noun(word)
+
+    def is_verb(self, word: str) -> bool:
+        """Return whether the word can be a verb in its base form."""
+        return self.wordnet.knows_verb(word)
+
+    @lru_cache(maxsize=8192)  # noqa: B019
+    def is_instance(self, word: str) -> bool:
+        """Return whether a capitalised word is known only as a name, never as a common noun."""
+        senses = self.wordnet.senses(word)
+        return bool(senses) and all(sense.instance_of for sense in senses)
 
 
 def strip_article(name: str) -> str:
     """Return the name without its article and without the tagger's space before a genitive mark."""
     words = name.replace(" 's", "'s").replace(" ’s", "’s").split()
     return " ".join(words[1:] if words[:1] in (["the"], ["The"]) else words)
-
-
-class EmbeddedKnowledge(Cascade):
-    """The cascade of the embedded source only."""
-
-    def __init__(self, wordnet: WordNet) -> None:
-        super().__init__(wordnet, [Embedded(wordnet)])

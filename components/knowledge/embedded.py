@@ -12,14 +12,13 @@ Restricted by the entity's type (Toyota is not a city), it uses in turn
 
 from __future__ import annotations
 
-from components.knowledge.brands import brand_kind
-from components.knowledge.gazetteers import place_kind
-from components.knowledge.kinds import KINDS, HypernymAnswer
+from components.knowledge.gazetteers import brand_kind, place_kind
+from components.knowledge.kinds import ARTIFACT, EVENT, FORMATION, GROUP, KINDS, LOCATION, WATER, HypernymAnswer
 from components.knowledge.names import core_words, kind_by_form
 from components.language.wordnet import Synset, WordNet
 
-ARTIFACT, GROUP, EVENT, LOCATION, FOOD, WATER, FORMATION = 21939, 31264, 29378, 27167, 7555863, 9225146, 9287968
-THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, FOOD, WATER, FORMATION})
+SOLID_FOOD = 7555863
+THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, SOLID_FOOD, WATER, FORMATION})
 """WordNet synsets accepted for a last word regardless of type; without animals (Mustang)."""
 
 

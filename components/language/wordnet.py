@@ -18,6 +18,10 @@ PLACE = Path("data/packages/unpacked/wordnet-base/usr/share/wordnet")
 """Where ``make data`` unpacks the dictionary, under the project's root."""
 VARIABLE = "HEARSIGHT_WORDNET"
 """Environment variable that names another folder."""
+_PLURALS = (
+    ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"), ("s", ""),
+)  # fmt: skip
+"""Ending of a plural → that of its singular."""
 
 
 @dataclass(frozen=True)
@@ -112,16 +116,7 @@ class WordNet:
         forms = [word]
         if word in self._irregular:
             forms.append(self._irregular[word])
-        for ending, instead in (
-            ("ses", "s"),
-            ("xes", "x"),
-            ("zes", "z"),
-            ("ches", "ch"),
-            ("shes", "sh"),
-            ("men", "man"),
-            ("ies", "y"),
-            ("s", ""),
-        ):
+        for ending, instead in _PLURALS:
             if word.endswith(ending) and len(word) > len(ending) + 1:
                 forms.append(word[: -len(ending)] + instead)
         return forms

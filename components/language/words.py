@@ -8,10 +8,8 @@ combined frequency of its parts.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
-
-from components.language.inflector import inflector
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*", re.UNICODE)
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?$", re.IGNORECASE)
@@ -63,3 +61,23 @@ def _stemmer() -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
+
+
+@cache
+def inflector() -> Any:
+    """Return inflect's engine without its run-time type checks: plurals, articles, numbers in words.
+
+    inflect compiles each of its methods with typeguard at import: 4 s of CPU per process. Without that, arguments of wrong types
+    are not refused; mypy checks the calls.
+    """
+    # Imported on use: typeguard must be patched before inflect loads.
+    import typeguard
+
+    check = typeguard.typechecked
+    typeguard.typechecked = lambda method: method  # type: ignore[assignment]
+    try:
+        # On use: slow to load.
+        import inflect
+    finally:
+        typeguard.typechecked = check
+    return inflect.engine()

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from components.metrics.ngram_table import Match
-from components.metrics.ngrams import ORDER, Floats, Ints
+from components.metrics.ngrams import ORDER, Floats, Ints, run_starts
 
 _TINY, _SMALL = 1e-15, 1e-9
 
@@ -25,7 +25,7 @@ def bleu_counts(match: Match) -> Ints:
     shared = np.zeros(rows * ORDER, np.int64)
     if len(entries):
         # Entries are grouped by a candidate's n-gram: clip by the greatest count in any reference.
-        heads = np.flatnonzero(np.concatenate([[True], sources[1:] != sources[:-1]]))
+        heads = run_starts(sources)
         source = sources[heads]
         clipped = np.minimum(np.maximum.reduceat(match.table.counts[entries], heads), match.counts[source])
         cells = match.rows[source] * ORDER + match.orders[source]

@@ -1,17 +1,22 @@
-"""The percentile bootstrap interval of a statistic (Efron 1979)."""
+"""Percentile bootstrap intervals (Efron 1979), over resampled items."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 Item = TypeVar("Item")
+LEVEL = 0.95
+"""Share of the resamples inside an interval."""
 
 
 def bootstrap_interval(
-    items: Sequence[Item], statistic: Callable[[list[Item]], float], *, seed: int, resamples: int, level: float = 0.95
+    items: Sequence[Item], statistic: Callable[[list[Item]], float], *, seed: int, resamples: int, level: float = LEVEL
 ) -> tuple[float, float]:
     """Return the interval with the middle ``level`` of a statistic over resamples; (0, 0) without items or resamples.
 
@@ -25,5 +30,33 @@ def bootstrap_interval(
         return (0.0, 0.0)
     source = random.Random(seed)
     values = sorted(statistic(source.choices(items, k=len(items))) for _ in range(resamples))
+    low, high = _ends(resamples, level)
+    return values[low], values[high]
+
+
+def bootstrap_intervals(
+    columns: Mapping[str, Sequence[float] | NDArray[np.float64]], *, seed: int, resamples: int
+) -> dict[str, tuple[float, float]]:
+    """Return the 95 % interval of the mean of each column by name; columns have one value an item.
+
+    All columns share the resamples, so that two intervals can be compared, and the interval of a difference is that of a column
+    of differences. Models are fixed: an interval does not include the variation between seeds, which is reported separately.
+    """
+    if not columns:
+        return {}
+    values = np.array(list(columns.values()), dtype=np.float64).T
+    items = len(values)
+    source = np.random.Generator(np.random.PCG64(seed))
+    means = np.empty((resamples, values.shape[1]))
+    for number in range(resamples):
+        drawn = np.bincount(source.integers(0, items, items), minlength=items)
+        means[number] = drawn @ values / items
+    means.sort(axis=0)
+    low, high = _ends(resamples, LEVEL)
+    return {name: (float(means[low, index]), float(means[high, index])) for index, name in enumerate(columns)}
+
+
+def _ends(resamples: int, level: float) -> tuple[int, int]:
+    """Return the indices of the interval's ends among the sorted statistics."""
     tail = (1 - level) / 2
-    return values[int(tail * (resamples - 1))], values[math.ceil((1 - tail) * (resamples - 1))]
+    return int(tail * (resamples - 1)), math.ceil((1 - tail) * (resamples - 1))

@@ -6,43 +6,42 @@ and by the detection of hallucinated objects. English.
 
 from __future__ import annotations
 
-_POSITIONS = """
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text block."""
+    return frozenset(text.split())
+
+
+POSITIONS = words_of("""
     top front side back middle center centre edge bottom corner end left right background foreground distance rear inside
     outside part piece area half way row line direction
-"""
-POSITIONS = frozenset(_POSITIONS.split())
+""")
 """Parts of a position: "on top of", "in the background"."""
-_PICTURES = """
+PICTURES = words_of("""
     picture photo photograph image shot view portrait illustration drawing painting closeup close close-up snapshot rendering
     cartoon sketch vector scene interior exterior silhouette
-"""
-PICTURES = frozenset(_PICTURES.split())
+""")
 """Words for pictures: the object is what follows their "of"."""
-_GROUPS = """
+GROUPS = words_of("""
     group bunch couple pair set number variety lot lots herd flock crowd team line row pile stack collection
-"""
-GROUPS = frozenset(_GROUPS.split())
+""")
 """Words for groups: the object is what follows their "of"; the word itself states the number."""
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS = dict(enumerate(_NUMBERS.split()))
 COUNTED = {"couple": "two", "pair": "two"}
-_PEOPLE_GROUPS = "people crowd audience family team couple band group police staff public crew squad folk everyone"
-PEOPLE_GROUPS = frozenset(_PEOPLE_GROUPS.split())
-_PERSONS = "person someone somebody anyone guy kid lady gentleman"
-PEOPLE = PEOPLE_GROUPS | frozenset(_PERSONS.split())
+PEOPLE_GROUPS = words_of("people crowd audience family team couple band group police staff public crew squad folk everyone")
+PEOPLE = PEOPLE_GROUPS | words_of("person someone somebody anyone guy kid lady gentleman")
 """Words for people that a dictionary lists under groups, or under other meanings first."""
-_UNSEEN = """
+UNSEEN = words_of("""
     thing something anything nothing everything one other some stuff day night time morning afternoon evening year month week
     season summer winter autumn fall spring weekend moment hour minute today name word type kind sort way fun love life work
     use idea style look lot number amount order case fact example game match sport event activity action play performance show
     premiere party ceremony wedding festival holiday vacation race competition tournament season world color colour size
     shape pattern light shade shadow place spot area scenery scene weather rain sun sunlight sunset sunrise air position
     pose smile trick jump ride walk turn run swim trip drink break condition arrival
-"""
-UNSEEN = frozenset(_UNSEEN.split())
+""")
 """Nouns that name no visible object, or hardly one: times, events, light, vague words."""
-_VISIBLE = "smoke fire flame fog mist rainbow firework"
-VISIBLE = frozenset(_VISIBLE.split())
+VISIBLE = words_of("smoke fire flame fog mist rainbow firework")
 """Events or phenomena in a dictionary that pictures nevertheless show."""
 _ALIKE = """
     street road avenue highway driveway lane path sidewalk pavement

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,49 +15,23 @@ from components.metrics.ngrams import Floats, Tokens
 from components.metrics.rouge import rouge_l_items
 
 NAMES = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider", "cider_d", "cider_r", "cider_plain")
-"""Names of the metrics, fields of :class:`CaptionScores`; the items' scores are the fields ``<name>_items``."""
+"""Names of the metrics.
+
+BLEU and ROUGE-L are in 0..1, the forms of CIDEr from 0 to about 10. ``cider`` is CIDEr of the published tools: the formula of
+CIDEr-D, with document frequencies of the scored references. ``cider_d`` is the same formula with the given document frequencies
+(without any, equal to ``cider``), ``cider_r`` CIDEr-R and ``cider_plain`` the paper's first formula (no clip, no length penalty)
+with these.
+"""
 
 
-@dataclass(frozen=True, eq=False)
-class CaptionScores:
-    """Each metric over the whole set, and of each item in order (float64).
+class CaptionScores(NamedTuple):
+    """Each of :data:`NAMES` over the whole set, and of each item in order (float64).
 
-    BLEU of the set is computed from the set's counts; other metrics are the items' means. BLEU and ROUGE-L are in 0..1, the forms
-    of CIDEr from 0 to about 10.
+    BLEU of the set is computed from the set's counts; other metrics are the items' means.
     """
 
-    bleu_1: float
-    bleu_2: float
-    bleu_3: float
-    bleu_4: float
-    rouge_l: float
-    cider: float
-    """CIDEr of the published tools: the formula of CIDEr-D, with document frequencies of the scored references."""
-    cider_d: float
-    """The same formula with the given document frequencies; without any, equal to ``cider``."""
-    cider_r: float
-    """CIDEr-R, with the document frequencies of ``cider_d``."""
-    cider_plain: float
-    """The paper's first formula (no clip, no length penalty), with the document frequencies of ``cider_d``."""
-    bleu_1_items: Floats
-    bleu_2_items: Floats
-    bleu_3_items: Floats
-    bleu_4_items: Floats
-    rouge_l_items: Floats
-    cider_items: Floats
-    cider_d_items: Floats
-    cider_r_items: Floats
-    cider_plain_items: Floats
-
-    @property
-    def corpus(self) -> dict[str, float]:
-        """The whole set's scores by name."""
-        return {name: getattr(self, name) for name in NAMES}
-
-    @property
-    def items(self) -> dict[str, Floats]:
-        """The items' scores by name."""
-        return {name: getattr(self, f"{name}_items") for name in NAMES}
+    corpus: dict[str, float]
+    items: dict[str, Floats]
 
 
 def score_captions(
@@ -90,7 +63,5 @@ def score_captions(
     bleu, bleu_items = bleu_scores(counts)
     columns = [np.concatenate(column) for column in zip(*scores, strict=True)]
     corpus = [*map(float, bleu), *(float(column.mean()) for column in columns)]
-    values: dict[str, Any] = dict(zip(NAMES, corpus, strict=True))
-    for name, column in zip(NAMES, (*bleu_items.T, *columns), strict=True):
-        values[f"{name}_items"] = np.ascontiguousarray(column)
-    return CaptionScores(**values)
+    items = map(np.ascontiguousarray, (*bleu_items.T, *columns))
+    return CaptionScores(dict(zip(NAMES, corpus, strict=True)), dict(zip(NAMES, items, strict=True)))

@@ -65,12 +65,7 @@ class Hallucinations:
     """All captions judged and the rates, or the reason why there are none."""
 
     items: Sequence[JudgedCaption]
-    object_rate: float | None
-    """Hallucinated objects divided by all named (CHAIR_i); None if no object was named or nothing was judged."""
-    caption_rate: float | None
-    """Share of captions with a hallucinated object (CHAIR_s); None if nothing was judged."""
-    words: Sequence[tuple[str, int]]
-    """Hallucinated lemmas with counts, most frequent first, ties in alphabetical order."""
+    rates: Rates
     synonyms: bool
     """Whether a dictionary was used; without one only equal lemmas match, and rates are higher."""
     reason: str = ""
@@ -102,14 +97,13 @@ def find_hallucinations(
     if not all(item_references or item_labels for item_references, item_labels in zip(references, labels, strict=True)):
         raise ValueError("an item has neither references nor labels")
     if parses.sentences is None:
-        return Hallucinations((), None, None, (), lexicon is not None, parses.reason)
+        return Hallucinations((), hallucination_rates([]), lexicon is not None, parses.reason)
     items = []
     for candidate, item_references, item_labels in zip(candidates, references, labels, strict=True):
         evidence = gather_evidence([parses[reference] for reference in item_references], item_labels, lexicon)
         items.append(judge_caption(candidate, find_mentions(parses[candidate], lexicon), evidence, lexicon))
-    totals = hallucination_rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
-    reason = "" if items else "no captions"
-    return Hallucinations(items, totals.object_rate, totals.caption_rate, totals.words, lexicon is not None, reason)
+    rates = hallucination_rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
+    return Hallucinations(items, rates, lexicon is not None, "" if items else "no captions")
 
 
 def hallucination_rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:

@@ -25,6 +25,7 @@ from components.metrics.ngrams import (
     Tokens,
     count_values,
     number_ngrams,
+    run_starts,
 )
 
 BLOCK = 1 << 18
@@ -78,7 +79,7 @@ class NgramTable:
             # One number encodes item, n-gram and reference, so that sorting groups equal ones.
             codes, times = count_values(_codes(captions, item_of, firsts, begin, end, size, most))
             group, slot = np.divmod(codes, most)
-            heads = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]])) if len(group) else group
+            heads = run_starts(group)
             keys.append(group[heads])
             starts.append(heads + entries)
             owners.append((slot + firsts[group // size]).astype(np.int32))

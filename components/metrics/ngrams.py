@@ -132,20 +132,21 @@ def rank_values(values: Ints) -> tuple[Ints, Ints]:
 
     numpy's ``unique`` hashes, which is slower than its vectorised sorting of 64-bit numbers.
     """
-    if not len(values):
-        return values, values
     order = np.argsort(values)
     ranked = values[order]
-    new = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    starts = run_starts(ranked)
     ranks = np.empty(len(values), np.int64)
-    ranks[order] = np.cumsum(new) - 1
-    return ranked[new], ranks
+    ranks[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(ranked)))
+    return ranked[starts], ranks
 
 
 def count_values(values: Ints) -> tuple[Ints, Ints]:
     """Return the distinct values in order, and how often each occurs."""
-    if not len(values):
-        return values, values
     ranked = np.sort(values)
-    firsts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
-    return ranked[firsts], np.diff(firsts, append=len(ranked))
+    starts = run_starts(ranked)
+    return ranked[starts], np.diff(starts, append=len(ranked))
+
+
+def run_starts(ranked: Counts) -> Ints:
+    """Return the index at which each run of equal values starts."""
+    return np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(ranked) else np.zeros(0, np.int64)

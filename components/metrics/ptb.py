@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from components.metrics.ptb_characters import mask_unknown_characters
-from components.metrics.ptb_scanner import scan
-from components.metrics.ptb_words import FUSED
+from components.metrics import ptb_kinds as kinds
+from components.metrics import ptb_words as words
+from components.metrics.ptb_characters import GAP, SPACE, SPELLED, mask_unknown_characters
 
 PUNCTUATION = frozenset({"''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"})
 """Dropped tokens. The tool's list also has brackets in capitals, which lower-cased tokens never equal."""
@@ -27,6 +27,14 @@ PUNCTUATION = frozenset({"''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--
 _LINES = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
 # Positions where splitting a caption changes no token: not in "7 1/2", "(020) 7946 0958", "No. 5", "C. The", ". . .".
 _CUTS = re.compile(r"(?<![\s.\d)])\s++|(?<=[\d)])\s++(?!\d)|(?<=\.)\s++(?![\d.A-Z])")
+
+_BETWEEN = re.compile(f"[{SPACE}{GAP}\n\r]+")
+_DOTS = re.compile(r"\.[. ]+\.")
+_OPEN = "`\u2018\u201b"
+_CLITIC = re.compile("(n?)('|\u2019|\x92|&apos;|[`\u2018\u201b])(s|d|m|ll|re|ve|t)")
+_NAMES = re.compile("[a-z]+(?:(?:[&+]|&amp;)[a-z]+)+")
+_QUOTES = re.compile(f"{kinds.QUOTE}{{2}}")
+_LONG_DASH = re.compile("-{2,4}")
 
 
 def ptb_tokenize(caption: str) -> list[str]:
@@ -52,11 +60,67 @@ def split_multiword_tokens(tokens: Sequence[str]) -> list[str]:
 def _part(part: str) -> tuple[str, ...]:
     """Return the tokens between two splits; most are a plain word, possibly followed by a sign."""
     word = part[:-1] if part[-1:] in {",", ";", ":"} else part
-    if word.isascii() and word.isalpha() and (lower := word.lower()) not in FUSED:
+    if word.isascii() and word.isalpha() and (lower := word.lower()) not in words.FUSED:
         return (lower,)
     return tuple(_kept(part))
 
 
 def _kept(text: str) -> list[str]:
     """Return the tokens of a text that cannot be split."""
-    return [token for token in scan(text if text.isascii() else mask_unknown_characters(text)) if token not in PUNCTUATION]
+    return [token for token in _scan(text if text.isascii() else mask_unknown_characters(text)) if token not in PUNCTUATION]
+
+
+@cache
+def _patterns() -> tuple[list[re.Pattern[str]], list[re.Pattern[str]], list[re.Pattern[str]]]:
+    """Return the kinds that start with a letter, with a digit, and with anything else."""
+    lists = (
+        kinds.BEFORE_ALL + kinds.OF_WORDS + kinds.OF_WORDS_AND_NUMBERS,
+        kinds.BEFORE_ALL + kinds.OF_NUMBERS + kinds.OF_WORDS_AND_NUMBERS,
+        kinds.BEFORE_ALL + kinds.OF_NUMBERS + kinds.OF_SIGNS,
+    )
+    letters, figures, signs = ([re.compile(kind) for kind in patterns] for patterns in lists)
+    return letters, figures, signs
+
+
+def _scan(text: str) -> list[str]:
+    """Return the text's tokens in lower case, with punctuation: the longest matching kind at each position."""
+    letters, figures, signs = _patterns()
+    tokens: list[str] = []
+    position, end = 0, len(text)
+    while position < end:
+        first = text[position]
+        if gap := _BETWEEN.match(text, position):
+            position = gap.end()
+            continue
+        longest, stop = 0, position + 1
+        for pattern in letters if first.isalpha() else figures if first.isdecimal() else signs:
+            if (match := pattern.match(text, position)) and match.end() - position > longest:
+                longest, stop = match.end() - position, match.end(match.lastindex or 0)
+        tokens.extend(_spelled(text[position:stop]))
+        position = stop
+    return tokens
+
+
+def _spelled(token: str) -> list[str]:
+    """Return the token as the tool spells it, or its parts."""
+    token = token.lower()
+    if token in words.FUSED:
+        return list(words.FUSED[token])
+    if (replacement := SPELLED.get(token)) is not None:
+        return [replacement] if replacement else []
+    if _LONG_DASH.fullmatch(token):
+        return ["--"]
+    if token.isalpha():
+        return [token]
+    if _DOTS.fullmatch(token):
+        return ["..."]
+    if _QUOTES.fullmatch(token):
+        return ["".join(SPELLED.get(char, char) for char in token)]
+    if clitic := _CLITIC.fullmatch(token):
+        return [f"{clitic[1]}{'`' if clitic[2] in _OPEN else chr(39)}{clitic[3]}"]
+    if _NAMES.fullmatch(token):
+        token = token.replace("&amp;", "&")
+    if token[0] != "#" and "@" not in token:
+        token = token.replace("\xad", "")
+    token = token.replace(" ", "\xa0")
+    return [token.replace("(", "-lrb-").replace(")", "-rrb-")]

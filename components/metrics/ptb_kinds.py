@@ -2,7 +2,7 @@
 
 Each describes one kind as observed in the published tool's output (``benchmarks/ptb.py`` runs it). If a pattern has a group, the
 group is the token; the rest must match and counts for the length, but is read again. At each position the scanner
-(``components.metrics.ptb_scanner``) takes the longest match, and the first pattern among equally long ones.
+(``ptb._scan``) takes the longest match, and the first pattern among equally long ones.
 """
 
 from __future__ import annotations

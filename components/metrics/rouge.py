@@ -14,7 +14,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from components.metrics.ngram_table import Match, expand_ranges
-from components.metrics.ngrams import Floats, Ints
+from components.metrics.ngrams import Floats, Ints, run_starts
 
 BETA = 1.2
 _WORD = 64
@@ -68,7 +68,7 @@ def _masks(match: Match) -> tuple[np.ndarray, Ints]:
     keys = captions.owners[usable] * vocabulary + word[usable]
     order = np.argsort(keys)
     ranked = keys[order]
-    heads = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(ranked) else ranked
+    heads = run_starts(ranked)
     bits = np.uint64(1) << position[usable][order].astype(np.uint64)
     masks = np.concatenate([np.bitwise_or.reduceat(bits, heads) if len(heads) else bits, np.zeros(1, np.uint64)])
     ranked = ranked[heads]

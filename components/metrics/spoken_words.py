@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from components.language.inflector import inflector
+from components.language.words import inflector
 
 _APOSTROPHES = re.compile("['’ʼ´`]")
 _FIGURES = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)(st|nd|rd|th)?(?!\w|[.,]\d)")

@@ -7,7 +7,8 @@ mean of rates, so a short one weighs less than a long one; it can exceed 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from components.metrics.bootstrap import bootstrap_interval
@@ -32,12 +33,7 @@ def align(reference: Sequence[str], transcript: Sequence[str]) -> list[Step]:
 
     Time and memory grow with ``len(said) * len(heard)``.
     """
-    table = [list(range(len(transcript) + 1))]
-    for row, word in enumerate(reference, start=1):
-        previous, current = table[-1], [row]
-        for column, other in enumerate(transcript, start=1):
-            current.append(min(previous[column - 1] + (word != other), previous[column] + 1, current[-1] + 1))
-        table.append(current)
+    table = list(_distances(reference, transcript))
     steps: list[Step] = []
     row, column = len(reference), len(transcript)
     while row or column:
@@ -57,13 +53,19 @@ def align(reference: Sequence[str], transcript: Sequence[str]) -> list[Step]:
 
 def count_errors(reference: Sequence[str], transcript: Sequence[str]) -> int:
     """Return the minimum number of substitutions, deletions and insertions; for strings, of characters."""
+    return deque(_distances(reference, transcript), maxlen=1)[0][-1]
+
+
+def _distances(reference: Sequence[str], transcript: Sequence[str]) -> Iterator[list[int]]:
+    """Yield for each start of the reference, the empty one first, its distances to all starts of the transcript."""
     previous = list(range(len(transcript) + 1))
+    yield previous
     for row, word in enumerate(reference, start=1):
         current = [row]
         for column, other in enumerate(transcript, start=1):
             current.append(min(previous[column - 1] + (word != other), previous[column] + 1, current[-1] + 1))
+        yield current
         previous = current
-    return previous[-1]
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ OUTSIDE = {
     "components/google/bill.py": "a command that estimates",
     "components/retrieval/search_model.py": "loads a published index for MLflow",
     "components/speech/voices/bill.py": "a command that estimates",
-    "components/speech/voices/availability.py": "a command that lists voices",
     "components/knowledge/wikidata/build.py": "builds the dictionary, a file known by its digest",
     "components/knowledge/wikidata/dump.py": "builds the dictionary, a file known by its digest",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 
-from components.language.inflector import inflector
+from components.language.words import inflector
 
 _ENGINE = inflector()
 _ARTICLES = r"(?:a|an|the)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from components.knowledge.cascade import EmbeddedKnowledge
+from components.knowledge.cascade import Knowledge
 from components.language.wordnet import WordNet
 
 EXTRACT = Path(__file__).resolve().parent / "wordnet"
@@ -18,6 +18,6 @@ def extract() -> WordNet:
 
 
 @lru_cache(maxsize=1)
-def knowledge() -> EmbeddedKnowledge:
+def knowledge() -> Knowledge:
     """The embedded knowledge over the extract."""
-    return EmbeddedKnowledge(extract())
+    return Knowledge(extract())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
-from components.knowledge.cascade import Cascade
+from components.knowledge.cascade import Knowledge
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
 from components.knowledge.kinds import Gate, HypernymAnswer
@@ -134,7 +134,7 @@ def test_a_service_that_is_not_there_is_given_up_and_the_next_source_answers(
         asked.ask(Question(f"Name {n}", "GPE") for n in range(200))
     assert asked.requests == 3 and asked.closed and asked.failures == (8 if service == "wikidata" else 200)
     assert sum("not used any more" in record.getMessage() for record in caplog.records) == 1 and len(caplog.records) == 3
-    cascade = Cascade(extract(), [asked, Embedded(extract())])
+    cascade = Knowledge(extract(), [asked, Embedded(extract())])
     assert cascade.lookup("Paris", "GPE") == HypernymAnswer("city", "gazetteer")
     assert cascade.lookup("Mira Tolland", "PERSON") == HypernymAnswer("person", "type")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.knowledge.brands import brand_kind, brands
-from components.knowledge.cascade import Cascade, HypernymAnswer, strip_article
+from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_article
 from components.knowledge.embedded import _common_words
+from components.knowledge.gazetteers import brand_kind, brands
 from components.knowledge.kinds import KINDS, Gate
 from components.knowledge.names import kind_by_form
 from components.knowledge.words import Words
@@ -131,7 +131,7 @@ def test_the_first_source_that_knows_answers() -> None:
             return HypernymAnswer(self.word, self.name) if self.word else None
 
     silent, first, second = Says("a", ""), Says("b", "actor"), Says("c", "singer")
-    cascade = Cascade(extract(), [silent, first, second])
+    cascade = Knowledge(extract(), [silent, first, second])
     assert [cascade.lookup(name, "PERSON") for name in ("X", "the X", "X")] == [HypernymAnswer("actor", "b")] * 3
     assert (silent.asked, first.asked, second.asked) == (1, 1, 0)
     assert cascade.lookup("X", "DATE") is None and cascade.hypernym("X", "DATE") == ""

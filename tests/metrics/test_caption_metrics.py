@@ -41,7 +41,7 @@ def test_bleu_equals_the_published_tool(seed: int) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         expected, _ = Bleu(4).compute_score(*as_oracle(candidates, references))
     scores = score_captions(candidates, references)
-    assert [scores.bleu_1, scores.bleu_2, scores.bleu_3, scores.bleu_4] == pytest.approx(expected, abs=1e-9)
+    assert [scores.corpus[f"bleu_{size}"] for size in (1, 2, 3, 4)] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -50,7 +50,7 @@ def test_rouge_equals_the_published_tool(seed: int) -> None:
 
     candidates, references = corpus(seed)
     _, expected = Rouge().compute_score(*as_oracle(candidates, references))
-    assert score_captions(candidates, references).rouge_l_items == pytest.approx(expected, abs=1e-9)
+    assert score_captions(candidates, references).items["rouge_l"] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -72,7 +72,7 @@ def test_a_perfect_rare_caption_scores_ten() -> None:
 
 def test_an_empty_candidate_scores_zero() -> None:
     references = [[["a", "dog"]], [["a", "cat"]]]
-    assert score_captions([[], ["a", "cat"]], references).rouge_l_items[0] == 0
+    assert score_captions([[], ["a", "cat"]], references).items["rouge_l"][0] == 0
     assert cider([[], ["a", "cat"]], references)[0] == 0
 
 

@@ -31,7 +31,7 @@ def test_unnamed_objects_are_hallucinated_and_located():
     found = judged(caption, "a dog sleeps on a rug")
     (mention,) = found.items[0].hallucinated
     assert caption[mention.start : mention.end].endswith("cake") and mention.lemma == "cake"
-    assert found.words == [("cake", 1)]
+    assert found.rates.words == [("cake", 1)]
 
 
 def test_a_label_is_as_good_as_a_reference():
@@ -87,17 +87,17 @@ def test_an_unknown_word_is_no_object():
 def test_rates_are_shares_of_objects_and_of_captions():
     captions, references = ["a dog and a piano", "a dog"], [["a dog"], ["a dog"]]
     found = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
-    assert (found.object_rate, found.caption_rate, found.synonyms) == (1 / 3, 1 / 2, True)
+    assert (found.rates.object_rate, found.rates.caption_rate, found.synonyms) == (1 / 3, 1 / 2, True)
 
 
 def test_captions_without_objects_have_no_object_rate():
     found = judged("", "a dog")
-    assert found.object_rate is None and found.caption_rate == 0.0
+    assert found.rates.object_rate is None and found.rates.caption_rate == 0.0
 
 
 def test_other_languages_are_not_judged_with_a_reason():
     found = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
-    assert found.object_rate is None and found.caption_rate is None and not found.items and "'pt'" in found.reason
+    assert found.rates.object_rate is None and found.rates.caption_rate is None and not found.items and "'pt'" in found.reason
 
 
 def test_bad_input_is_named():

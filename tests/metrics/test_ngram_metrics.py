@@ -58,7 +58,7 @@ def test_every_metric_equals_its_literal_formula(items) -> None:
     for place, (one, several) in enumerate(items):
         mine = [scores.items[name][place] for name in NAMES[:4]]
         assert mine == pytest.approx(oracle.bleu([one], [several]), abs=1e-9)
-    assert scores.rouge_l_items == pytest.approx([oracle.rouge_l(*item) for item in items], abs=1e-9)
+    assert scores.items["rouge_l"] == pytest.approx([oracle.rouge_l(*item) for item in items], abs=1e-9)
     for name, penalty, clip in (
         ("cider_d", oracle.gaussian, True),
         ("cider_r", oracle.robust, True),
@@ -75,8 +75,8 @@ def test_cider_r_of_a_repeated_word_by_hand() -> None:
     # Bigrams: {red red, red dog} and {red dog, dog runs}: 1 / (√2·√2) = 1/2. Trigrams and four-grams share nothing: 0.
     # Length: 3 and 3 words: 1. Repetition: red 1/(1+1), dog 1: geometric mean √(1/2); to the power .8: 2^-.4.
     scores = score_captions([words("red red dog"), ["blue"]], [[words("red dog runs")], [words("blue cat")]])
-    assert scores.cider_r_items[0] == pytest.approx(10 * (2 / math.sqrt(15) + 1 / 2) / 4 * 2**-0.4, abs=1e-12)
-    assert scores.cider_r_items[0] == pytest.approx(1.92571, abs=1e-4)
+    assert scores.items["cider_r"][0] == pytest.approx(10 * (2 / math.sqrt(15) + 1 / 2) / 4 * 2**-0.4, abs=1e-12)
+    assert scores.items["cider_r"][0] == pytest.approx(1.92571, abs=1e-4)
 
 
 def test_cider_r_and_cider_d_of_another_length_by_hand() -> None:
@@ -86,16 +86,16 @@ def test_cider_r_and_cider_d_of_another_length_by_hand() -> None:
     # 1/(1+2-1) = 1/2: geometric mean (1/2)^(1/3), to the power .8. CIDEr-D instead: exp(-2²/(2·6²)).
     scores = score_captions([words("red dog sun sun"), ["blue"]], [[words("red dog")], [words("blue cat")]])
     cosines = 2 / math.sqrt(3) / 4
-    assert scores.cider_r_items[0] == pytest.approx(10 * cosines * 2 ** (-0.8 / 3) * math.exp(-0.2), abs=1e-12)
-    assert scores.cider_d_items[0] == pytest.approx(10 * cosines * math.exp(-4 / 72), abs=1e-12)
-    assert scores.cider_plain_items[0] == pytest.approx(10 * cosines, abs=1e-12)
+    assert scores.items["cider_r"][0] == pytest.approx(10 * cosines * 2 ** (-0.8 / 3) * math.exp(-0.2), abs=1e-12)
+    assert scores.items["cider_d"][0] == pytest.approx(10 * cosines * math.exp(-4 / 72), abs=1e-12)
+    assert scores.items["cider_plain"][0] == pytest.approx(10 * cosines, abs=1e-12)
 
 
 def test_cider_r_of_two_references_is_their_mean() -> None:
     # To the second reference nothing is shared.
     one = score_captions([words("red dog sun sun"), ["blue"]], [[words("red dog")], [words("blue cat")]])
     two = score_captions([words("red dog sun sun"), ["blue"]], [[words("red dog"), words("old tree")], [words("blue cat")]])
-    assert two.cider_r_items[0] == pytest.approx(one.cider_r_items[0] / 2, abs=1e-12)
+    assert two.items["cider_r"][0] == pytest.approx(one.items["cider_r"][0] / 2, abs=1e-12)
 
 
 def test_a_perfect_caption_of_rare_words_scores_the_most() -> None:
@@ -130,14 +130,14 @@ def test_scores_are_numbers_within_their_bounds_and_penalties_only_lower(items) 
         assert np.isfinite(scores.items[name]).all() and (scores.items[name] >= 0).all()
         assert scores.items[name].max() <= (10 if name.startswith("cider") else 1) + 1e-9
     for name in ("cider_d", "cider_r"):
-        assert (scores.items[name] <= scores.cider_plain_items + 1e-9).all()
+        assert (scores.items[name] <= scores.items["cider_plain"] + 1e-9).all()
 
 
 @given(ITEM, CAPTION)
 @settings(deadline=None)
 def test_another_reference_never_lowers_rouge_l(item, more) -> None:
     said, known = item
-    one, two = score_captions([said], [known]).rouge_l, score_captions([said], [[*known, more]]).rouge_l
+    one, two = score_captions([said], [known]).corpus["rouge_l"], score_captions([said], [[*known, more]]).corpus["rouge_l"]
     assert two >= one - 1e-12
 
 
@@ -147,7 +147,7 @@ def test_long_captions_have_the_same_longest_common_subsequence_as_by_the_table(
     first, second = [str(word) for word in first], [str(word) for word in second]
     expected = oracle.common(first, second)
     assert longest_common(first, second) == longest_common(second, first) == expected
-    assert score_captions([first], [[second]]).rouge_l == pytest.approx(oracle.rouge_l(first, [second]), abs=1e-12)
+    assert score_captions([first], [[second]]).corpus["rouge_l"] == pytest.approx(oracle.rouge_l(first, [second]), abs=1e-12)
 
 
 @given(ITEMS)
@@ -195,11 +195,11 @@ def test_given_document_frequencies_put_a_part_on_the_scale_of_the_whole(items, 
 
 def test_cider_of_one_item_is_zero_unless_frequencies_are_given() -> None:
     said, known = [words("a red dog")], [[words("a red dog")]]
-    assert score_captions(said, known).cider == 0
+    assert score_captions(said, known).corpus["cider"] == 0
     frequency = DocumentFrequency.from_counts(100, {("a",): 90, ("red",): 5})
     scores = score_captions(said, known, frequency)
     # Words, bigrams and trigrams agree wholly; there is no n-gram of four.
-    assert (scores.cider, scores.cider_d) == (0, pytest.approx(7.5))
+    assert (scores.corpus["cider"], scores.corpus["cider_d"]) == (0, pytest.approx(7.5))
 
 
 @given(st.lists(CAPTION, max_size=6))
@@ -258,8 +258,8 @@ def test_cider_of_no_items_is_no_score() -> None:
 def test_cider_alone_gives_what_all_metrics_at_once_give() -> None:
     said, known = [words("a red dog"), []], [[words("a red dog runs"), words("dogs")], [words("two cats")]]
     scores = score_captions(said, known)
-    assert cider(said, known) == scores.cider_items.tolist() == scores.cider_d_items.tolist()
-    assert cider(said, known, plain=True) == scores.cider_plain_items.tolist()
+    assert cider(said, known) == scores.items["cider"].tolist() == scores.items["cider_d"].tolist()
+    assert cider(said, known, plain=True) == scores.items["cider_plain"].tolist()
 
 
 def test_a_reward_of_an_unknown_item_is_an_error() -> None:

@@ -6,12 +6,10 @@ A killed build leaves a folder ``.building``, which the next one deletes; an ear
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from tqdm import tqdm
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, move_into_place, publish_json, sync
+from components.execution.process import sole_writer
 from components.knowledge.wikidata.dump import Broken, Dump, Item
 from components.knowledge.wikidata.index import FORMAT, pack_class, pack_item
 from components.knowledge.wikidata.table import TableWriter, name_key, number_key
@@ -49,7 +48,7 @@ def build_index(dump: Path, out: Path, min_sitelinks: int = 1) -> dict[str, Any]
     with Dump(dump) as source:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            with _exclusive(out):
+            with sole_writer(out / "lock", f"the index {out}"):
                 return _build(source, out, min_sitelinks)
         except OSError as error:
             raise disk_error(error, out) from error
@@ -143,13 +142,3 @@ def _with_progress(source: Dump) -> Iterator[Item | Broken | None]:
 
 def _begun(out: Path) -> bool:
     return all(path.name in (".building", "lock") for path in out.iterdir())
-
-
-@contextmanager
-def _exclusive(out: Path) -> Iterator[None]:
-    with (out / "lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise HearsightError("another build is running", where=out, hint="wait for it, or name another folder") from None
-        yield

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.audio.files import RATE_HZ, Samples
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 FRAME = RATE_HZ // 100
 """Samples of a 10 ms frame."""
@@ -103,6 +99,18 @@ def runs(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
     edges = np.zeros(len(flags) + 2, np.int8)
     edges[1:-1] = flags
     return np.flatnonzero(edges[1:] != edges[:-1]).reshape(-1, 2)
+
+
+def hysteresis(begin: NDArray[np.bool_], hold: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
+    """Return the frames in runs of ``hold`` of ``least`` frames or more that contain a ``begin``."""
+    hold = hold | begin
+    spans = runs(hold)
+    begun = np.concatenate(([0], np.cumsum(begin)))
+    spans = spans[(spans[:, 1] - spans[:, 0] >= least) & (begun[spans[:, 1]] > begun[spans[:, 0]])]
+    edges = np.zeros(len(hold) + 1, np.int8)
+    edges[spans[:, 0]] = 1
+    edges[spans[:, 1]] = -1
+    return np.cumsum(edges[:-1]).astype(bool)
 
 
 def is_silent(samples: Samples) -> bool:

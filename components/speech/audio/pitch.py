@@ -8,17 +8,14 @@ median, and near the median of neighbouring voiced frames. This suffices for one
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.audio.files import RATE_HZ
-from components.speech.audio.measures import runs
+from components.speech.audio.measures import hysteresis
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.floating]
+Floats = NDArray[np.floating]
 
 DECIMATION = 4
 LOW_RATE_HZ = RATE_HZ // DECIMATION
@@ -86,7 +83,7 @@ def track_pitch(low: Floats) -> Floats:
     best = _best(frame, starts, merit - _DISTANCE_COST * np.abs(octaves - expected[audible[frame]]))
     strength = np.zeros(count)
     strength[audible[which]], hertz[audible[which]] = height[best], LOW_RATE_HZ / lag[best]
-    hertz[~_hysteresis(strength > VOICED, strength > STILL_VOICED)] = 0.0
+    hertz[~hysteresis(strength > VOICED, strength > STILL_VOICED, 3)] = 0.0
     return hertz
 
 
@@ -173,15 +170,3 @@ def _expected(octaves: Floats, default: float) -> Floats:
     known = np.isfinite(around).sum(axis=1)
     median = around[np.arange(len(octaves)), np.maximum(known, 1) // 2]
     return np.where(known >= 5, median, default)
-
-
-def _hysteresis(begin: NDArray[np.bool_], hold: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the frames in runs of ``hold`` of three frames or more that contain a ``begin``."""
-    hold = hold | begin
-    spans = runs(hold)
-    begun = np.concatenate(([0], np.cumsum(begin)))
-    spans = spans[(spans[:, 1] - spans[:, 0] >= 3) & (begun[spans[:, 1]] > begun[spans[:, 0]])]
-    edges = np.zeros(len(hold) + 1, np.int8)
-    edges[spans[:, 0]] = 1
-    edges[spans[:, 1]] = -1
-    return np.cumsum(edges[:-1]).astype(bool)

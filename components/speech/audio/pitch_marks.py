@@ -7,18 +7,16 @@ of each period's energy, where overlap-add distorts least.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.measures import runs
 from components.speech.audio.pitch import DECIMATION, HOP, LOW_RATE_HZ, decimate, track_pitch
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.floating]
+Floats = NDArray[np.floating]
 
 UNVOICED_STEP = RATE_HZ // 200
 """Samples between marks in unvoiced stretches: 5 ms."""

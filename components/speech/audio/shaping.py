@@ -13,18 +13,14 @@ distances, repeated or dropped, which changes pitch and length and keeps formant
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from components.speech.audio.files import Samples
 from components.speech.audio.pitch_marks import pitch_marks
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.speech.audio.files import Samples
-
-    Floats = NDArray[np.floating]
+Floats = NDArray[np.floating]
 
 SHORTEST = 640
 """Samples: a clip shorter than three periods of a low voice (40 ms) keeps its pitch."""

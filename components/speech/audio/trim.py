@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.audio.files import RATE_HZ, Samples
-from components.speech.audio.measures import FAINT_DB, FRAME, frame_power, is_silent, runs, speech_frames
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from components.speech.audio.measures import FAINT_DB, FRAME, frame_power, hysteresis, is_silent, speech_frames
 
 KEPT = 5
 """Frames of 10 ms kept on either side of speech: 50 ms. ``measures`` may count more where a voice fades slowly."""
@@ -67,11 +62,5 @@ def _without_background(power: NDArray[np.float64]) -> NDArray[np.float64]:
         and max(power[0], power[-2]) <= held_by * background
     ):
         return power
-    # Hysteresis: a run of frames above the lower threshold counts if one exceeds the higher threshold.
     clear = power > background * 10.0 ** (ABOVE_NOISE_DB / 10.0)
-    continued = power > held_by * background
-    speech = np.zeros(len(power))
-    for start, stop in runs(continued):
-        if clear[start:stop].any():
-            speech[start:stop] = power[start:stop]
-    return speech
+    return np.where(hysteresis(clear, power > held_by * background, 1), power, 0.0)

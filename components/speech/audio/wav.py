@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LOWEST_RATE_HZ, HIGHEST_RATE_HZ = 8_000, 192_000
 """Accepted sampling rates: speech needs 8 kHz, and no recorder exceeds 192 kHz."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.audio.files import RATE_HZ, Samples
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 WINDOW, HOP, BANDS = 400, 160, 80
 """Samples per frame, samples between frames, mel bands."""

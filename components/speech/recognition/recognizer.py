@@ -8,18 +8,16 @@ timing, language identification.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import HearsightError
+from components.speech.audio.files import Samples
 from components.speech.recognition.features import log_mel, split_recording
-from components.speech.recognition.text import decode_tokens
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
 
 INSTALL = "pip install 'hearsight[asr]'"
 """The command that installs every recogniser."""
@@ -128,6 +126,23 @@ def _transcribe(model: Any, samples: Samples, language: str) -> str:
     if result.no_speech_prob > NO_SPEECH and result.scores[0] < UNLIKELY:
         return ""
     return decode_tokens(result.sequences[0])
+
+
+def decode_tokens(tokens: Sequence[str]) -> str:
+    """Return the text of tokens with single spaces: pieces of UTF-8 with each byte a printable character, as in GPT-2.
+
+    Special tokens such as ``<|en|>`` are dropped, invalid UTF-8 becomes U+FFFD.
+    """
+    written = "".join(token for token in tokens if not (token.startswith("<|") and token.endswith("|>")))
+    return " ".join(bytes(_bytes()[char] for char in written).decode("utf-8", errors="replace").split())
+
+
+@cache
+def _bytes() -> dict[str, int]:
+    """Return character → byte: printable Latin-1 maps to itself, the other bytes to U+0100 onwards."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    rest = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(rest)}
 
 
 @lru_cache(maxsize=2)

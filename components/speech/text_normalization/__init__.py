@@ -9,10 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from components.speech.text_normalization.abbreviations import say_abbreviations, say_before_digits, say_phrases
+from components.speech.text_normalization.capitals import is_shouting, say_capitals, say_letters, say_mixed
+from components.speech.text_normalization.characters import fold_characters
+from components.speech.text_normalization.dates import say_dates, say_decades, say_times
 from components.speech.text_normalization.draft import Draft, Step
+from components.speech.text_normalization.figures import join_groups, say_codes
 from components.speech.text_normalization.language import language_of, languages
+from components.speech.text_normalization.marks import part, say_symbols, tidy
 from components.speech.text_normalization.plain import is_plain
-from components.speech.text_normalization.rules import apply
+from components.speech.text_normalization.quantities import (
+    join_figures,
+    say_fractions,
+    say_money,
+    say_numbers,
+    say_ordinals,
+    say_units,
+)
+from components.speech.text_normalization.roman import say_roman
+from components.speech.text_normalization.written import say_addresses, split_camel, strip_markup
 
 __all__ = ["RULES", "NormalisedText", "RejectedText", "Step", "languages", "normalise_for_speech"]
 
@@ -62,7 +77,7 @@ def normalise_for_speech(text: str, language: str, *, max_characters: int) -> No
     draft = Draft(text, tables)
     for _ in range(_ROUNDS):
         before = draft.text
-        foreign = apply(draft)
+        foreign = _apply_rules(draft)
         if foreign > FOREIGN:
             return RejectedText("wrong_script", f"{foreign:.2f}", f"<= {FOREIGN} of the letters in other scripts")
         if draft.text == before or is_plain(draft.text, tables):
@@ -77,3 +92,39 @@ def normalise_for_speech(text: str, language: str, *, max_characters: int) -> No
     if len(draft.text) > max_characters:
         return RejectedText("too_long", str(len(draft.text)), f"<= {max_characters} characters as said")
     return NormalisedText(draft.text, tuple(draft.steps))
+
+
+def _apply_rules(draft: Draft) -> float:
+    """Apply all rules to a draft once, in order; return its share of letters of other scripts.
+
+    Characters, markup and addresses come first, then figures, from the most specific forms to bare numbers, then abbreviations
+    and capitals, and marks last. A rule outputs words, or figures for a later rule.
+    """
+    strip_markup(draft)
+    foreign = fold_characters(draft)
+    draft.shouting = is_shouting(draft.text)
+    say_addresses(draft)
+    say_phrases(draft)
+    if draft.has_digits:
+        join_groups(draft)
+        say_before_digits(draft)
+        say_dates(draft)
+        say_times(draft)
+        say_codes(draft)
+        say_decades(draft)
+        join_figures(draft)
+        say_money(draft)
+        say_units(draft)
+        say_fractions(draft)
+        say_ordinals(draft)
+        say_mixed(draft)
+        say_numbers(draft)
+    say_abbreviations(draft)
+    say_roman(draft)
+    split_camel(draft)
+    say_capitals(draft)
+    say_symbols(draft)
+    part(draft)
+    say_letters(draft)
+    tidy(draft)
+    return foreign

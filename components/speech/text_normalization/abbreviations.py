@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from components.speech.text_normalization.draft import Draft
-from components.speech.text_normalization.language import Language, words_of
+from components.speech.text_normalization.language import Language, alternatives, words_of
 
 _DOTTED = re.compile(r"(?<![\w.'])((?:[A-Za-z]\.){2,})(?![\w])|(?<![\w.'])([A-Z](?:\.[A-Z])+)(?![\w.])")
 _INITIALS = re.compile(r"(?<![\w.'-])([A-Z])\.(?=[ -]?[A-ZÀ-Þ])")
@@ -15,32 +15,28 @@ _INITIALS = re.compile(r"(?<![\w.'-])([A-Z])\.(?=[ -]?[A-ZÀ-Þ])")
 @cache
 def _dotted(language: Language) -> re.Pattern[str]:
     known = {key.removesuffix("~") for key in (*language.abbreviations, *language.before_digits)}
-    names = "|".join(re.escape(name).replace(r"\ ", r"\s?") for name in sorted(known, key=len, reverse=True))
+    names = alternatives(known).replace(r"\ ", r"\s?")
     return re.compile(rf"(?<![\w.'&-])({names})\.(?![\w])(\s*)(?=(\S?))", re.IGNORECASE)
 
 
 @cache
 def _before_digits(language: Language) -> re.Pattern[str]:
-    names = "|".join(re.escape(name) for name in sorted(language.before_digits, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.'&-])(?<![0-9] )({names})\.?[º°]?\s?(?=[0-9])", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.'&-])(?<![0-9] )({alternatives(language.before_digits)})\.?[º°]?\s?(?=[0-9])", re.IGNORECASE)
 
 
 @cache
 def _bare(language: Language) -> re.Pattern[str]:
-    names = "|".join(re.escape(name) for name in sorted(language.bare, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.'&/])({names})(?![\w.'])(?<!/(?=\s*$))", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.'&/])({alternatives(language.bare)})(?![\w.'])(?<!/(?=\s*$))", re.IGNORECASE)
 
 
 @cache
 def _replaced(language: Language) -> re.Pattern[str] | None:
-    names = "|".join(re.escape(name) for name in sorted(language.replaced, key=len, reverse=True))
-    return re.compile(rf"(?<=[A-Za-z])({names})(?!\w)", re.IGNORECASE) if names else None
+    return re.compile(rf"(?<=[A-Za-z])({alternatives(language.replaced)})(?!\w)", re.IGNORECASE) if language.replaced else None
 
 
 @cache
 def _titles(language: Language) -> re.Pattern[str]:
-    names = "|".join(sorted((name.capitalize() for name in language.titles), key=len, reverse=True))
-    return re.compile(rf"(?<![\w.'&-])({names})(?= [A-ZÀ-Þ][a-zà-ÿ])")
+    return re.compile(rf"(?<![\w.'&-])({alternatives(map(str.capitalize, language.titles))})(?= [A-ZÀ-Þ][a-zà-ÿ])")
 
 
 @cache

@@ -3,59 +3,46 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.figures import plain
-from components.speech.text_normalization.language import Language
+from components.speech.text_normalization.language import Language, alternatives
 
 _BEFORE = r"(?<![\w/.,:-])"
 _AFTER = r"(?![\w/:-]|[.,][0-9])"
 _HALF = r"(?:\s?([aApP])\.?\s?[mM](?:\.(?!$)|(?![\w.])|(?=\.$)))"
 
 
-@dataclass(frozen=True)
 class _Patterns:
-    iso: re.Pattern[str]
-    numeric: re.Pattern[str]
-    day_first: re.Pattern[str]
-    month_first: re.Pattern[str]
-    month_year: re.Pattern[str]
-    day_month: re.Pattern[str]
-    clock: re.Pattern[str]
-    hour_half: re.Pattern[str]
-    hour_letter: re.Pattern[str]
-    decade: re.Pattern[str]
-    weekday: re.Pattern[str] | None
+    """The patterns of one language's dates, times of day and decades."""
 
-
-@cache
-def _patterns(language: Language) -> _Patterns:
-    full = "|".join(language.months)
-    short = "|".join(sorted(language.month_short, key=len, reverse=True))
-    month = rf"({full}|(?:{short})(?![^\W\d_])\.?)"
-    year = r"([12][0-9]{3})(?![\w/-]|[.,][0-9])"
-    marks = r"(?:\s?(?:st|nd|rd|th|er|º|°|ª))?"
-    joint = language.of_words
-    flags = re.IGNORECASE
-    days = "|".join(language.day_short)
-    hours = r"(?:\s?(?:hs|hrs|h)(?!\w))?" if language.hour_letter else ""
-    return _Patterns(
-        iso=re.compile(rf"{_BEFORE}([12][0-9]{{3}})[-/]([01]?[0-9])[-/]([0-3]?[0-9]){_AFTER}"),
-        numeric=re.compile(rf"{_BEFORE}([0-3]?[0-9])([-/.])([0-3]?[0-9])\2([12][0-9]{{3}}|[0-9]{{2}}){_AFTER}"),
-        day_first=re.compile(rf"{_BEFORE}([0-3]?[0-9]){marks}{joint}[ -]{month}(?:{joint},?[ -]{year})?(?![\w])", flags),
-        month_first=re.compile(
+    def __init__(self, language: Language) -> None:
+        full = "|".join(language.months)
+        short = alternatives(language.month_short)
+        month = rf"({full}|(?:{short})(?![^\W\d_])\.?)"
+        year = r"([12][0-9]{3})(?![\w/-]|[.,][0-9])"
+        marks = r"(?:\s?(?:st|nd|rd|th|er|º|°|ª))?"
+        joint = language.of_words
+        flags = re.IGNORECASE
+        days = "|".join(language.day_short)
+        hours = r"(?:\s?(?:hs|hrs|h)(?!\w))?" if language.hour_letter else ""
+        self.iso = re.compile(rf"{_BEFORE}([12][0-9]{{3}})[-/]([01]?[0-9])[-/]([0-3]?[0-9]){_AFTER}")
+        self.numeric = re.compile(rf"{_BEFORE}([0-3]?[0-9])([-/.])([0-3]?[0-9])\2([12][0-9]{{3}}|[0-9]{{2}}){_AFTER}")
+        self.day_first = re.compile(rf"{_BEFORE}([0-3]?[0-9]){marks}{joint}[ -]{month}(?:{joint},?[ -]{year})?(?![\w])", flags)
+        self.month_first = re.compile(
             rf"(?<![\w]){month} ([0-3]?[0-9])(?:st|nd|rd|th)?(?:\s?,?\s?{year}|(?![\w:%/-]|[.,][0-9]))", flags
-        ),
-        month_year=re.compile(rf"(?<![\w])((?:{short})(?![^\W\d_])\.?)(?:,|{joint}) {year}", flags),
-        day_month=re.compile(rf"{_BEFORE}([0-3]?[0-9])/([0-3]?[0-9]){_AFTER}"),
-        clock=re.compile(rf"(?<![\w:.,])([0-2]?[0-9])[:h]([0-5][0-9])(?::([0-5][0-9]))?{_HALF}?{hours}(?![\w:]|[.,][0-9])"),
-        hour_half=re.compile(rf"(?<![\w:.,])([0-2]?[0-9]){_HALF}"),
-        hour_letter=re.compile(r"(?<![\w:.,])([0-2]?[0-9])\s?[hH](?:\s?([0-5][0-9])(?:\s?(?:min|m))?)?(?![\w/])"),
-        decade=re.compile(r"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{3}0|[0-9]0|[0-9]{1,3})'?s(?!\w)"),
-        weekday=re.compile(rf"(?<!\w)({days})\.?(?=,? (?:{full}|(?:{short})\b|[0-9]))", flags) if days else None,
-    )
+        )
+        self.month_year = re.compile(rf"(?<![\w])((?:{short})(?![^\W\d_])\.?)(?:,|{joint}) {year}", flags)
+        self.day_month = re.compile(rf"{_BEFORE}([0-3]?[0-9])/([0-3]?[0-9]){_AFTER}")
+        self.clock = re.compile(rf"(?<![\w:.,])([0-2]?[0-9])[:h]([0-5][0-9])(?::([0-5][0-9]))?{_HALF}?{hours}(?![\w:]|[.,][0-9])")
+        self.hour_half = re.compile(rf"(?<![\w:.,])([0-2]?[0-9]){_HALF}")
+        self.hour_letter = re.compile(r"(?<![\w:.,])([0-2]?[0-9])\s?[hH](?:\s?([0-5][0-9])(?:\s?(?:min|m))?)?(?![\w/])")
+        self.decade = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{3}0|[0-9]0|[0-9]{1,3})'?s(?!\w)")
+        self.weekday = re.compile(rf"(?<!\w)({days})\.?(?=,? (?:{full}|(?:{short})\b|[0-9]))", flags) if days else None
+
+
+_patterns = cache(_Patterns)
 
 
 def say_dates(draft: Draft) -> None:

@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-from components.speech.text_normalization.english_measures import MONEY, SCALES, UNITS
-from components.speech.text_normalization.english_tables import (
-    ABBREVIATIONS,
-    ACRONYMS,
-    ACRONYMS_BUT_WORDS,
-    BARE,
-    BEFORE_DIGITS,
-    DAYS,
-    LETTERS,
-    MONTH_SHORT,
-    MONTHS,
-    PHRASES,
-    REPLACED,
-    ROMAN_BEFORE,
-    RULERS,
-    SHORT_WORDS,
-    SYMBOLS,
-    TITLES,
-    WORDS,
-)
-from components.speech.text_normalization.language import Language, listed
+from components.speech.text_normalization.language import Language, listed, read_tables
 
 _SMALL = listed("""
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
@@ -130,54 +110,18 @@ def _letter_plural(name: str) -> str:
 
 
 LANGUAGE = Language(
+    **read_tables("english"),
     code="en",
-    alphabet="abcdefghijklmnopqrstuvwxyz",
-    singles=frozenset("ai"),
-    letters=LETTERS,
     letter_plural=_letter_plural,
-    group=",",
-    decimal=".",
-    decimal_word="point",
-    group_word="point",
-    fraction_digits=0,
     cardinal=cardinal,
     ordinal=ordinal,
     year=year,
     code_number=code_number,
     fraction=fraction,
-    and_a_half="and a half",
-    half_feminine="",
     feminine=lambda noun: False,
-    no_nouns=frozenset(),
     date=date,
-    month_first=True,
-    months=MONTHS,
-    month_short=MONTH_SHORT,
-    day_short=DAYS,
-    of_words=r"(?: of|,)?",
     clock=clock,
-    hour_letter=False,
-    ordinal_marks={"st": False, "nd": False, "rd": False, "th": False},
     decades=decades,
-    singular_below=0,
-    money=MONEY,
-    scales=SCALES,
     of_many=lambda name: name,
-    cents_joint="and",
-    cents_named=True,
-    units=UNITS,
-    words=WORDS,
-    symbols=SYMBOLS,
-    abbreviations=ABBREVIATIONS,
-    before_digits=BEFORE_DIGITS,
-    bare=BARE,
-    acronyms=ACRONYMS,
-    acronyms_but_words=ACRONYMS_BUT_WORDS,
-    rulers=RULERS,
     ruler=lambda number, name: f"the {ordinal(number)}",
-    roman_before=ROMAN_BEFORE,
-    titles=TITLES,
-    short_words=SHORT_WORDS,
-    phrases=PHRASES,
-    replaced=REPLACED,
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.speech.text_normalization import french_measures as measures
-from components.speech.text_normalization import french_tables as tables
-from components.speech.text_normalization.language import Language, listed, words_of
+from components.speech.text_normalization.language import Language, listed, read_tables, words_of
 
 _SMALL = listed("""
     zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf
@@ -112,65 +110,17 @@ def clock(hour: int, minute: int, half: str) -> str:
 
 
 LANGUAGE = Language(
+    **read_tables("french"),
     code="fr",
-    alphabet="abcdefghijklmnopqrstuvwxyzàâæçéèêëîïôœùûüÿ",
-    singles=frozenset("aeàyôiuéèê"),
-    letters=tables.LETTERS,
     letter_plural=lambda name: name,
-    group=" ",
-    decimal=",",
-    decimal_word="virgule",
-    group_word="point",
-    fraction_digits=2,
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
-    and_a_half="et demi",
-    half_feminine="",
     feminine=feminine,
-    no_nouns=words_of("et de du des la le les en avec sans pour par à au aux ou que est sont mais sur dans se un une"),
     date=date,
-    month_first=False,
-    months=tables.MONTHS,
-    month_short=tables.MONTH_SHORT,
-    day_short={},
-    of_words="",
     clock=clock,
-    hour_letter=True,
-    ordinal_marks={
-        "er": False,
-        "re": True,
-        "ère": True,
-        "ere": True,
-        "e": False,
-        "ème": False,
-        "eme": False,
-        "ième": False,
-        "nd": False,
-        "nde": True,
-    },
-    decades=None,
-    singular_below=2,
-    money=measures.MONEY,
-    scales=measures.SCALES,
     of_many=lambda name: f"d'{name}" if name[0] in "aeiouyé" and name != "yens" else f"de {name}",
-    cents_joint="",
-    cents_named=False,
-    units=measures.UNITS,
-    words=tables.WORDS,
-    symbols=tables.SYMBOLS,
-    abbreviations=tables.ABBREVIATIONS,
-    before_digits=tables.BEFORE_DIGITS,
-    bare=tables.BARE,
-    acronyms=tables.ACRONYMS,
-    acronyms_but_words=tables.ACRONYMS_BUT_WORDS,
-    rulers=tables.RULERS,
     ruler=lambda number, name: ordinal(1, feminine(name)) if number == 1 else cardinal(number),
-    roman_before=tables.ROMAN_BEFORE,
-    titles=tables.TITLES,
-    short_words=tables.SHORT_WORDS,
-    phrases=tables.PHRASES,
-    roman_suffixes=("ème", "eme", "er", "re", "e"),
 )

@@ -1,14 +1,18 @@
-"""The form of a language's data for the rules: number words, letter names, units, abbreviations, months.
+"""The form of a language for the rules: number words, letter names, units, abbreviations, months.
 
-The data are in ``english``, ``portuguese``, ``french`` and ``spanish``.
+What is computed is in ``english``, ``portuguese``, ``french`` and ``spanish``, the tables in ``data/<language>.toml``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 LIMIT = 10**15
 """Numbers from here up are read digit by digit."""
@@ -22,22 +26,13 @@ _MODULES = {
 
 
 @dataclass(frozen=True)
-class Money:
-    """A currency: singular and plural, and those of its hundredth."""
+class Noun:
+    """A currency or a unit of measure: singular and plural, and those of a currency's hundredth."""
 
     one: str
     many: str
     cent: str = ""
     cents: str = ""
-    feminine: bool = False
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A unit of measure: singular and plural."""
-
-    one: str
-    many: str
     feminine: bool = False
 
 
@@ -73,8 +68,6 @@ class Language:
     fraction: Callable[[int, int], str]
     """Numerator and denominator → words, or nothing where there is no such name."""
     and_a_half: str
-    half_feminine: str
-    """Word for half of a feminine noun; empty if equal to the masculine."""
     feminine: Callable[[str], bool]
     """Whether a noun in lower case is feminine, by its ending and a list."""
     no_nouns: frozenset[str]
@@ -94,19 +87,17 @@ class Language:
     """Whether "15h30" is a time."""
     ordinal_marks: Mapping[str, bool]
     """What follows the digits of an ordinal → whether it is feminine."""
-    decades: Callable[[str], str] | None
-    """Digits of "1990s" → words; None for languages without such plurals."""
     singular_below: float
     """Quantities below it take the singular."""
-    money: Mapping[str, Money]
-    scales: Mapping[str, tuple[str, bool]]
-    """What follows an amount: "million", "k" → word, and whether it must stand behind a currency sign's amount."""
+    money: Mapping[str, Noun]
+    scales: Mapping[str, str]
+    """What follows an amount: "million", "k" → word."""
     of_many: Callable[[str], str]
     """What joins "million" with a currency's name: "de dólares"."""
     cents_joint: str
     """Between the whole and the cents."""
     cents_named: bool
-    units: Mapping[str, Unit]
+    units: Mapping[str, Noun]
     words: Mapping[str, str]
     """Words inserted by rules: to, by, times, minus, number, dot, at, percent, about, over, f_stop."""
     symbols: Mapping[str, str]
@@ -127,6 +118,10 @@ class Language:
     """The number and name of a ruler → words of the number."""
     roman_before: Mapping[str, bool]
     """Words, in lower case, after which Roman numerals are read → whether small ones are ordinals ("século V")."""
+    half_feminine: str = ""
+    """Word for half of a feminine noun; empty if equal to the masculine."""
+    decades: Callable[[str], str] | None = None
+    """Digits of "1990s" → words; None for languages without such plurals."""
     roman_suffixes: tuple[str, ...] = ()
     """Endings of a Roman ordinal: "XIXe"."""
     titles: frozenset[str] = frozenset()
@@ -137,6 +132,10 @@ class Language:
     """Pattern → replacement for spellings in context ("18th c."), applied before numbers."""
     replaced: Mapping[str, str] = field(default_factory=dict)
     """Whole spellings of this language alone: "do n't"."""
+
+
+_WORD_LISTS = ("singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
+_FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales")
 
 
 @cache
@@ -155,31 +154,45 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def alternatives(forms: Iterable[str]) -> str:
+    """Return a pattern of any of the forms, the longest first."""
+    return "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+
+
 def listed(text: str) -> tuple[str, ...]:
     """Return the words of a text block, in order."""
     return tuple(text.split())
 
 
-def letters(small: str, names: str) -> dict[str, str]:
-    """Return letter → name; names are separated by commas."""
-    return dict(zip(small, names.split(","), strict=True))
+def read_tables(language: str) -> dict[str, Any]:
+    """Return the fields of a :class:`Language` that are in ``data/<language>.toml``."""
+    fields = tomllib.loads((Path(__file__).parent / "data" / f"{language}.toml").read_text(encoding="utf-8"))
+    for name in _WORD_LISTS:
+        fields[name] = words_of(fields.get(name, ""))
+    for name in _FORMS:
+        fields[name] = _by_form(fields.get(name, {}))
+    fields["letters"] = dict(entry.split(" ", 1) for entry in fields["letters"])
+    fields["months"] = listed(fields["months"])
+    fields["month_short"] = {
+        form: number for number, forms in enumerate(fields["month_short"].split(), 1) for form in forms.split("/")
+    }
+    fields["roman_suffixes"] = listed(fields.get("roman_suffixes", ""))
+    fields["roman_before"] = _flags(fields.pop("roman_cardinal"), fields.pop("roman_ordinal", ""))
+    fields["ordinal_marks"] = _flags(fields.pop("ordinal_masculine"), fields.pop("ordinal_feminine", ""))
+    fields["money"] = {sign: _noun(names) for sign, names in _by_form(fields["money"]).items()}
+    fields["units"] = {symbol: _noun(names) for symbol, names in _by_form(fields["units"]).items()}
+    return fields
 
 
-def table(text: str) -> dict[str, str]:
-    """Return the table of a text block with lines ``written = spoken``."""
-    rows = (line.split("=", 1) for line in text.strip().splitlines())
-    return {left.strip(): right.strip() for left, right in rows}
+def _by_form(table: Mapping[str, str]) -> dict[str, str]:
+    return {form: said for forms, said in table.items() for form in forms.split(", ")}
 
 
-def units(text: str) -> dict[str, Unit]:
-    """Return the units of a text block with lines ``symbols = singular, plural[, f]``; symbols are separated by blanks."""
-    by_symbol: dict[str, Unit] = {}
-    for symbols, names in table(text).items():
-        one, many, *gender = [part.strip() for part in names.split(",")]
-        by_symbol |= {symbol: Unit(one, many, bool(gender)) for symbol in symbols.split()}
-    return by_symbol
+def _flags(false: str, true: str) -> dict[str, bool]:
+    return dict.fromkeys(false.split(), False) | dict.fromkeys(true.split(), True)
 
 
-def short_forms(text: str) -> dict[str, int]:
-    """Return short form → 1..12 from a text block of twelve words; forms of one month are joined by ``/``."""
-    return {form: number for number, forms in enumerate(text.split(), 1) for form in forms.split("/")}
+def _noun(said: str) -> Noun:
+    names = said.removesuffix(" (f)")
+    one, many, cent, cents = [*names.split(", "), "", ""][:4]
+    return Noun(one, many, cent, cents, feminine=names != said)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.speech.text_normalization import portuguese_measures as measures
-from components.speech.text_normalization import portuguese_tables as tables
-from components.speech.text_normalization.language import Language, listed, words_of
+from components.speech.text_normalization.language import Language, listed, read_tables, words_of
 
 _SMALL = listed("""
     zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove
@@ -120,55 +118,17 @@ def clock(hour: int, minute: int, half: str) -> str:
 
 
 LANGUAGE = Language(
+    **read_tables("portuguese"),
     code="pt",
-    alphabet="abcdefghijklmnopqrstuvwxyzáâãàçéêíóôõúü",
-    singles=frozenset("aeoàéáóiuíú"),
-    letters=tables.LETTERS,
     letter_plural=lambda name: name + ("es" if name.endswith("s") else "s"),
-    group=".",
-    decimal=",",
-    decimal_word="vírgula",
-    group_word="ponto",
-    fraction_digits=2,
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
-    and_a_half="e meio",
-    half_feminine="meia",
     feminine=feminine,
-    no_nouns=words_of(
-        "e de da do das dos em na no nas nos com sem para por a o as os ao aos à às ou que é são mas até se um uma"
-    ),
     date=date,
-    month_first=False,
-    months=tables.MONTHS,
-    month_short=tables.MONTH_SHORT,
-    day_short={},
-    of_words=r"(?: de| do)?",
     clock=clock,
-    hour_letter=True,
-    ordinal_marks={"º": False, "ª": True, ".º": False, ".ª": True, "°": False},
-    decades=None,
-    singular_below=2,
-    money=measures.MONEY,
-    scales=measures.SCALES,
     of_many=lambda name: f"de {name}",
-    cents_joint="e",
-    cents_named=True,
-    units=measures.UNITS,
-    words=tables.WORDS,
-    symbols=tables.SYMBOLS,
-    abbreviations=tables.ABBREVIATIONS,
-    before_digits=tables.BEFORE_DIGITS,
-    bare=tables.BARE,
-    acronyms=tables.ACRONYMS,
-    acronyms_but_words=tables.ACRONYMS_BUT_WORDS,
-    rulers=tables.RULERS,
     ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
-    roman_before=tables.ROMAN_BEFORE,
-    titles=tables.TITLES,
-    short_words=tables.SHORT_WORDS,
-    phrases=tables.PHRASES,
 )

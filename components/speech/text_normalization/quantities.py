@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.figures import LETTER, NUMBER, amount, gender_of, spoken
-from components.speech.text_normalization.language import Language, Money, Unit
+from components.speech.text_normalization.language import Language, Noun, alternatives
 
 _RANGE = re.compile(rf"(?<![\w.,-])((?:[$€£]|R\$ ?)?{NUMBER}[%°]?)\s?[-–—]\s?(?=(?:[$€£]|R\$ ?)?{NUMBER}(?!-?[0-9]))")
 _BY = re.compile(rf"(?<![0-9.,])({NUMBER}(?:\s?(?:cm|mm|m|in|ft|px)|['\"])?)\s?[xX×]\s?(?={NUMBER})")
@@ -31,35 +30,29 @@ _PLUS_END = re.compile(r"(?<=[0-9])\+(?![\w+])")
 _ABOUT = re.compile(r"[~≈]\s?(?=[0-9$€£])")
 
 
-@dataclass(frozen=True)
 class _Patterns:
-    before: re.Pattern[str]
-    after: re.Pattern[str]
-    unit: re.Pattern[str]
-    ordinal: re.Pattern[str]
-    number: re.Pattern[str]
+    """The patterns of one language's money, units, ordinals and numbers."""
 
-
-@cache
-def _patterns(language: Language) -> _Patterns:
-    signs = "|".join(re.escape(sign) for sign in sorted(language.money, key=len, reverse=True))
-    behind = [sign for sign in language.money if not sign.endswith("$") and sign != "S/"] + ["$"]
-    after = "|".join(re.escape(sign) for sign in sorted(behind, key=len, reverse=True))
-    scales = "|".join(sorted(language.scales, key=len, reverse=True))
-    names = "|".join(sorted({name for money in language.money.values() for name in (money.one, money.many)}, key=len)[::-1])
-    names += "|pesos"
-    units = "|".join(re.escape(unit).replace("·", r"\s") for unit in sorted(language.units, key=len, reverse=True))
-    marks = "|".join(re.escape(mark) for mark in sorted(language.ordinal_marks, key=len, reverse=True))
-    number = rf"{NUMBER}" if language.group != " " else rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})"
-    return _Patterns(
-        before=re.compile(rf"(?<![A-Za-z$])({signs})\s?({NUMBER})(?:\s?({scales})(?!\w))?(?: ({names})(?!\w))?"),
-        after=re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?!\w)"),
-        unit=re.compile(
+    def __init__(self, language: Language) -> None:
+        signs = alternatives(language.money)
+        behind = [sign for sign in language.money if not sign.endswith("$") and sign != "S/"] + ["$"]
+        after = alternatives(behind)
+        scales = alternatives(language.scales)
+        names = "|".join(sorted({name for money in language.money.values() for name in (money.one, money.many)}, key=len)[::-1])
+        names += "|pesos"
+        units = alternatives(language.units).replace("·", r"\s")
+        marks = alternatives(language.ordinal_marks)
+        number = rf"{NUMBER}" if language.group != " " else rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})"
+        self.before = re.compile(rf"(?<![A-Za-z$])({signs})\s?({NUMBER})(?:\s?({scales})(?!\w))?(?: ({names})(?!\w))?")
+        self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?!\w)")
+        self.unit = re.compile(
             rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?![\w²³]|/[A-Za-z])(\.(?=\s+[a-z]))?"
-        ),
-        ordinal=re.compile(rf"(?<![\w.,])([0-9]{{1,4}})\s?({marks})(?![\w°])(?= ?({LETTER}*))"),
-        number=re.compile(rf"({number})(?=[ -]?({LETTER}*))"),
-    )
+        )
+        self.ordinal = re.compile(rf"(?<![\w.,])([0-9]{{1,4}})\s?({marks})(?![\w°])(?= ?({LETTER}*))")
+        self.number = re.compile(rf"({number})(?=[ -]?({LETTER}*))")
+
+
+_patterns = cache(_Patterns)
 
 
 def join_figures(draft: Draft) -> None:
@@ -84,12 +77,12 @@ def say_money(draft: Draft) -> None:
     """Read ``$5``, ``R$ 20,50``, ``3,50 €``, ``US$ 2 million``."""
     language, patterns = draft.language, _patterns(draft.language)
 
-    def said(lexeme: str, money: Money, scale: str) -> str:
+    def said(lexeme: str, money: Noun, scale: str) -> str:
         gender = "f" if money.feminine else "m"
         if _THOUSANDS.fullmatch(lexeme):  # No money has three decimals: "$1,500" in a Spanish text
             lexeme = re.sub("[.,]", "", lexeme)
         if scale:
-            return f"{spoken(lexeme, language, 'm', year=False)} {language.scales[scale][0]} {_many(scale, money, language)}"
+            return f"{spoken(lexeme, language, 'm', year=False)} {language.scales[scale]} {_many(scale, money, language)}"
         cut = re.fullmatch(r"(.*[0-9])[.,]([0-9]{2})", lexeme)
         whole, cents = (cut[1], cut[2]) if cut and money.cent else (lexeme, "00")
         value = amount(whole, language)
@@ -107,7 +100,7 @@ def say_money(draft: Draft) -> None:
         money = language.money[match[1]]
         if match[4]:  # "$1,500 pesos": the word takes precedence over the sign
             money = next(
-                (other for other in language.money.values() if match[4] in (other.one, other.many)), Money("peso", "pesos")
+                (other for other in language.money.values() if match[4] in (other.one, other.many)), Noun("peso", "pesos")
             )
         return f" {said(match[2], money, match[3] or '')} "
 
@@ -115,9 +108,9 @@ def say_money(draft: Draft) -> None:
     draft.sub("money", patterns.after, lambda match: f"{said(match[1], language.money[match[3]], match[2] or '')}")
 
 
-def _many(scale: str, money: Money, language: Language) -> str:
+def _many(scale: str, money: Noun, language: Language) -> str:
     """Return the currency after "million" or "thousand"; only the first takes "de"."""
-    return money.many if language.scales[scale][0] in ("mil", "mille") else language.of_many(money.many)
+    return money.many if language.scales[scale] in ("mil", "mille") else language.of_many(money.many)
 
 
 def say_units(draft: Draft) -> None:
@@ -125,7 +118,7 @@ def say_units(draft: Draft) -> None:
     language, patterns, words = draft.language, _patterns(draft.language), draft.language.words
 
     def unit(match: re.Match[str]) -> str | None:
-        found: Unit = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
+        found: Noun = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
         if "/" in match[1]:
             whole, _, part = match[1].rpartition(" ")
             above, below = map(int, part.split("/"))

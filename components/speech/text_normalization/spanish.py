@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.speech.text_normalization import spanish_measures as measures
-from components.speech.text_normalization import spanish_tables as tables
-from components.speech.text_normalization.language import Language, listed, words_of
+from components.speech.text_normalization.language import Language, listed, read_tables, words_of
 
 _SMALL = listed("""
     cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho
@@ -46,12 +44,10 @@ def _below_thousand(number: int, gender: str) -> str:
     elif rest:
         words.append(_SMALL[rest])
     text = " ".join(words)
-    if gender and text.endswith("uno"):
-        text = (
-            text[:-1] + "a" if gender == "f" else {"veintiuno": "veintiún"}.get(words[-1], text[:-1]) if rest == 21 else text[:-1]
-        )
-        if gender == "m" and rest == 21 and hundreds:
-            text = f"{words[0]} {text}"
+    if gender == "f" and text.endswith("uno"):
+        return f"{text[:-1]}a"
+    if gender == "m" and text.endswith("uno"):
+        return f"{text[:-3]}ún" if rest == 21 else text[:-1]
     return text
 
 
@@ -124,72 +120,17 @@ def clock(hour: int, minute: int, half: str) -> str:
 
 
 LANGUAGE = Language(
+    **read_tables("spanish"),
     code="es",
-    alphabet="abcdefghijklmnopqrstuvwxyzáéíñóúü",
-    singles=frozenset("aeioyuáéíóú"),
-    letters=tables.LETTERS,
     letter_plural=lambda name: name + ("es" if name.endswith("s") else "s"),
-    group=".",
-    decimal=",",
-    decimal_word="coma",
-    group_word="punto",
-    fraction_digits=2,
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
-    and_a_half="y medio",
-    half_feminine="media",
     feminine=feminine,
-    no_nouns=words_of("y de del la el las los en con sin para por a al o que es son pero se un una hasta u e más"),
     date=date,
-    month_first=False,
-    months=tables.MONTHS,
-    month_short=tables.MONTH_SHORT,
-    day_short={},
-    of_words=r"(?: del?)?",
     clock=clock,
-    hour_letter=True,
-    ordinal_marks={
-        "º": False,
-        "ª": True,
-        ".º": False,
-        ".ª": True,
-        "°": False,
-        "er": False,
-        "ro": False,
-        "ra": True,
-        "do": False,
-        "da": True,
-        "to": False,
-        "ta": True,
-        "mo": False,
-        "ma": True,
-        "vo": False,
-        "va": True,
-        "no": False,
-        "na": True,
-    },
-    decades=None,
-    singular_below=1.001,
-    money=measures.MONEY,
-    scales=measures.SCALES,
     of_many=lambda name: f"de {name}",
-    cents_joint="con",
-    cents_named=True,
-    units=measures.UNITS,
-    words=tables.WORDS,
-    symbols=tables.SYMBOLS,
-    abbreviations=tables.ABBREVIATIONS,
-    before_digits=tables.BEFORE_DIGITS,
-    bare=tables.BARE,
-    acronyms=tables.ACRONYMS,
-    acronyms_but_words=tables.ACRONYMS_BUT_WORDS,
-    rulers=tables.RULERS,
     ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
-    roman_before=tables.ROMAN_BEFORE,
-    titles=tables.TITLES,
-    short_words=tables.SHORT_WORDS,
-    phrases=tables.PHRASES,
 )

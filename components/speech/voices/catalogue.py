@@ -1,8 +1,9 @@
-"""All voices by name, and whether each can speak on this machine."""
+"""All voices by name, and whether each can speak on this machine, or why not and what installs it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from components.core.errors import HearsightError
 from components.speech.voices import google
@@ -50,3 +51,26 @@ def at_hand(names: Sequence[str]) -> tuple[list[Voice], list[Voice]]:
         if not (voice.extra or there[voice.name]):
             raise HearsightError(f"the voice '{voice.name}' is not installed", where="voices", hint=f"run `{voice.install}`")
     return [voice for voice in voices if there[voice.name]], [voice for voice in voices if not there[voice.name]]
+
+
+class Lack(NamedTuple):
+    """Why a voice cannot speak here."""
+
+    why: str
+    cure: str
+    """What to do about it."""
+
+
+def lack_of(voice: Voice) -> Lack | None:
+    """Return why the voice cannot speak here, or None where it can; of a paid one: why there are no credentials.
+
+    Never raises, loads no engine and asks no service.
+    """
+    install = f"run `{voice.install}`"
+    try:
+        if voice.paid:
+            refusal = google.lack(voice.name)
+            return Lack(refusal.what, refusal.hint) if refusal else None
+        return None if installed(voice) else Lack("not installed", install)
+    except Exception as error:  # a half-removed package fails in its own way, e.g. find_spec by ValueError
+        return Lack(f"{type(error).__name__}: {' '.join(str(error).split())}", install)

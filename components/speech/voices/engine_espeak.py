@@ -9,14 +9,12 @@ from __future__ import annotations
 import ctypes
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.voices.voice import EngineEntry, Voice
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PACKAGE, LIBRARY, DATA = "piper", "espeakbridge.so", "espeak-ng-data"
 """The module of piper-tts, and the library and data in its folder."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.voices.libraries import find_library, load_library, require_library
 from components.speech.voices.voice import EngineEntry, Voice
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PACKAGE = "libflite1"
 SPEAKERS = ("kal16", "rms", "slt")

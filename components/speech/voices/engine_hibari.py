@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from components.speech.voices.voice import EngineEntry, Voice
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class HibariHeart:

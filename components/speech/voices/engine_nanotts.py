@@ -6,14 +6,12 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.voices.voice import EngineEntry, Voice
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _M_PERTURB = -6
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.speech.voices.onnx_noise import replace_noise
 from components.speech.voices.voice import EngineEntry, Voice
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NOISE = {"/dp/RandomNormalLike": 2, "/RandomNormalLike": 192}
 """Noise node → channels: durations, and the voice."""

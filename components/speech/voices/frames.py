@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 HEAD = struct.Struct("<cI")
 """Header of a frame: kind, length of the payload."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from components.metrics.bootstrap import bootstrap_intervals
 from components.metrics.caption_lengths import word_counts
-from components.metrics.intervals import bootstrap_intervals
 from components.reporting.values import Contrast, Value
 from components.stages.evaluate_captioners.analyses import measure_references, measure_writing
 from components.stages.evaluate_captioners.examples import draw_differing_examples, draw_examples, networks_trained_on_both

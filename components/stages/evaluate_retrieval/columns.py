@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from components.metrics.intervals import bootstrap_intervals
+from components.metrics.bootstrap import bootstrap_intervals
 from components.reporting.values import Value
 from components.stages.evaluate_retrieval.scoring import WAYS
 from components.stages.evaluate_retrieval.values import Cell, Measured

@@ -17,7 +17,7 @@ import pyarrow as pa
 from components.core.digests import digest_value
 from components.core.ledger import ledger_table
 from components.execution.stage import ShardOut, Stage, Task
-from components.knowledge.cascade import Cascade, EmbeddedKnowledge, Knowledge
+from components.knowledge.cascade import Knowledge
 from components.knowledge.remote import Question, Remote
 from components.knowledge.setup import NETWORK, KnowledgeSettings, check_order, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
@@ -74,9 +74,9 @@ def knowledge_of(task: Task) -> Knowledge:
     """Return the cascade that ``task.shared`` (of :func:`prepare_knowledge`) describes."""
     wordnet, shared = load_wordnet(), task.shared
     if shared["order"] == ["embedded"]:
-        return EmbeddedKnowledge(wordnet)
+        return Knowledge(wordnet)
     sources = make_sources(shared["order"], _settings(shared), wordnet, task.annotations, _root(task))
-    return Cascade(wordnet, sources)
+    return Knowledge(wordnet, sources)
 
 
 def rewritten_shard(table: pa.Table, task: Task) -> ShardOut:

@@ -20,7 +20,7 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.execution.stage import ShardOut, Stage, Task
-from components.knowledge.cascade import EmbeddedKnowledge, Knowledge
+from components.knowledge.cascade import Knowledge
 from components.language.wordnet import load_wordnet
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, curve_csv, reaches, resolve
 
@@ -76,7 +76,7 @@ def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> C
 
 
 def _knowledge() -> Knowledge:
-    return EmbeddedKnowledge(load_wordnet())
+    return Knowledge(load_wordnet())
 
 
 def count_shard(table: pa.Table, task: Task) -> ShardOut:

@@ -12,8 +12,7 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
-from components.speech.voices.availability import lack_of
-from components.speech.voices.catalogue import at_hand, voice_named
+from components.speech.voices.catalogue import at_hand, lack_of, voice_named
 from components.stages.synthesize import Params
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
 

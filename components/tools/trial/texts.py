@@ -12,7 +12,7 @@ from typing import Any
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
-from components.knowledge.cascade import EmbeddedKnowledge
+from components.knowledge.cascade import Knowledge
 from components.language.parser import EnglishParser
 from components.language.polarity import EnglishPolarity
 from components.language.profanity import EnglishProfanity
@@ -46,7 +46,7 @@ class Trial:
         self._filter: filtering.Params = settings("filter", filtering.Params)
         self._rewriting: hypernymize.Params = settings("hypernymize", hypernymize.Params)
         self._lists = load_boilerplate(self._filter.language)
-        self._knowledge = EmbeddedKnowledge(load_wordnet(root))
+        self._knowledge = Knowledge(load_wordnet(root))
 
     def of(self, alts: Iterable[str], *, explain_all: bool = False, at_a_time: int = AT_A_TIME) -> Iterator[dict[str, Any]]:
         """Yield for each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, ``value``, ``threshold``.

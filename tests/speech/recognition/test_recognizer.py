@@ -17,8 +17,15 @@ from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ
 from components.speech.recognition import recognizer
 from components.speech.recognition.features import BANDS, FRAMES, HOP, log_mel, split_recording
-from components.speech.recognition.recognizer import RECOGNISERS, Recogniser, Whisper, installed, recogniser_for
-from components.speech.recognition.text import decode_tokens
+from components.speech.recognition.recognizer import (
+    RECOGNISERS,
+    Recogniser,
+    Whisper,
+    _bytes,
+    decode_tokens,
+    installed,
+    recogniser_for,
+)
 from components.speech.voices.speaking import speak
 from tests.support import PROJECT
 
@@ -126,8 +133,6 @@ def test_a_long_recording_is_cut_where_it_is_quiet() -> None:
 
 @given(st.text())
 def test_tokens_give_back_any_text(text: str) -> None:
-    from components.speech.recognition.text import _bytes
-
     characters = {byte: char for char, byte in _bytes().items()}
     assert len(characters) == 256
     written = "".join(characters[byte] for byte in text.encode())

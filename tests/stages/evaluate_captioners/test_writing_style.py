@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.metrics.bootstrap import bootstrap_intervals
 from components.metrics.caption_lengths import word_counts
-from components.metrics.intervals import bootstrap_intervals
 from components.stages.evaluate_captioners.analyses import measure_references, measure_writing
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.scoring import Scored, Scores, Things, score_tokens, tokenize_caption

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.knowledge.cascade import EmbeddedKnowledge
+from components.knowledge.cascade import Knowledge
 from components.language.dictionary import is_listed
 from components.language.parser import LONGEST, LONGEST_RUN, EnglishParser
 from components.language.polarity import EnglishPolarity
@@ -105,7 +105,7 @@ def test_the_parser_takes_a_bounded_text_in_bounded_runs(piece: str) -> None:
 @pytest.mark.parametrize(("marks", "left"), ORPHANS.values(), ids=ORPHANS)
 def test_marks_that_join_nothing_are_struck_out_in_one_pass(marks: list[str], left: list[str]) -> None:
     sentence = Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
-    tidy_marks(sentence, EmbeddedKnowledge(load_wordnet(PROJECT)))
+    tidy_marks(sentence, Knowledge(load_wordnet(PROJECT)))
     assert [sentence.words[place].text for place in sentence.alive()] == left
 
 
@@ -130,7 +130,7 @@ def test_marks_are_struck_out_as_by_looking_again_from_the_start_after_each(mark
         return Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
 
     made, asked = sentence(), sentence()
-    tidy_marks(made, EmbeddedKnowledge(load_wordnet(PROJECT)))
+    tidy_marks(made, Knowledge(load_wordnet(PROJECT)))
     while place := _first_orphan(asked):
         asked.strike(place)
     assert made.alive() == asked.alive()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.knowledge.cascade import EmbeddedKnowledge, HypernymAnswer
+from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.rewrite import Rewritten, rewrite
 from components.stages.hypernymize.sentence import Sentence
@@ -21,11 +21,11 @@ FORD = (
 )
 
 
-def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows: EmbeddedKnowledge | None = None) -> Rewritten:
+def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows: Knowledge | None = None) -> Rewritten:
     return rewrite(EnglishParser().compute(text), knows or knowledge(), min_words=min_words, stated_role=stated_role)
 
 
-class ActorsKnown(EmbeddedKnowledge):
+class ActorsKnown(Knowledge):
     """What a knowledge graph adds: two people's entries."""
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
