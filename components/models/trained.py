@@ -1,4 +1,4 @@
-"""A trained captioner's folder: ``weights.safetensors`` and ``config.json``, with reading, writing and clear errors."""
+"""A trained captioner, with its encoder if that was trained too, and its folder: ``weights.safetensors`` and ``config.json``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,44 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from components.models.captioners import build
-from components.models.captioners.interface import CaptionerConfig
-from components.models.image_captioner import ImageCaptioner
+from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.model_files import CONFIG, WEIGHTS, load_state, read_config, read_weights_of, write_model
+
+
+class ImageCaptioner(nn.Module):
+    """Maps pictures or frozen features to the captioning network's input.
+
+    Args:
+        network: the captioning network.
+        encoder: its ``encode`` maps B × 3 × side × side of 0..255 to B × (1 + cells) × F, the whole picture's vector first
+            (:class:`components.models.encoders.ImageEncoder`); None if it is not trained.
+    """
+
+    def __init__(self, network: CaptionNetwork, encoder: nn.Module | None = None) -> None:
+        super().__init__()
+        self.network, self.encoder = network, encoder
+
+    def see(self, features: Tensor) -> Tensor:
+        """Return the network's input, B × L × F: the grid's cells row by row, or their mean alone.
+
+        Args:
+            features: B × L × F of any float dtype, converted to float32; or pictures, B × 3 × side × side, uint8.
+
+        Raises:
+            ValueError: pictures are given and there is no encoder.
+        """
+        if features.dtype != torch.uint8:
+            return features.float()
+        if self.encoder is None:
+            raise ValueError("this captioner reads a frozen encoder's features, not pictures")
+        encode: Callable[[Tensor], Tensor] = self.encoder.encode  # type: ignore[assignment]
+        vectors = encode(features)
+        return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]
+
 
 __all__ = ["CONFIG", "KIND", "WEIGHTS", "TrainedCaptioner", "load_trained", "save_trained", "vocabulary_digest"]
 

@@ -16,13 +16,12 @@ from components.core.seeded_rng import seeded_rng
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.loading import save_dual_encoder, warm_start
+from components.retrieval.embedding import empty_image_encoder, open_dual_encoder
 from components.retrieval.items import Coefficients, PairItems
-from components.retrieval.loading import empty_image_encoder, open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.provenance import START
 from components.retrieval.recipe import DualEncoderTraining
-from components.training.fit import fit, is_launched
-from components.training.history import DUAL_ENCODER, history_csv
+from components.training.fit import DUAL_ENCODER, fit, history_csv, is_launched
 from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest

@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
 from components.execution.stage import Job, Stage
-from components.retrieval.loading import model_folder
+from components.retrieval.embedding import model_folder
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
 from components.retrieval.search_items import SPEECH as SPOKEN

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from components.retrieval.embedding import embed_pairs
-from components.retrieval.loading import open_dual_encoder
+from components.retrieval.embedding import embed_pairs, open_dual_encoder
 from components.retrieval.pairs import read_pairs, sets_of
 
 if TYPE_CHECKING:

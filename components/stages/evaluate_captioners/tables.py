@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from components.core.ledger import kept, ledger_table
 from components.core.records import COMPARED
-from components.reporting.numbers import decimal, interval, number, rounded, six_digits
-from components.reporting.tables import csv_text
+from components.reporting.numbers import csv_text, decimal, interval, number, rounded, six_digits
 from components.reporting.values import Value
 from components.stages.evaluate_captioners import columns
 from components.stages.evaluate_captioners.analyses import Writing

@@ -22,9 +22,8 @@ from components.core.errors import HearsightError
 from components.core.records import SCORED
 from components.execution.stage import Job, Stage, Task
 from components.metrics.retrieval import RelevantRanks, relevant_ranks
-from components.retrieval.embedding import embed_pairs, embed_pictures
+from components.retrieval.embedding import embed_pairs, embed_pictures, open_dual_encoder
 from components.retrieval.items import Coefficients, PairItems
-from components.retrieval.loading import open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 
 if TYPE_CHECKING:

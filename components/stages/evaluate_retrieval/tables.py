@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from components.reporting.numbers import decimal, interval, rounded, six_digits
-from components.reporting.tables import csv_text
+from components.reporting.numbers import csv_text, decimal, interval, rounded, six_digits
 from components.reporting.values import Value
-from components.stages.evaluate_retrieval.claims import verdict
+from components.stages.evaluate_retrieval.claims import reported, verdict
+from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults, Row
-from components.stages.evaluate_retrieval.paper import reported
 from components.stages.evaluate_retrieval.scoring import WAYS
-from components.stages.evaluate_retrieval.values import DEFINITIONS, HIT, Cell
 
 SHORT = {"speech_to_image": "speech to image", "image_to_speech": "image to speech"}
 

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
-from components.stages.extract_descriptions.emoji import without_emoji
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import without_emoticons, without_hashtags, without_links, without_mentions
-from components.stages.extract_descriptions.plain import without_html, without_invisible, without_strays
+from components.stages.extract_descriptions.plain import without_emoji, without_html, without_invisible, without_strays
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
 from components.stages.extract_descriptions.tail import without_calls, without_tail

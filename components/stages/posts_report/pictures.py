@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from components.stages.posts_report.clusters import Sheet
-from components.stages.posts_report.topics import Topic
+from components.stages.posts_report.words import Topic
 
 CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
 """Pixels: side of a picture, gap between pictures, height of a label, width of a frame."""

@@ -1,7 +1,7 @@
-"""Words of descriptions: lengths, frequencies, content words, and possibly offensive words.
+"""Words of descriptions: lengths, frequencies, content words, possibly offensive words, and topics.
 
-Sources: PCV §5.3 (figures 17 and 18) and §6.2.8 (table 3). Words are the tokens of the caption metrics, lower-cased and without
-punctuation.
+Sources: PCV §5.2 (figure 16), §5.3 (figures 17 and 18) and §6.2.8 (table 3). Words are the tokens of the
+caption metrics, lower-cased and without punctuation.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
 
 from components.core.errors import HearsightError
 from components.metrics.tokens import tokenize
@@ -133,3 +136,46 @@ def _count_phrases(captions: Iterable[str], listed: set[tuple[str, ...]]) -> Cou
                 phrase for at in range(len(tokens) - size + 1) if (phrase := tuple(tokens[at : at + size])) in listed
             )
     return occurrences
+
+
+PASSES = 30
+"""Number of passes over the descriptions."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its words with their probabilities, most probable first, and its share of all words."""
+
+    words: list[tuple[str, float]]
+    share: float
+
+
+def find_topics(captions: Sequence[str], language: str, number: int, min_documents: int, most: int, seed: int) -> list[Topic]:
+    """Return up to ``number`` topics, largest first; none if fewer than two words are in ``min_documents`` descriptions.
+
+    Latent Dirichlet Allocation over counts of content words: batch variational Bayes with a fixed seed on one thread.
+    """
+    documents = [Counter(content_words(caption, language)) for caption in captions]
+    document_counts = Counter(word for document in documents for word in document)
+    words = sorted(word for word, count in document_counts.items() if count >= min_documents)
+    column = {word: at for at, word in enumerate(words)}
+    cells = [
+        (row, column[word], n) for row, document in enumerate(documents) for word, n in sorted(document.items()) if word in column
+    ]
+    if len(words) < 2 or not cells or number < 1:
+        return []
+    # scikit-learn and SciPy are slow to import, and not needed without words.
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    rows, columns, values = zip(*cells, strict=True)
+    counts = csr_matrix((values, (rows, columns)), shape=(len(documents), len(words)), dtype=np.float64)
+    counts = counts[counts.getnnz(axis=1) > 0]
+    model = LatentDirichletAllocation(number, learning_method="batch", max_iter=PASSES, random_state=seed, n_jobs=1)
+    mixed = model.fit_transform(counts)
+    share = (mixed * counts.sum(axis=1).A1[:, None]).sum(axis=0) / counts.sum()
+    topics = []
+    for topic in np.argsort(-share, kind="stable"):
+        weights = model.components_[topic] / model.components_[topic].sum()
+        order = np.lexsort((np.arange(len(words)), -weights))[:most]
+        topics.append(Topic([(words[at], float(weights[at])) for at in order], float(share[topic])))
+    return topics

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.reporting.numbers import percent, percent_interval, ratio
+from components.reporting.numbers import csv_text, percent, percent_interval, ratio
 from components.reporting.pages import render
-from components.reporting.tables import csv_text
-from components.stages.report.facts import PAPER_TABLE_3, RunReport
-from components.stages.report.funnel import STEPS
+from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {
     "crawl": "5 B images, 1 B English pages",
