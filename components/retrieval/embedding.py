@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,24 +85,26 @@ def embed_pictures(
 
 
 def embed_pairs(
-    network: DualEncoder, pairs: Pairs, *, frames: int, crop: Crop, held: int = 0
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the embeddings of every utterance (n × D) and every picture (m × D) of a split, in the order of ``pairs``.
+    network: DualEncoder, pairs: Pairs, *, frames: int, crops: Sequence[Crop]
+) -> tuple[NDArray[np.float32], dict[Crop, NDArray[np.float32]]]:
+    """Return the embeddings of a split in the order of ``pairs``: of its utterances (n × D), and by crop of its pictures (m × D).
 
     Args:
         frames: clip length of the model's training.
-        crop: the pictures' centre, as in training, or the whole picture.
-        held: MB of coefficients to keep in memory.
+        crops: of the pictures: the centre, as in training, or the whole.
     """
     items = PairItems(
         pairs,
-        Coefficients(pairs, held),
+        Coefficients(pairs, 0),
         np.arange(len(pairs)),
         seed=0,
         frames=frames,
         side=network.config.picture_side,
         training=False,
-        crop=crop,
         fixed=network.speech.padding_counts,
     )
-    return embed_speech(network, items), embed_pictures(network, items, np.arange(len(pairs.sha256)))
+    speech, pictures = embed_speech(network, items), {}
+    for crop in crops:
+        items.crop = crop
+        pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
+    return speech, pictures

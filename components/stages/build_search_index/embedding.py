@@ -29,6 +29,7 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])
     speech = pictures = np.zeros((0, network.config.embedding), np.float32)
     if len(pairs):
-        speech, pictures = embed_pairs(network, pairs, frames=config["frames"], crop=spec["crop"])
+        speech, by_crop = embed_pairs(network, pairs, frames=config["frames"], crops=[spec["crop"]])
+        pictures = by_crop[spec["crop"]]
     np.save(folder / SPEECH, speech)
     np.save(folder / PICTURES, pictures)

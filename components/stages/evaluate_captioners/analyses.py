@@ -49,23 +49,19 @@ def read_training_texts(stage: Stage, sets: Sequence[EvaluationSet], models: Seq
     captions = {test_set.name: _captions(stage.inputs[test_set.input]) for test_set in sets if test_set.name in trainings}
     return {
         model.name: TrainingTexts(
-            languages.get(model.training),
-            captions.get(model.training),
-            _vocabulary(stage.inputs[model.cell], model),
+            languages.get(model.training), captions.get(model.training), _vocabulary(stage.inputs[model.cell], model)
         )
         for model in models
     }
 
 
 def _captions(output: StageOutput) -> frozenset[str] | None:
-
     table = output.table(["split", "caption"])
     texts = table.filter(pc.equal(table["split"], "train"))["caption"].unique().to_pylist()
     return frozenset(map(normalise_caption, texts)) or None
 
 
 def _vocabulary(cell: StageOutput, model: Model) -> list[str]:
-
     config = json.loads(cell.file(f"{model.folder}/config.json").read_text(encoding="utf-8"))
     return [word for word in config["vocabulary"] if word not in SPECIAL]
 

@@ -164,8 +164,8 @@ def read_thumbnails(stage: Stage, sets: Sequence[EvaluationSet], results: Captio
     """Return picture → data URI of the shown pictures that have a thumbnail."""
     by_name = {test_set.name: stage.inputs[test_set.input] for test_set in sets}
     shown = [*results.examples, *(example for pair in results.pairs for example in pair.examples)]
-    thumbnails = {}
-    for example in shown:
-        if example.item.thumbnail:
-            thumbnails[example.item.picture] = data_uri(by_name[example.test].read_media(example.item.thumbnail))
-    return thumbnails
+    return {
+        example.item.picture: data_uri(by_name[example.test].read_media(example.item.thumbnail))
+        for example in shown
+        if example.item.thumbnail
+    }

@@ -98,37 +98,28 @@ def _table_1(rows: Collection[str], crop: str) -> list[Claim]:
     steps = list(itertools.pairwise(batches)) or [(12, 24), (24, 48)]
     source = "section 4.2, table 1"
     statement = "Masked margin softmax is better than the triplet loss at the same batch size."
-    better = _make_claim(rows, statement, source, 10, [_more(f"mms-{batch}", f"triplet-{batch}", crop) for batch in compared])
+    better = _make_claim(rows, statement, source, 10, [_less(f"mms-{batch}", f"triplet-{batch}", crop) for batch in compared])
     statement = "Masked margin softmax has more than double the triplet loss’s R@1 at the same batch size."
-    double = _make_claim(rows, statement, source, 1, [_double(f"mms-{batch}", f"triplet-{batch}", crop) for batch in compared])
+    double = _make_claim(rows, statement, source, 1, [_less(f"mms-{batch}", f"triplet-{batch}", crop, 2.0) for batch in compared])
     statement = "Retrieval improves with the batch size, from each size to the next."
-    larger = _make_claim(rows, statement, source, 10, [_more(f"mms-{two}", f"mms-{one}", crop) for one, two in steps])
+    larger = _make_claim(rows, statement, source, 10, [_less(f"mms-{two}", f"mms-{one}", crop) for one, two in steps])
     return [better, double, larger]
 
 
 def _table_2(rows: Collection[str], crop: str) -> list[Claim]:
-    return [
-        _make_claim(
-            rows, "Warm-starting the speech tower is better than starting from scratch.", "section 4.3, table 2", 10,
-            [_more("audio-100", "none-100", crop)],
-        ),
-        _make_claim(
-            rows, "Warm-starting the image tower is better than starting from scratch.", "section 4.3, table 2", 10,
-            [_more("image-100", "none-100", crop)],
-        ),
-        _make_claim(
-            rows, "Warm-starting both towers is better than warm-starting either one.", "section 4.3, table 2", 10,
-            [_more("both-100", "audio-100", crop), _more("both-100", "image-100", crop)],
-        ),
-        _make_claim(
-            rows, "Warm-started, a tenth of the data is competitive with training on all of it from scratch.",
-            "section 4.3, figure 3", 10, [_almost("both-10", "none-100", crop)],
-        ),
-        _make_claim(
-            rows, "Warm-started, a tenth of the data is competitive with all of it, warm-started as well.",
-            "section 4.3, figure 3 (its text leaves open which model is meant)", 10, [_almost("both-10", "both-100", crop)],
-        ),
-    ]  # fmt: skip
+    speech, image = _less("audio-100", "none-100", crop), _less("image-100", "none-100", crop)
+    both = [_less("both-100", "audio-100", crop), _less("both-100", "image-100", crop)]
+    tenth_scratch, tenth_warm = _less("both-10", "none-100", crop, ALMOST), _less("both-10", "both-100", crop, ALMOST)
+    table, figure = "section 4.3, table 2", "section 4.3, figure 3"
+    unclear = f"{figure} (its text leaves open which model is meant)"
+    claims = (
+        ("Warm-starting the speech tower is better than starting from scratch.", table, [speech]),
+        ("Warm-starting the image tower is better than starting from scratch.", table, [image]),
+        ("Warm-starting both towers is better than warm-starting either one.", table, both),
+        ("Warm-started, a tenth of the data is competitive with training on all of it from scratch.", figure, [tenth_scratch]),
+        ("Warm-started, a tenth of the data is competitive with all of it, warm-started as well.", unclear, [tenth_warm]),
+    )
+    return [_make_claim(rows, statement, source, 10, sums) for statement, source, sums in claims]
 
 
 def _cropping(rows: Collection[str], crops: Collection[str]) -> Claim:
@@ -148,16 +139,9 @@ def _make_claim(rows: Collection[str], statement: str, source: str, depth: int, 
     return Claim(statement, f"{source}{f': {values}' if values else ''}", depth, () if missing else tuple(sums), missing)
 
 
-def _more(row: str, than: str, crop: str) -> WeightedSum:
-    return WeightedSum(f"{row} less {than}", (Term(row, crop, 1.0), Term(than, crop, -1.0)))
-
-
-def _double(row: str, than: str, crop: str) -> WeightedSum:
-    return WeightedSum(f"{row} less twice {than}", (Term(row, crop, 1.0), Term(than, crop, -2.0)))
-
-
-def _almost(row: str, other: str, crop: str) -> WeightedSum:
-    return WeightedSum(f"{row} less {ALMOST} times {other}", (Term(row, crop, 1.0), Term(other, crop, -ALMOST)))
+def _less(row: str, other: str, crop: str, times: float = 1.0) -> WeightedSum:
+    factor = {1.0: "", 2.0: "twice "}.get(times, f"{times} times ")
+    return WeightedSum(f"{row} less {factor}{other}", (Term(row, crop, 1.0), Term(other, crop, -times)))
 
 
 def _paper_values(weighted: WeightedSum, depth: int) -> str:

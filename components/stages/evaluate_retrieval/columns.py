@@ -63,7 +63,6 @@ def measure(scored: Mapping[str, pa.Table], crops: Sequence[str], depths: Sequen
 
 
 def _measure(measured: Measured, model: str, table: pa.Table, crop: str, way: str, depths: Sequence[int]) -> None:
-
     rows = table.filter(pc.and_(pc.equal(table["crop"], crop), pc.equal(table["way"], way)))
     names, query_index = np.unique(np.array(rows["query"].to_pylist(), dtype=object), return_inverse=True)
     rounds = np.bincount(query_index)
@@ -139,12 +138,11 @@ class Columns:
     def _seeds(self, terms: Sequence[Term], cell: Cell) -> tuple[float, ...]:
         """Return the sum for each seed that all rows have; models of different rows are paired by seed."""
         rows = [({model.rpartition("-")[2]: model for model in self.models[term.row]}, term) for term in terms]
-        result = []
-        for seed in rows[0][0]:
-            if all(seed in models for models, _ in rows):
-                means = (
-                    term.weight * float(self.measured.models[models[seed]][cell._replace(crop=term.crop)].mean())
-                    for models, term in rows
-                )
-                result.append(math.fsum(means))
-        return tuple(result)
+        return tuple(
+            math.fsum(
+                term.weight * float(self.measured.models[models[seed]][cell._replace(crop=term.crop)].mean())
+                for models, term in rows
+            )
+            for seed in rows[0][0]
+            if all(seed in models for models, _ in rows)
+        )

@@ -22,14 +22,12 @@ from components.core.errors import HearsightError
 from components.core.records import SCORED
 from components.execution.stage import Job, Stage, Task
 from components.metrics.retrieval import RelevantRanks, relevant_ranks
-from components.retrieval.embedding import embed_pairs, embed_pictures, open_dual_encoder
-from components.retrieval.items import Coefficients, PairItems
+from components.retrieval.embedding import embed_pairs, open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from components.models.loading import LoadedDualEncoder
 
 SCORES, ABOUT = "scored.parquet", "about.json"
 TO_IMAGE, TO_SPEECH = "speech_to_image", "image_to_speech"
@@ -66,7 +64,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
         where, what = sets[0].speech.name, f"has no utterance with a prepared picture in the {spec['split']} split"
         raise HearsightError(what, where=where, hint="evaluate another split, or crawl more pages")
     _require_encoder(loaded.config, pairs, f"{models.name}: {key}", sets[0].pictures.name)
-    speech_embeddings, pictures = embed(loaded, pairs, spec["crops"])
+    speech_embeddings, pictures = embed_pairs(loaded.model, pairs, frames=loaded.config["frames"], crops=spec["crops"])
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
     parts = []
@@ -92,21 +90,6 @@ def read_model_info(folder: Path) -> dict[str, Any]:
     """Return the content of a job's ``about.json``."""
     content: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     return content
-
-
-def embed(
-    loaded: LoadedDualEncoder, pairs: Pairs, crops: Sequence[Any]
-) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
-    """Return the embeddings of the utterances, n × D, and for each crop those of the pictures, m × D."""
-    network, frames = loaded.model, loaded.config["frames"]
-    speech_embeddings, first = embed_pairs(network, pairs, frames=frames, crop=crops[0])
-    pictures = {crops[0]: first}
-    for crop in crops[1:]:
-        rows, side = np.arange(len(pairs)), network.config.picture_side
-        items = PairItems(pairs, Coefficients(pairs, 0), rows, seed=0, frames=frames, side=side, training=False, crop=crop)
-        with torch.inference_mode():
-            pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
-    return speech_embeddings, pictures
 
 
 def rounds_of(pairs: Pairs) -> list[NDArray[np.int64]]:
