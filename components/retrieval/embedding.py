@@ -54,7 +54,6 @@ def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
     """Return a large image tower's network, to be filled with weights; None if the towers build it themselves."""
     if config.image != "efficientnet_lite0":
         return None
-
     return trainable_encoder(config.image, None, config.picture_side)
 
 

@@ -51,8 +51,7 @@ class Coefficients:
 
     Args:
         held: MB to cache at most; clips beyond it are computed each time, with the same values. With 0, only the frames needed
-            are read
-            and computed, with the same values up to float32 rounding.
+            are read and computed, with the same values up to float32 rounding.
     """
 
     def __init__(self, pairs: Pairs, held: int, settings: MfccSettings | None = None) -> None:

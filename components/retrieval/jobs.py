@@ -41,21 +41,16 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
     Args:
         spec: ``row`` and ``seed``; ``settings``, a plain :class:`~components.retrieval.settings.DualEncoderSettings` with the
-            row's
-            batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
+            row's batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
             :class:`~components.retrieval.settings.Towers` with ``weights_sha256`` beside ``weights``; ``start``: None, or
-            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it; the network
-            is then
-            that model's, and ``towers`` may be None; ``sets``: the sets' digests, since a job is cached by its spec.
+            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it (the network
+            is then that model's, and ``towers`` may be None); ``sets``: the sets' digests, since a job is cached by its spec.
         task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, for a warm start, ``start``; ``params``
-            is the
-            :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
+            is the :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
 
     Raises:
         HearsightError: there are no training pairs, the loss diverges, memory is insufficient, or a file is damaged.
     """
-    # Loads torch, in the job's process only.
-
     recipe, config = train(spec, task)
     save_dual_encoder(folder, recipe.best["weights"], config)
     (folder / "history.csv").write_text(history_csv(recipe.history, DUAL_ENCODER), encoding="utf-8")
@@ -142,8 +137,6 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
     Raises:
         HearsightError: the initial model is damaged, or was trained with another image encoder.
     """
-    # Loads torch, in the job's process only.
-
     if START not in task.inputs:
         towers = spec["towers"]
         config = _config(towers, training)
@@ -183,7 +176,6 @@ def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> Imag
     """Return a large image tower with its initial weights: the file's, a package's, or none."""
     if not weights:
         return empty_image_encoder(config)
-
     path = find_root() / weights
     if weights_digest(config.image, path) != digest:
         raise HearsightError("the weights have changed since the run started", where=path, hint="run again")

@@ -32,7 +32,6 @@ def starting_weights(towers: Towers, root: Path) -> str:
     """
     if not towers.weights:
         return ""
-
     return weights_digest(towers.image, root / towers.weights)
 
 

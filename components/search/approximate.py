@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,8 @@ class ApproximateIndex:
             library=f"usearch {library.__version__}",
         )
         unmeasured = cls(index, contents, graph, scale)
-        if queries is None:
-            recall = unmeasured.recall_at(chosen.recall_at, threads=threads, progress=progress)
-        else:
-            recall = unmeasured.recall_at(chosen.recall_at, queries, threads=threads, progress=progress)
-        contents = ApproximateContents(**asdict(contents) | {"recall": recall})
+        recall = unmeasured.recall_at(chosen.recall_at, queries, threads=threads, progress=progress)
+        contents = replace(contents, recall=recall)
         text = json.dumps(asdict(contents), indent=1, sort_keys=True) + "\n"
         publish_bytes(index.folder / DESCRIPTION, text.encode())
         return cls(index, contents, graph, scale)

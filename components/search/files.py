@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -80,7 +80,10 @@ def build_index(
 
     publish(folder / EMBEDDINGS, write)
     publish(folder / ITEMS, lambda path: pq.write_table(items, path, compression="zstd"))
-    files = {name: _describe_written(folder / name) for name in (EMBEDDINGS, NORMS, ITEMS)}
+    try:
+        files = {name: describe(folder / name) for name in (EMBEDDINGS, NORMS, ITEMS)}
+    except OSError as error:
+        raise disk_error(error, folder) from error
     contents = Contents(items.num_rows, dimension, kinds, model, files)
     text = json.dumps(asdict(contents), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     publish_bytes(folder / INDEX, text.encode())
@@ -194,20 +197,17 @@ def _write_embeddings(
     with path.open("wb") as out:
         for block in _blocks(embeddings):
             if block.ndim != 2 or block.dtype.kind != "f" or (block.shape[0] and not 1 <= block.shape[1] <= MOST_DIMENSIONS):
-                raise HearsightError(
-                    f"embeddings are {block.dtype} of shape {block.shape}",
-                    where=folder,
-                    hint="give floating-point numbers, rows × dimension",
-                )
+                what = f"embeddings are {block.dtype} of shape {block.shape}"
+                raise HearsightError(what, where=folder, hint="give floating-point numbers, rows × dimension")
             if not len(block):
                 continue
             if not dimension:
                 dimension = block.shape[1]
-                _header(out, (norms.shape[1], dimension))
+                header = {"descr": "<f4", "fortran_order": False, "shape": (norms.shape[1], dimension)}
+                np.lib.format.write_array_header_1_0(out, header)
             if block.shape[1] != dimension:
-                raise HearsightError(
-                    f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}", where=folder, hint=AGAIN
-                )
+                what = f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}"
+                raise HearsightError(what, where=folder, hint=AGAIN)
             if done + len(block) > norms.shape[1]:
                 raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, hint="give one item each")
             with np.errstate(over="ignore"):
@@ -216,9 +216,8 @@ def _write_embeddings(
             if len(invalid := np.flatnonzero(~(block_norms <= LARGEST_NORM))):
                 row = block[invalid[0]]
                 what = f"has a norm above {LARGEST_NORM:g}" if np.isfinite(row).all() else "holds a number that is not finite"
-                raise HearsightError(
-                    f"embedding {done + invalid[0]} {what}", where=folder, hint="check the model that computed it"
-                )
+                what = f"embedding {done + invalid[0]} {what}"
+                raise HearsightError(what, where=folder, hint="check the model that computed it")
             norms[1, done : done + len(block)] = roundings_above(block)
             out.write(block.data)
             done += len(block)
@@ -227,17 +226,6 @@ def _write_embeddings(
     return dimension
 
 
-def _header(out: IO[bytes], shape: tuple[int, int]) -> None:
-    np.lib.format.write_array_header_1_0(out, {"descr": "<f4", "fortran_order": False, "shape": shape})
-
-
 def _save(path: Path, array: NDArray[np.float32]) -> None:
     with path.open("wb") as out:
         np.save(out, array, allow_pickle=False)
-
-
-def _describe_written(path: Path) -> dict[str, Any]:
-    try:
-        return describe(path)
-    except OSError as error:
-        raise disk_error(error, path) from error

@@ -39,8 +39,7 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
 
     Raises:
         HearsightError: the loss is not finite, memory is insufficient, a checkpoint is damaged or belongs to another run, there
-            are
-            fewer items than devices, or several nodes are required and this process is not one of them.
+            are fewer items than devices, or several nodes are required and this process is not one of them.
     """
     checkpoint = folder / CHECKPOINT
     if launcher_rank() == 0:

@@ -24,13 +24,10 @@ from components.retrieval.search_items import SPEECH as SPOKEN
 from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.search.approximate import ApproximateIndex
 from components.search.index import SearchIndex, build_index
+from components.stages.build_search_index import BEST
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
 
 FILES = ("weights.safetensors", "config.json")
-
-
-BEST = "best"
-"""Value of the setting ``model``: the model with the best validation score."""
 
 
 @dataclass
@@ -87,8 +84,6 @@ def build(stage: Stage) -> Built:
 
 def _approximate(stage: Stage, folder: Path) -> None:
     """Build the approximate index, and report its recall to MLflow."""
-    # The approximate index is optional.
-
     # One thread, since the graph depends on the order of threads.
     built = ApproximateIndex.build(SearchIndex.open(folder, verify=False), threads=1)
     for depth, value in built.contents.recall["at"].items():

@@ -116,10 +116,5 @@ def _lines(path: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
     if bad and not good:
         raise HearsightError(f"has no line of {fields} fields", where=f"{path}: line {bad[0]}", hint="use the published file")
     if bad:
-        log.warning(
-            "import_recordings: %s: %d lines do not have %d fields and are skipped, the first is line %d",
-            path,
-            len(bad),
-            fields,
-            bad[0],
-        )
+        text = "import_recordings: %s: %d lines do not have %d fields and are skipped, the first is line %d"
+        log.warning(text, path, len(bad), fields, bad[0])

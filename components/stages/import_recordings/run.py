@@ -29,7 +29,7 @@ def run(stage: Stage) -> None:
         )
     joined = join(stage)
     settings = {name: getattr(params, name) for name in ("trim", *BOUNDS)}
-    heard = stage.map(convert_shard, joined, step="hear", params=settings, publish=False)
+    heard = stage.map(convert_recordings, joined, step="hear", params=settings, publish=False)
     # Not `conserve`: the rows are utterances, keyed as such; the ledger has one row a record.
     keeps = find_conflicts(recorded_audio(heard))
     stage.map(keep_shard, heard, step="keep", params={"trim": params.trim}, shared=keeps, conserve=False)
@@ -51,11 +51,6 @@ def _report(stage: Stage, heard: Any) -> str:
     stage.metric("recordings_over_full_scale", clipped)
     hours = ", ".join(f"{total / 3600:.2f} h of {language}" for language, total in sorted(seconds.items()))
     return f"{hours or 'nothing'} heard, {clipped} recordings reach full scale"
-
-
-def convert_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Convert each record's recording to FLAC."""
-    return convert_recordings(table, task)
 
 
 def keep_shard(table: pa.Table, task: Task) -> ShardOut:

@@ -33,17 +33,9 @@ class Step:
     paper_left_says: str = ""
 
 
+IMAGE_RULES = frozenset({"image_format", "image_side", "aspect_ratio"})
 STEPS = (
-    Step(
-        "image",
-        "filter",
-        "image rules",
-        frozenset({"image_format", "image_side", "aspect_ratio"}),
-        0.35,
-        "< 35 %",
-        0.35,
-        "< 35 %",
-    ),
+    Step("image", "filter", "image rules", IMAGE_RULES, 0.35, "< 35 %", 0.35, "< 35 %"),
     Step("text", "filter", "text rules", None, 0.03, "≈ 3 %"),
     Step("pornography", "filter", "pornography", frozenset({"pornography"}), None, "in the image rules"),
     Step("labels", "filter", "label overlap", frozenset({"label_overlap"}), 0.40, "≈ 40 %", 0.002, "0.2 %"),
@@ -194,7 +186,6 @@ def _captions(report: RunReport, split: StageOutput) -> None:
 
 
 def _curves(train: StageOutput) -> list[dict[str, Any]]:
-
     rows = []
     for model in train.table().to_pylist():
         path = train.file(f"models/{model['key']}/history.csv")

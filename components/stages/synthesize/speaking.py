@@ -44,7 +44,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
         HearsightError: an engine is broken, or the disk is full. Finished speech is kept.
     """
     missing, total = _missing(stage, planned)
-    preload()
     stage.done["speak"], stage.cached["speak"] = total, total - missing.num_rows
     failed: dict[str, str] = {}
     shared = {"google": google, "shaped_there": stage.params.google_shapes}
@@ -56,10 +55,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
         hint = f"`dvc repro -f -s synthesize@{stage.dataset}` tries them again"
         print(f"hearsight: warning: engines failed on {len(failed)} utterances ({counts}); {hint}", file=sys.stderr, flush=True)
     return failed
-
-
-def preload() -> None:
-    """Import the libraries of speech once, for all workers, which are forks of this process."""
 
 
 def workers_of(stage: Stage) -> int:
