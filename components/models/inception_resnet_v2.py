@@ -101,20 +101,20 @@ class Residual(nn.Module):
         return F.relu_(out) if self.relu else out
 
 
-def block35(scale: float = 0.17) -> Residual:
+def block35() -> Residual:
     """Inception-ResNet-A, 320 channels (on a grid of 35 × 35 for a picture of 299 px)."""
     one = ConvNorm(320, 32, 1)
     two = nn.Sequential(ConvNorm(320, 32, 1), ConvNorm(32, 32, 3, padding=1))
     three = nn.Sequential(ConvNorm(320, 32, 1), ConvNorm(32, 48, 3, padding=1), ConvNorm(48, 64, 3, padding=1))
-    return Residual([one, two, three], 128, 320, scale)
+    return Residual([one, two, three], 128, 320, 0.17)
 
 
-def block17(scale: float = 0.10) -> Residual:
+def block17() -> Residual:
     """Inception-ResNet-B, 1088 channels (17 × 17)."""
     long = nn.Sequential(
         ConvNorm(1088, 128, 1), ConvNorm(128, 160, (1, 7), padding=(0, 3)), ConvNorm(160, 192, (7, 1), padding=(3, 0))
     )
-    return Residual([ConvNorm(1088, 192, 1), long], 384, 1088, scale)
+    return Residual([ConvNorm(1088, 192, 1), long], 384, 1088, 0.10)
 
 
 def block8(scale: float = 0.20, *, relu: bool = True) -> Residual:
@@ -140,8 +140,8 @@ Side = TypeVar("Side", int, Tensor)
 class InceptionResnetV2(nn.Module):
     """The network. ``channels``: 3 for pictures, 1 for MFCCs (h coefficients × w frames)."""
 
-    def __init__(self, classes: int = 1000, channels: int = 3, dropout: float = 0.0) -> None:
-        """``classes`` 0: no classifier, and so 54,306,464 parameters; ``dropout`` is before the classifier."""
+    def __init__(self, classes: int = 1000, channels: int = 3) -> None:
+        """``classes`` 0: no classifier, and so 54,306,464 parameters."""
         super().__init__()
         self.classes, self.channels = classes, channels
         self.conv2d_1a = ConvNorm(channels, 32, 3, stride=2)
@@ -159,7 +159,6 @@ class InceptionResnetV2(nn.Module):
         self.repeat_2 = nn.Sequential(*(block8() for _ in range(9)))
         self.block8 = block8(1.0, relu=False)
         self.conv2d_7b = ConvNorm(2080, WIDTH, 1)
-        self.dropout = nn.Dropout(dropout)
         self.classif = nn.Linear(WIDTH, classes) if classes else None
 
     def features(self, x: Tensor) -> Tensor:
@@ -183,7 +182,7 @@ class InceptionResnetV2(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits, B × classes, or without a classifier the mean over the grid, B × 1536; errors as :meth:`features`."""
-        pooled = self.dropout(self.features(x).mean((2, 3)))
+        pooled = self.features(x).mean((2, 3))
         return pooled if self.classif is None else self.classif(pooled)
 
     def _check(self, x: Tensor) -> None:

@@ -75,28 +75,18 @@ def save_trained(folder: Path, weights: Mapping[str, Tensor], vocabulary: Sequen
     write_model(folder, weights, complete)
 
 
-def load_trained(
-    folder: Path,
-    *,
-    vocabulary: Sequence[str] | None = None,
-    network: str | None = None,
-    encoder: Callable[[dict[str, Any]], nn.Module] | None = None,
-) -> TrainedCaptioner:
+def load_trained(folder: Path, *, encoder: Callable[[dict[str, Any]], nn.Module] | None = None) -> TrainedCaptioner:
     """Return the trained captioner in ``folder``, in eval mode.
 
     Args:
-        vocabulary: the required vocabulary; None accepts any.
-        network: the required network; None accepts any.
         encoder: builds the encoder of ``config["encoder"]``, for a captioner with a trained encoder.
 
     Raises:
-        ValueError: a file is missing or damaged, or the captioner has another vocabulary or network (one line).
+        ValueError: a file is missing or damaged, or they do not belong together (one line).
     """
     config = _config(folder / CONFIG)
     words = config["vocabulary"]
-    _check_vocabulary(folder / CONFIG, config, vocabulary)
-    if network is not None and config["network"]["network"] != network:
-        raise ValueError(f"{folder / CONFIG}: is of the network {config['network']['network']}, not {network}")
+    _check_vocabulary(folder / CONFIG, config)
     unknown = set(config["network"]) - {field.name for field in fields(CaptionerConfig)}
     if unknown:
         raise ValueError(f"{folder / CONFIG}: has network settings of another version: {', '.join(sorted(unknown))}")
@@ -117,14 +107,9 @@ def _config(path: Path) -> dict[str, Any]:
     return config
 
 
-def _check_vocabulary(path: Path, config: Mapping[str, Any], expected: Sequence[str] | None) -> None:
+def _check_vocabulary(path: Path, config: Mapping[str, Any]) -> None:
     words, size = config["vocabulary"], config["network"].get("vocabulary")
     if vocabulary_digest(words) != config["vocabulary_sha256"]:
         raise ValueError(f"{path}: its words are not those it was trained with (their digest differs)")
     if size != len(words):
         raise ValueError(f"{path}: has {len(words)} words for a network of {size}")
-    if expected is not None and list(expected) != list(words):
-        if len(expected) != len(words):
-            raise ValueError(f"{path}: is of another vocabulary: {len(words)} words, not {len(expected)}")
-        position = next(number for number, pair in enumerate(zip(words, expected, strict=True)) if pair[0] != pair[1])
-        raise ValueError(f"{path}: is of another vocabulary: word {position} is {words[position]!r}, not {expected[position]!r}")

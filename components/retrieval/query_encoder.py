@@ -46,11 +46,7 @@ class QueryEncoder:
 
     @torch.inference_mode()
     def embed(self, query: Query) -> NDArray[np.float32]:
-        """Return the query's embedding: D numbers, float32.
-
-        Raises:
-            HearsightError: the frozen encoder's weights are missing.
-        """
+        """Return the query's embedding: D numbers, float32; raise HearsightError if the frozen encoder's weights are missing."""
         if query.samples is not None:
             embeddings = self.network.embed_speech(*self._speech(query.samples))
         else:

@@ -148,11 +148,7 @@ class Searcher:
 
 
 def items_having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
-    """Return which items have ``value`` in the lists of ``column``.
-
-    Raises:
-        HearsightError: no item has it.
-    """
+    """Return which items have ``value`` in the lists of ``column``; raise HearsightError if no item has it."""
     lists = items[column].combine_chunks()
     values, rows = pc.list_flatten(lists), np.asarray(pc.list_parent_indices(lists))
     mask = np.zeros(items.num_rows, bool)

@@ -28,11 +28,7 @@ KEEP_OUT = frozenset({"type", "why"})
 
 
 def load_suite(path: Path, stage: str) -> dict[str, Any]:
-    """Return a suite.
-
-    Raises:
-        HearsightError: the file is missing or not JSON, or an entry has no type or no reason.
-    """
+    """Return a suite; raise HearsightError if the file is missing or not JSON, or an entry has no type or no reason."""
     try:
         suite = json.loads(path.read_text(encoding="utf-8"))
         if suite["stage"] != stage:

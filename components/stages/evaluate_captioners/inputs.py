@@ -162,11 +162,7 @@ def read_settings(output: StageOutput) -> dict[str, Any]:
 
 
 def read_models(name: str, output: StageOutput) -> list[Model]:
-    """Return the models of a cell, by seed.
-
-    Raises:
-        HearsightError: the cell has no model, or one of another network.
-    """
+    """Return the models of a cell, by seed; raise HearsightError if the cell has no model, or one of another network."""
     dataset, stage = parse_output_name(output.name)
     cell, retrain = dataset.rpartition("/")[2], f"run `dvc repro -f -s {stage_address(dataset, stage)}`"
     rows = sorted(output.table(["key", "kind", "seed", "weights"]).to_pylist(), key=lambda row: (row["seed"], row["key"]))

@@ -93,11 +93,7 @@ def _shorten(value: Any) -> str:
 
 
 def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]:
-    """Yield the features of the undistorted view of each picture.
-
-    Raises:
-        ValueError: a member does not hold features.
-    """
+    """Yield the features of the undistorted view of each picture; raise ValueError if a member does not hold features."""
     for name in media:
         if not name.endswith(".npy"):
             raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
@@ -108,11 +104,7 @@ def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]
 
 
 def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterator[Pixels]:
-    """Yield each picture, uncropped, at the size its encoder reads.
-
-    Raises:
-        ValueError: a member holds features.
-    """
+    """Yield each picture, uncropped, at the size its encoder reads; raise ValueError if a member holds features."""
     for name in media:
         if name.endswith(".npy"):
             raise ValueError(

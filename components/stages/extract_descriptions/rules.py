@@ -60,11 +60,7 @@ class Rules(NamedTuple):
 
 @lru_cache(maxsize=8)
 def load_rules(language: str) -> Rules:
-    """Return the lists of one language (ISO 639-1).
-
-    Raises:
-        HearsightError: no file exists for the language.
-    """
+    """Return the lists of one language (ISO 639-1); raise HearsightError if there is no file for it."""
     path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.name.split(".")[1] for file in path.parent.glob("descriptions.*.yaml")))
