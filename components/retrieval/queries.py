@@ -48,7 +48,6 @@ class Query(NamedTuple):
 
     kind: Kind
     data: bytes
-    """The file's bytes."""
     samples: Samples | None
     """Of speech: float32 mono at 16 kHz; None for a picture."""
     notes: tuple[str, ...] = ()

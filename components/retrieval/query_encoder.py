@@ -76,7 +76,6 @@ class QueryEncoder:
         return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
 
     def _frozen(self, data: bytes) -> NDArray[np.float16]:
-        """Return the frozen encoder's vector of the picture."""
         encoder = self.config["encoder"]
         view = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
         annotator = EncodedPicture(encoder["name"], self.weights, encoder["side"], view_spec=view)

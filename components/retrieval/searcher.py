@@ -55,7 +55,6 @@ class Searcher:
     folder: Path
     index: SearchIndex
     description: dict[str, Any]
-    """``search.json``."""
     weights: Path | None = None
     """Weights of the frozen image encoder, if no package contains them."""
 

@@ -183,7 +183,6 @@ def _count_kinds(items: pa.Table, folder: Path) -> dict[str, int]:
 
 
 def _blocks(embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating]) -> Iterator[NDArray[np.floating]]:
-    """Yield blocks of at most ROWS_AT_ONCE rows."""
     for array in [embeddings] if isinstance(embeddings, np.ndarray) else embeddings:
         for start in range(0, max(1, len(array)), ROWS_AT_ONCE):
             yield np.asarray(array[start : start + ROWS_AT_ONCE])

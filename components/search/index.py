@@ -59,7 +59,6 @@ class SearchIndex:
         return cls(folder, contents, embeddings, norms, roundings, files.read_items(folder / files.ITEMS, contents.n))
 
     def __len__(self) -> int:
-        """Return the number of embeddings."""
         return self.contents.n
 
     @property

@@ -37,7 +37,6 @@ class Built:
     items: Items
     searcher: Searcher
     model: dict[str, Any]
-    """The MODEL record."""
 
 
 def build(stage: Stage) -> Built:

@@ -39,7 +39,6 @@ class Neighbourhood:
     """A query with its nearest pictures and utterances."""
 
     query: dict[str, Any]
-    """The INDEXED record."""
     near: dict[str, list[Neighbour]]
     """Kind → neighbours, nearest first."""
 

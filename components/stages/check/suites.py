@@ -61,7 +61,6 @@ class Judged:
     table: str
     entry: Mapping[str, Any]
     failure: Failure | None
-    """None if the expectation was met."""
 
     @property
     def is_warning(self) -> bool:

@@ -36,7 +36,6 @@ class Item:
     words: Sequence[Sequence[str]]
     """Tokens of each reference."""
     labels: Sequence[str]
-    """Its image labels."""
 
 
 @dataclass(frozen=True)

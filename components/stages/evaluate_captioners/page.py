@@ -30,7 +30,6 @@ class Axes(NamedTuple):
     width: int
     """Words per bar."""
     bars: int
-    """Number of bars."""
     longest: int
     """Caption length from which all captions are in the last bar."""
     cut: bool

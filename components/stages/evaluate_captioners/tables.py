@@ -180,7 +180,6 @@ def _style_lines(table: Table, groups: Sequence[columns.Group]) -> list[str]:
 
 
 def _hallucination_lines(table: Table) -> list[str]:
-    """Return the most frequent hallucinated objects of each network."""
     lists = [
         (row.name, ", ".join(f"{word} {times}" for word, times in row.writing.unseen[: columns.NAMED])) for row in table.rows
     ]

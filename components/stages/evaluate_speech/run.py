@@ -56,7 +56,6 @@ def check(stage: Stage) -> None:
 
 
 def _warn(line: str) -> None:
-    """Print a warning to standard error."""
     print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
 
 

@@ -56,8 +56,6 @@ class Description(NamedTuple):
 
 
 class _Draft:
-    """A text under extraction and its steps."""
-
     def __init__(self, text: str, steps: list[Step]) -> None:
         self.text = text
         self.steps = list(steps)
@@ -153,7 +151,6 @@ def _apply_rules(
 
 
 def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
-    """Apply each rule once."""
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     text, ended = before_end_mark(draft.text, rules)
     draft.update("end mark", text, "a mark says that the description ends")

@@ -26,7 +26,6 @@ class PostsReport:
     steps: list[Step]
     growth: list[Growth]
     posts: int
-    """Posts left after all stages."""
     owners: int
     splits: dict[str, int]
     words: Vocabulary

@@ -20,7 +20,6 @@ class Figure:
     key: str
     title: str
     alt: str
-    """Its text alternative."""
     png: bytes
 
 

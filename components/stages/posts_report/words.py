@@ -139,7 +139,6 @@ def _count_phrases(captions: Iterable[str], listed: set[tuple[str, ...]]) -> Cou
 
 
 PASSES = 30
-"""Number of passes over the descriptions."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ PLANNED = pa.schema(
         pa.field("failed", STR, metadata={"unit": "hang, crash or error of the engine; empty before it was asked"}),
     ]
 )
-"""Schema of an utterance to be spoken."""
 COPIED = ("caption", "language", "split", "group", "image_sha256")
 
 
