@@ -5,25 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from components.reporting.values import Value
 
 ABSENT = "–"
 """Text of an unknown figure."""
-
-
-class Ends(Protocol):
-    """An object with an interval."""
-
-    @property
-    def low(self) -> float | None:
-        """Lower end of the interval."""
-
-    @property
-    def high(self) -> float | None:
-        """Upper end of the interval."""
 
 
 def count(number: float) -> str:
@@ -60,9 +48,9 @@ def number(value: Value) -> str:
     return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
 
 
-def interval(ends: Ends) -> str:
-    """Format an interval as 0.123 to 0.456; an empty string without one."""
-    return "" if ends.low is None or ends.high is None else f"{decimal(ends.low)} to {decimal(ends.high)}"
+def interval(value: Value) -> str:
+    """Format a value's interval as 0.123 to 0.456; an empty string without one."""
+    return "" if value.low is None or value.high is None else f"{decimal(value.low)} to {decimal(value.high)}"
 
 
 def percent_interval(low: float, high: float) -> str:

@@ -25,9 +25,7 @@ class DualEncoderTraining(TrainingModule):
     """Masked margin softmax or triplet loss over speech–picture pairs (CSC §3).
 
     Args:
-        network: both towers.
         settings: of :class:`components.training.settings.Optimisation`, plain.
-        loss: the loss and its settings.
         masks: SpecAugment's F and T.
         training: the training items, for the record keys in errors.
         validation: the validation items; if empty, the last epoch is kept.

@@ -52,9 +52,6 @@ class ApproximateIndex:
     """A graph over an opened exact index.
 
     Attributes:
-        index: the exact index.
-        contents: the content of ``approximate.json``.
-        graph: the usearch index.
         scale: the largest norm of the embeddings.
     """
 
@@ -76,11 +73,8 @@ class ApproximateIndex:
         """Build the graph beside the exact index and measure its recall.
 
         Args:
-            index: the exact index, which is read once.
-            settings: of the graph.
             queries: q × D, to measure recall; None: rows drawn from the index, each excluding itself.
             threads: number of cores; with 1 the graph is deterministic.
-            progress: show progress bars.
 
         Raises:
             HearsightError: the extra ``ann`` is not installed, or the disk is full.
@@ -183,10 +177,8 @@ class ApproximateIndex:
         A row counts if its score is not below the k-th best: any of several rows that tie for the last place is right.
 
         Args:
-            ks: numbers of rows.
             queries: q × D; None: rows drawn from the index, each excluding itself.
             threads: number of cores.
-            progress: show a progress bar.
 
         Returns:
             ``queries`` (their number), ``of`` ("given" or "drawn"), and ``at``: k as text → recall.

@@ -55,7 +55,6 @@ def build_index(
     """Write an index into ``folder``; an existing one becomes invalid at once, until the new one is complete.
 
     Args:
-        folder: created if missing.
         embeddings: n × D as one array, or successive arrays of m × D, one in memory at a time. Other dtypes are rounded to
             float32.
         items: n rows in the order of the embeddings, with the columns ``key`` (strings), ``kind``, and any others.
@@ -94,7 +93,6 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
     """Return the content of ``index.json``, after a check of the other files.
 
     Args:
-        folder: of the index.
         model: digest of the queries' model; None: any.
         verify: compare the files' sha256; otherwise only their sizes.
 
@@ -115,11 +113,8 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
             f"is an index of version {values.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, hint=AGAIN
         )
     if model is not None and model != contents.model:
-        raise HearsightError(
-            f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)",
-            where=folder,
-            hint=f"search with the model it was built with, or {AGAIN} with this one",
-        )
+        what = f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)"
+        raise HearsightError(what, where=folder, hint=f"search with the model it was built with, or {AGAIN} with this one")
     if set(contents.files) != {EMBEDDINGS, NORMS, ITEMS} or contents.n < 1 or not 1 <= contents.dimension <= MOST_DIMENSIONS:
         raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=AGAIN)
     for name, entry in contents.files.items():

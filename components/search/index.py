@@ -25,7 +25,6 @@ class SearchIndex:
     """An opened index.
 
     Attributes:
-        folder: its folder.
         contents: content of ``index.json``: n, dimension, rows of each kind, the model's digest.
         embeddings: n × D, float32, memory-mapped.
         norms: n, float32: upper bounds of the embeddings' norms.
@@ -45,7 +44,6 @@ class SearchIndex:
         """Open an index after checking its files.
 
         Args:
-            folder: of the index.
             model: digest of the queries' model; None: not checked.
             verify: read every byte and compare digests; otherwise only sizes, shapes and dtypes are compared.
 
@@ -97,7 +95,6 @@ class SearchIndex:
             rows: row numbers, or a mask of n; combined with ``where`` by intersection.
             exclude: rows that must not be found: one list for all queries, or q × m, each query's own (−1: none).
             threads: number of cores; None: all available to this process.
-            progress: show a progress bar.
 
         Returns:
             Rows (int64) and scores (float64), q × min(k, rows searched). If a query's own exclusions leave fewer, the rest is
@@ -137,11 +134,8 @@ class SearchIndex:
             excluded = None
         elif excluded is not None:
             if excluded.ndim != 2 or len(excluded) != queries or excluded.dtype.kind not in "iu":
-                raise HearsightError(
-                    f"rows to exclude are {excluded.dtype} of shape {excluded.shape} for {queries} queries",
-                    where="the filter",
-                    hint="give one list of row numbers, or one list a query",
-                )
+                what = f"rows to exclude are {excluded.dtype} of shape {excluded.shape} for {queries} queries"
+                raise HearsightError(what, where="the filter", hint="give one list of row numbers, or one list a query")
             parse_rows(excluded[excluded != -1], len(self))
         if chosen is not None and not len(chosen):
             raise HearsightError("the filter leaves no row to search", where=self.folder, hint="use a less restrictive filter")
@@ -155,11 +149,8 @@ def check_queries(queries: ArrayLike, dimension: int, where: Path) -> NDArray[np
     except (TypeError, ValueError) as error:
         raise HearsightError("the queries are not numeric", where=where, hint="give queries × dimension") from error
     if given.ndim != 2 or given.shape[1] != dimension or given.dtype.kind not in "fiu":
-        raise HearsightError(
-            f"queries are {given.dtype} of shape {given.shape} for an index of dimension {dimension}",
-            where=where,
-            hint=f"give q × {dimension} numbers, computed by the index's model",
-        )
+        what = f"queries are {given.dtype} of shape {given.shape} for an index of dimension {dimension}"
+        raise HearsightError(what, where=where, hint=f"give q × {dimension} numbers, computed by the index's model")
     with np.errstate(over="ignore"):
         vectors = np.ascontiguousarray(given, dtype=np.float32)
     if len(invalid := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
@@ -191,7 +182,6 @@ def select_rows(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return the rows that fulfil every condition, in order.
 
     Args:
-        items: the table.
         where: column → a required value, or a collection of alternatives. None selects missing values.
 
     Raises:

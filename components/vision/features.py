@@ -77,7 +77,6 @@ def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEA
     Args:
         picture: a square.
         sha256: of the picture's bytes; with ``number`` the key of the draws.
-        number: of the view.
         least_area: minimum share of the picture in the crop, up to rounding.
     """
     if number == 0:

@@ -40,11 +40,8 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
                         f"{table}[{number}] has no {missing[0]}", where=path, hint="add the expectation's type and why"
                     )
                 if entry.get("severity", "critical") not in SEVERITIES:
-                    raise HearsightError(
-                        f"{table}[{number}] has severity '{entry['severity']}'",
-                        where=path,
-                        hint="write 'warning', or leave it out",
-                    )
+                    what = f"{table}[{number}] has severity '{entry['severity']}'"
+                    raise HearsightError(what, where=path, hint="write 'warning', or leave it out")
     except FileNotFoundError:
         raise HearsightError(
             "is missing", where=path, hint="every stage has a suite: write one, or restore it with git"

@@ -82,7 +82,6 @@ def applicable_claims(rows: Collection[str], crops: Collection[str], main: str) 
 
     Args:
         rows: the rows measured; ``<loss>-<batch>`` or ``<start>-<percent>``.
-        crops: the crops evaluated.
         main: the crop shown in the tables.
     """
     kinds = {row.rpartition("-")[0] for row in rows}

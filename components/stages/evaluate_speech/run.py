@@ -64,9 +64,9 @@ def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:
     by_language: dict[str, list[Drawn]] = {}
     not_installed = set()
     for utterance in drawn:
-        recogniser = (
-            recogniser_for(utterance.language) if utterance.language in (stage.params.languages or [utterance.language]) else None
-        )
+        if utterance.language not in (stage.params.languages or [utterance.language]):
+            continue
+        recogniser = recogniser_for(utterance.language)
         if recogniser is None:
             continue
         if installed(recogniser):

@@ -72,8 +72,6 @@ def extract(
     """Extract the description from one caption.
 
     Args:
-        caption: a post's caption as published.
-        rules: the language's lists.
         guess: returns the probability of a language for a text.
         min_words: descriptions must have more words than this.
         min_language: below this probability of the language a piece may be foreign (see ``languages.is_foreign``).

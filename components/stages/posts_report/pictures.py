@@ -27,7 +27,6 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
     Duplicates have a frame of equal colour and line and a letter; dropped posts have a crossed corner.
 
     Args:
-        sheet: the pictures to show.
         read: returns the picture's bytes by key, or None, which leaves a labelled empty cell.
     """
     rows = -(-len(sheet.shown) // COLUMNS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +23,11 @@ from components.metrics.tokens import tokenize
 DATA = Path(__file__).parent / "data"
 BANDS = ((1, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 1000), (1001, None))
 """Ranges of a word's occurrences, both ends included; the first is the paper's "five or fewer times"."""
+
+
+def count_in_bands(numbers: Collection[int], bands: Sequence[tuple[int, int | None]]) -> list[int]:
+    """Return how many of the numbers are in each band, both ends included."""
+    return [sum(low <= n and (high is None or n <= high) for n in numbers) for low, high in bands]
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Vocabulary:
     @property
     def bands(self) -> list[int]:
         """Number of words in each of :data:`BANDS`."""
-        return [sum(1 for n in self.counts.values() if low <= n and (high is None or n <= high)) for low, high in BANDS]
+        return count_in_bands(self.counts.values(), BANDS)
 
     @property
     def ranks(self) -> dict[str, int]:
@@ -89,11 +94,8 @@ def stop_words(language: str) -> frozenset[str]:
     try:
         words = importlib.import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
     except ImportError:
-        raise HearsightError(
-            f"spaCy has no stop words for '{language}'",
-            where="params.yaml: posts_report.language",
-            hint="give an ISO 639-1 code, e.g. pt",
-        ) from None
+        what = f"spaCy has no stop words for '{language}'"
+        raise HearsightError(what, where="params.yaml: posts_report.language", hint="give an ISO 639-1 code, e.g. pt") from None
     return frozenset(word.lower() for word in words)
 
 

@@ -30,7 +30,6 @@ def with_failures(planned: Sequence[ShardRef], failed: Mapping[str, str], folder
     """Return the planned shards; shards with failures are copies that record them, so that no cache takes them for complete.
 
     Args:
-        planned: shards of planned utterances.
         failed: digest → reason.
         folder: where the copies are written.
     """

@@ -33,8 +33,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
     """Speak the utterances that are not cached.
 
     Args:
-        stage: the run of synthesize.
-        planned: shards of planned utterances.
         google: settings of paid voices (``paid.plan_for``).
 
     Returns:
