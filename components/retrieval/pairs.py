@@ -97,7 +97,8 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     """
     if not matching:
         raise HearsightError("matching is empty", where="params.yaml: loss.matching", hint="write at least [picture]")
-    encoders = [_encoder(spoken_set.pictures) for spoken_set in sets]
+    prepared = [json.loads(one.pictures.file(PREPARED_FILE).read_text(encoding="utf-8")) for one in sets]
+    encoders: list[dict[str, Any]] = [content["encoder"] for content in prepared]
     for spoken_set, encoder in zip(sets, encoders, strict=True):
         if encoder != encoders[0]:
             what = f"was prepared with another encoder than {sets[0].pictures.name} ({encoder}, not {encoders[0]})"
@@ -159,8 +160,3 @@ def _read(one: SpokenSet, split: str) -> _SetPairs:
         Members(one.pictures, pictures["media"].to_pylist()),
         Members(one.pictures, centre) if all(centre) else None,
     )
-
-
-def _encoder(pictures: StageOutput) -> dict[str, Any]:
-    encoder: dict[str, Any] = json.loads(pictures.file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
-    return encoder

@@ -108,7 +108,9 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
     unmet = [number for number in range(len(entries)) if not outcome.results[indices[str(number)]].success]
     if unmet:
         for number in unmet:
-            _require_run(table, entries[number], outcome.results[indices[str(number)]], path)
+            for info in _exceptions(outcome.results[indices[str(number)]].exception_info):
+                what = f"{entries[number]['type']} cannot be run on {table}: {info}"
+                raise HearsightError(what, where=path, hint="fix its column or arguments")
         id_columns = [column for column in NAMING if column in frame]
         validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
         for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
@@ -172,11 +174,6 @@ def arguments_of(entry: Mapping[str, Any]) -> str:
     """Return an entry's arguments as text, without its columns."""
     skipped = KEEP_OUT | {"severity", "column", "column_A", "column_B", "column_list"}
     return ", ".join(f"{key} {json.dumps(value)}" for key, value in entry.items() if key not in skipped)
-
-
-def _require_run(table: str, entry: Mapping[str, Any], result: Any, path: Path) -> None:
-    for info in _exceptions(result.exception_info):
-        raise HearsightError(f"{entry['type']} cannot be run on {table}: {info}", where=path, hint="fix its column or arguments")
 
 
 def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame) -> Failure:

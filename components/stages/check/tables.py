@@ -71,7 +71,7 @@ def build_tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.
             made[name] = _counts(output, ledgers)
         elif name == "balance":
             made[name] = _balance(shards, ledgers)
-        elif name in ("draws", "voices") and _is_drawn(output):
+        elif name in ("draws", "voices") and any(entry.path == draws.FILE for entry in output.manifest.files):
             made[name] = (draws.draws_table if name == "draws" else draws.voices_table)(output, shards)
         elif name.startswith("by_") and name[3:] in schema.names:
             made[name] = _by(name[3:], shards, schema)
@@ -82,10 +82,6 @@ def build_tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.
                 hint="use shards, ledger, counts, balance, by_<column>, or, of drawn speech, draws and voices",
             )
     return made
-
-
-def _is_drawn(output: StageOutput) -> bool:
-    return any(entry.path == draws.FILE for entry in output.manifest.files)
 
 
 def _named(expectations: list[dict[str, Any]]) -> set[str]:

@@ -63,7 +63,9 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     if not len(pairs):
         where, what = sets[0].speech.name, f"has no utterance with a prepared picture in the {spec['split']} split"
         raise HearsightError(what, where=where, hint="evaluate another split, or crawl more pages")
-    _require_encoder(loaded.config, pairs, f"{models.name}: {key}", sets[0].pictures.name)
+    if (trained_with := loaded.config["encoder"]) != pairs.encoder:
+        what = f"was trained with the encoder {trained_with}, and {sets[0].pictures.name} was prepared for {pairs.encoder}"
+        raise HearsightError(what, where=f"{models.name}: {key}", hint="prepare both with the same encoder, and train again")
     speech_embeddings, pictures = embed_pairs(loaded.model, pairs, frames=loaded.config["frames"], crops=spec["crops"])
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
@@ -111,9 +113,3 @@ def _records(
     columns |= {"key": keys, "query": queries, "rank": ranked.best, "right": ranked.right, "items": [items] * count}
     columns["places"] = pa.array([places[places <= deepest].tolist() for places in ranked.ranks], pa.list_(pa.int32()))
     return pa.table({name: columns[name] for name in SCORED.names}, schema=SCORED)
-
-
-def _require_encoder(config: dict[str, Any], pairs: Pairs, model: str, prepared: str) -> None:
-    if config["encoder"] != pairs.encoder:
-        what = f"was trained with the encoder {config['encoder']}, and {prepared} was prepared for {pairs.encoder}"
-        raise HearsightError(what, where=model, hint="prepare both with the same encoder, and train again")

@@ -31,7 +31,8 @@ def run(stage: Stage) -> None:
     drawn = draw_sample(table, params.seed, params.per_voice, params.min_words)
     missing_recognisers = _transcribe(stage, drawn)
     if missing_recognisers:
-        _warn(f"{stage.dataset}/evaluate_speech: {missing_recognisers}")
+        line = f"hearsight: warning: {stage.dataset}/evaluate_speech: {missing_recognisers}"
+        print(line, file=sys.stderr, flush=True)
     results = facts.gather(stage.dataset, table, drawn, params, missing_recognisers)
     examples = [utterance for voice in results.voices for utterance in voice.heard[: params.examples]]
     _draw_pictures(stage, examples)
@@ -53,10 +54,6 @@ def check(stage: Stage) -> None:
     for name, minimum in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
         if getattr(params, name) < minimum:
             raise HearsightError("is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")
-
-
-def _warn(line: str) -> None:
-    print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
 
 
 def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:

@@ -130,7 +130,6 @@ def _loss(report: PostsReport) -> list[tuple[Any, ...]]:
 
 
 def _lengths(report: PostsReport) -> list[tuple[str, int, int, str]]:
-
     return [
         (vocabulary.name, length, n, f"{n / len(vocabulary.lengths):.6f}")
         for vocabulary in described_sets(report)

@@ -33,7 +33,7 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
     width = COLUMNS * (CELL + GAP) + GAP
     page = Image.new("RGB", (width, max(1, rows) * (CELL + LABEL + GAP) + GAP), "white")
     pen = ImageDraw.Draw(page)
-    font = _font(14)
+    font = ImageFont.truetype(str(_font_path()), 14)
     letters = list(dict.fromkeys(shown.duplicates for shown in sheet.shown if shown.duplicates))
     for number, shown in enumerate(sheet.shown):
         left = GAP + number % COLUMNS * (CELL + GAP)
@@ -111,10 +111,6 @@ def _font_path() -> Path:
     import matplotlib
 
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-
-
-def _font(size: int) -> Any:
-    return ImageFont.truetype(str(_font_path()), size)
 
 
 def _png(picture: Image.Image) -> bytes:

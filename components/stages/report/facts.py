@@ -190,13 +190,6 @@ def _curves(train: StageOutput) -> list[dict[str, Any]]:
     for model in train.table().to_pylist():
         path = train.file(f"models/{model['key']}/history.csv")
         for line in csv.DictReader(path.read_text().splitlines()):
-            rows.append({"model": model["key"], "kind": model["kind"], **{k: float(v) for k, v in line.items() if _is_number(v)}})
+            figures = {name: float(value) for name, value in line.items() if value and name != "phase"}
+            rows.append({"model": model["key"], "kind": model["kind"], **figures})
     return rows
-
-
-def _is_number(text: str | None) -> bool:
-    try:
-        float(text or "")
-    except ValueError:
-        return False
-    return True
