@@ -1,4 +1,4 @@
-"""The training job of one dual encoder, from scratch or from a trained model's towers."""
+"""The training job of one dual encoder, from scratch or from a trained model's towers, and parts of the job's cache key."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from components.core.addresses import find_root
+from components.core.code_digest import code_digest
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
@@ -19,7 +20,6 @@ from components.models.loading import save_dual_encoder, warm_start
 from components.retrieval.embedding import empty_image_encoder, open_dual_encoder
 from components.retrieval.items import Coefficients, PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
-from components.retrieval.provenance import START
 from components.retrieval.recipe import DualEncoderTraining
 from components.training.fit import DUAL_ENCODER, fit, history_csv, is_launched
 from components.training.ranks import write_job
@@ -27,10 +27,39 @@ from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Task
     from components.models.encoders import ImageEncoder
+    from components.retrieval.settings import Towers
+
+START = "start"
+"""Name of the input with the pretrained models."""
+
+
+def training_code_digest(root: Path) -> str:
+    """Return the digest of the training code, for the folder of its checkpoints."""
+    return digest_value([code_digest(root, "components.retrieval.jobs")])
+
+
+def starting_weights(towers: Towers, root: Path) -> str:
+    """Return the digest of a large image tower's initial weights; empty without initial weights.
+
+    Raises:
+        HearsightError: the file cannot be read.
+    """
+    if not towers.weights:
+        return ""
+    return weights_digest(towers.image, root / towers.weights)
+
+
+def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
+    """Return the digest of each input set. Pretrained models are left out: the job's spec names the one that is used."""
+    return {name: output.digest for name, output in inputs.items() if name != START}
+
 
 WHOLE = 100
 """Percent for all training pairs."""

@@ -54,9 +54,8 @@ def docs_folder(root: Path, dataset: str, stage: str) -> Path:
 def check(root: Path, dataset: str, stage: str) -> Gate:
     """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
 
-    First every file against the manifest, then each shard against its Arrow schema, then
-    ``expectations/<stage>.json``. A gate left by an earlier check is removed before anything else, so a failure or
-    a kill never leaves one that vouches for data it has not seen.
+    First every file against the manifest, then each shard against its Arrow schema, then ``expectations/<stage>.json``. A gate
+    left by an earlier check is removed first, so that neither a failure nor a kill leaves one for data it has not seen.
 
     Raises:
         HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.

@@ -12,12 +12,12 @@
 
 In ``shards`` and ``ledger`` a column ``a+b`` holds the texts of both with a plus between: ``kept+no``.
 
-In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard
-has, ``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the
-output that a message names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights``
-of a model, ``path`` of a figure), empty when the manifest does not list it; ``media_sha256`` is the digest of the
-record's own media when this output holds them. ``by_<column>`` of evaluated speech also has ``words``,
-``word_error_rate`` and ``character_error_rate``, over the records with a transcript (no rate without any).
+In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard has,
+``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the output that a message
+names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights`` of a model, ``path`` of a figure),
+empty when the manifest does not list it; ``media_sha256`` is the digest of the record's own media when this output holds them.
+``by_<column>`` of evaluated speech also has ``words``, ``word_error_rate`` and ``character_error_rate``, over the records with a
+transcript (no rate without any).
 """
 
 from __future__ import annotations

@@ -13,11 +13,18 @@ from typing import NamedTuple
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import without_emoticons, without_hashtags, without_links, without_mentions
-from components.stages.extract_descriptions.plain import without_emoji, without_html, without_invisible, without_strays
+from components.stages.extract_descriptions.plain import (
+    clean_ends,
+    fix_punctuation,
+    one_line,
+    without_emoji,
+    without_html,
+    without_invisible,
+    without_strays,
+)
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
 from components.stages.extract_descriptions.tail import without_calls, without_tail
-from components.stages.extract_descriptions.tidy import clean_ends, fix_punctuation, one_line
 from components.stages.extract_descriptions.words import count_words, words_of
 
 REASONS = {
