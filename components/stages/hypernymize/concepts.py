@@ -29,6 +29,11 @@ class Counts:
     nouns: Counter[str] = field(default_factory=Counter)
     """Noun → captions that contain this noun itself."""
 
+    def add(self, captions: Mapping[str, int], nouns: Mapping[str, int]) -> None:
+        """Add the counts of another shard."""
+        self.captions.update(captions)
+        self.nouns.update(nouns)
+
 
 def concept_chain(noun: str, level: str, knowledge: Knowledge) -> tuple[str, ...]:
     """Return the concepts a noun may resolve to, nearest first: itself, then (``level`` kind) its specific hypernyms."""

@@ -37,6 +37,8 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
     """Publish the captions without a rare concept, and list the concepts.
 
     Args:
+        stage: a run of hypernymize.
+        captions: the rewritten shards.
         entered: number of records of the stage's input.
     """
     level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
@@ -67,8 +69,9 @@ def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> C
     counts, params = Counts(), {"concept_level": level}
     for ref in stage.map(count_shard, captions, step="count", params=params, publish=False, conserve=False):
         concepts, with_concept, with_noun = (ref.read().column(name).to_pylist() for name in ("concept", "captions", "said"))
-        counts.captions.update(dict(zip(concepts, with_concept, strict=True)))
-        counts.nouns.update({noun: n for noun, n in zip(concepts, with_noun, strict=True) if n})
+        counts.add(
+            dict(zip(concepts, with_concept, strict=True)), {noun: n for noun, n in zip(concepts, with_noun, strict=True) if n}
+        )
     return counts
 
 
